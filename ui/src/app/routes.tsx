@@ -10,6 +10,8 @@ import { Knowledge } from "~/features/knowledge/Knowledge";
 import { Policy } from "~/features/policy/Policy";
 import { Proof } from "~/features/proof/Proof";
 import { Settings } from "~/features/settings/Settings";
+import { Identity } from "~/features/identity/Identity";
+import { Anchors } from "~/features/anchors/Anchors";
 import { Gateways } from "~/features/gateways/Gateways";
 import { Schedules } from "~/features/schedules/Schedules";
 import { Tools } from "~/features/tools/Tools";
@@ -74,12 +76,14 @@ const proof = createRoute({
   getParentRoute: () => frame, path: "/proof", component: () => <Proof task={proof.useSearch().task} />,
   validateSearch: (search: Record<string, unknown>): { task?: string } => ({ task: text(search["task"]) }),
 });
+const anchors = createRoute({ getParentRoute: () => frame, path: "/anchors", component: Anchors });
+const identity = createRoute({ getParentRoute: () => frame, path: "/identity", component: Identity });
 const more = createRoute({ getParentRoute: () => frame, path: "/more", component: More });
 const settings = createRoute({ getParentRoute: () => frame, path: "/settings", component: Settings });
 const first = createRoute({ getParentRoute: () => root, path: "/first", component: FirstRun });
 
 const tree = root.addChildren([
-  frame.addChildren([inbox, conversations, tasks, newTask, task, schedules, gateways, lineage, knowledge, policy, tools, proof, settings, more]),
+  frame.addChildren([inbox, conversations, tasks, newTask, task, schedules, gateways, lineage, knowledge, policy, tools, proof, anchors, identity, settings, more]),
   first,
 ]);
 

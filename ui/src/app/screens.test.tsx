@@ -20,6 +20,8 @@ const SCREENS = [
   { at: "/gateways", says: /Nothing waits to be sent/, needs: "gateways.list" },
   { at: "/schedules", says: /Tell me what changed/, needs: "schedules.list" },
   { at: "/proof", says: /What a reader sees/, needs: "task.list" },
+  { at: "/anchors", says: /Block 840,000/, needs: "anchors.list" },
+  { at: "/identity", says: /Version 2 of SOUL\.md attested/, needs: "identity.show" },
   { at: "/settings", says: /This machine/, needs: "host.doctor" },
   { at: "/first", says: /You decide/, needs: "playbooks.list" },
 ] as const;

@@ -23,10 +23,10 @@ export interface Asked { decision: string; challenge: string; credentials: strin
 export interface Asserted { credential_id: string; client_data_json: string; authenticator_data: string; signature: string; decision: string }
 
 /** What a passkey has to sign, so that a page without a session is signed in. */
-export interface SignInAsked { challenge: string; rp_id: string }
+export interface SignInAsked { challenge: string; rp_id: string; ticket: string }
 
 /** Its signature. */
-export interface SignedIn { challenge: string; credential_id: string; client_data_json: string; authenticator_data: string; signature: string }
+export interface SignedIn { ticket: string; credential_id: string; client_data_json: string; authenticator_data: string; signature: string }
 
 const REMEMBERED = "hermit-passkeys";
 /** Passkeys that this device remembers having used here, the newest first. */
@@ -122,7 +122,7 @@ export async function make(asked: MakePasskey): Promise<Attested> {
 }
 
 /** Has a passkey sign a challenge, after it has checked who uses it; with no list of them, one that its authenticator finds. */
-async function asserted({ challenge, rp_id: rpId }: SignInAsked, credentials: readonly string[]): Promise<Omit<SignedIn, "challenge">> {
+async function asserted({ challenge, rp_id: rpId }: Omit<SignInAsked, "ticket">, credentials: readonly string[]): Promise<Omit<SignedIn, "ticket">> {
   const signed = await navigator.credentials.get({
     publicKey: { challenge: fromBase64url(challenge), rpId, allowCredentials: credentials.map(known), userVerification: "required", timeout: 120_000 },
   });
@@ -147,7 +147,7 @@ export async function sign(asked: Asked): Promise<Asserted> {
 /** Has a passkey sign this page in. */
 export async function signIn(asked: SignInAsked): Promise<SignedIn> {
   try {
-    return { ...await asserted(asked, remembered()), challenge: asked.challenge };
+    return { ...await asserted(asked, remembered()), ticket: asked.ticket };
   } catch (thrown) {
     throw explained(thrown, "sign_in");
   }

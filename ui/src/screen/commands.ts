@@ -24,6 +24,8 @@ export const PLACES: readonly Go[] = [
   { path: "/policy", label: "Policy", icon: "policy", keys: "g p" },
   { path: "/tools", label: "Tools", icon: "chip", keys: "g m" },
   { path: "/proof", label: "Proof", icon: "proof", keys: "g o" },
+  { path: "/anchors", label: "Anchors", icon: "anchor", keys: "g a", isWide: true },
+  { path: "/identity", label: "Identity", icon: "identity", keys: "g d", isWide: true },
   { path: "/settings", label: "Settings", icon: "settings", keys: "g s" },
 ];
 

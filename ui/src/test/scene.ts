@@ -12,6 +12,7 @@ import type { Judged } from "~/ipc/generated/policy";
 import type { Event } from "~/ipc/generated/task_events";
 import { ENTITY_TYPE, type NodeKind, type PolicyVerdict } from "~/ipc/generated/words";
 import { oneOf } from "~/ipc/words";
+import { NO_CLOCKS, PROVEN, identityThen } from "./identity";
 import { SERVICES } from "./services";
 
 export const AT = Date.UTC(2026, 10, 22, 2, 0);
@@ -223,6 +224,9 @@ export function sceneAnswers(): Answers {
     "receipts.list": page([receiptRow]),
     "receipts.show": receipt,
     "trace.explain": ({ subject }) => ({ kind: "receipt", subject, told: [], line: null, chains: [explanation], graph: { nodes: [], edges: [], layers: 0, rows: 0 } }),
+    "identity.show": ({ version }) => identityThen(version),
+    "anchors.list": { anchors: [PROVEN], next: null },
+    "anchors.clocks": NO_CLOCKS,
     "gateways.list": { gateways: [GATEWAY] },
     "gateways.services": SERVICES,
     "gateways.senders": { name: "family", senders: [SENDER] },

@@ -11,6 +11,9 @@ import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { base64, textOf } from "../src/verify/read/bytes.ts";
 import { VIEWS } from "../src/page/state.ts";
+import { by, headers, whole } from "./anchored.ts";
+import { packed } from "./build.ts";
+import { conforms, part } from "./conforms.ts";
 import { data, filesOf } from "./place.ts";
 
 /** Largest page there may be. */
@@ -139,6 +142,29 @@ describe.skipIf(CHROMIUM === undefined)("the page in a browser", () => {
     await end();
   });
 
+  test("what clocks say is told, and proven by a certificate and headers that the reader gives", conforms(part("HV-3.6-3"), part("HV-3.9-4"), async () => {
+    await fresh();
+    await drop("anchored.zip", packed(whole));
+    await page.fill("#trust", key);
+    expect(await verdict()).toBe("Valid");
+    expect(await page.textContent("#clocks")).toContain("No clock proves a time");
+    expect(await page.textContent("#instance")).toContain("2 links, unbroken");
+    const give = (id: string, name: string, bytes: Uint8Array): Promise<void> => page.setInputFiles(id, { name, mimeType: "application/octet-stream", buffer: Buffer.from(bytes) });
+    await give("#headers", "headers.bin", headers.slice(0, -1));
+    await page.waitForSelector("#headers-said.bad");
+    await give("#headers", "headers.bin", headers);
+    await page.waitForFunction(() => document.querySelector("#clocks")?.textContent?.includes("2 clocks agree") ?? false);
+    await give("#authorities", "root.der", by.root);
+    await page.waitForFunction(() => document.querySelector("#clocks")?.textContent?.includes("3 clocks agree") ?? false);
+    expect(await page.textContent("#clocks")).toContain("existed before 2026-11-28 12:00:00 UTC");
+    expect(await page.textContent("#clocks")).toContain("which is on trust");
+    expect(await verdict()).toBe("Valid");
+    // A bundle without anchors asks for nothing of it.
+    await drop("task.zip", data("task.zip"));
+    expect(await page.isVisible("#clock-fields")).toBe(false);
+    await end();
+  }));
+
   test("the chain behind a receipt is told from goal to change, and leads to its events and bytes", async () => {
     await fresh();
     await drop("task.zip", data("task.zip"));
@@ -253,6 +279,12 @@ describe.skipIf(CHROMIUM === undefined)("the page in a browser", () => {
       await look("broken-bytes");
       await page.click("#nav-verdict");
       await look("broken-verdict");
+      await drop("anchored.zip", packed(whole));
+      await page.setInputFiles("#headers", { name: "headers.bin", mimeType: "application/octet-stream", buffer: Buffer.from(headers) });
+      await page.waitForFunction(() => document.querySelector("#clocks")?.textContent?.includes("2 clocks agree") ?? false);
+      await look("clocks");
+      await page.locator("#clocks").scrollIntoViewIfNeeded();
+      await look("clocks-in-sight");
       expect(complaints).toEqual([]);
       await page.close();
     });

@@ -12,6 +12,8 @@ import { digestOf } from "../src/verify/read/digest.ts";
 import { isKnown, parseName } from "../src/verify/layout.ts";
 import { parseTrust } from "../src/verify/trust.ts";
 import { openZip, writeZip } from "../src/verify/zip.ts";
+import { by, headers, whole } from "./anchored.ts";
+import { packed } from "./build.ts";
 import { data, filesOf } from "./place.ts";
 
 const task = data("task.zip");
@@ -181,10 +183,10 @@ describe("zips that try to be something else", () => {
 
   test("a name has one spelling", () => {
     const hex = "ab".repeat(32);
-    for (const name of ["task/events/7.json", "task/proofs.tlog-proof/1", "gate/proofs.tlog-proof/20", "keys/rotations/3.note", "keys/revocations/1.note", `disclosures/${hex}.json`, `artifacts/sha256/ab/${hex}`, `receipts/rcp_${"0".repeat(32)}.dsse.json`]) {
+    for (const name of ["task/events/7.json", "task/proofs.tlog-proof/1", "gate/proofs.tlog-proof/20", "keys/rotations/3.note", "keys/revocations/1.note", "anchors/3.json", "anchors/12.rfc3161.tsr", "anchors/1.opentimestamps.ots", "anchors/1.op_return.json", "anchors/1.tlog-proof", `disclosures/${hex}.json`, `artifacts/sha256/ab/${hex}`, `receipts/rcp_${"0".repeat(32)}.dsse.json`]) {
       expect(parseName(name), name).toBeDefined();
     }
-    for (const name of ["", "/", "..", "README.TXT", "task/events/07.json", "task/events/0.json", "task/events/+7.json", "task//checkpoint", "gate/proofs.tlog-proof/1.json", "keys/rotations/0.note", "keys/rotations/1", "keys/revocations/01.note", "receipts/x.json", `artifacts/sha256/zz/${hex}`, `artifacts/${hex}`, `disclosures/${hex.toUpperCase()}.json`, "task/checkpoint\n", "task/events/18446744073709551616.json"]) {
+    for (const name of ["", "/", "..", "README.TXT", "task/events/07.json", "task/events/0.json", "task/events/+7.json", "task//checkpoint", "gate/proofs.tlog-proof/1.json", "keys/rotations/0.note", "keys/rotations/1", "keys/revocations/01.note", "anchors/01.json", "anchors/0.json", "anchors/1.tsr", "anchors/1", "anchors/1.checkpoint.json", "identity/key.pem", "receipts/x.json", `artifacts/sha256/zz/${hex}`, `artifacts/${hex}`, `disclosures/${hex.toUpperCase()}.json`, "task/checkpoint\n", "task/events/18446744073709551616.json"]) {
       expect(isKnown(name), name).toBe(false);
     }
   });
@@ -213,6 +215,19 @@ describe("the program for Node", () => {
     expect(run(file("task.zip"), "--trust", "nonsense").err).toContain("names no key");
     expect(run(join(folder, "nothing")).code).toBe(2);
     expect(JSON.parse(run(file("receipt.zip"), "--json").out)).toMatchObject({ verdict: "unverifiable" });
+  });
+
+  test("it takes certificates of authorities and headers of Bitcoin, and refuses what is none", () => {
+    const [bundle, root, chain] = [join(folder, "anchored.zip"), join(folder, "root.der"), join(folder, "headers")];
+    writeFileSync(bundle, packed(whole));
+    writeFileSync(root, by.root);
+    writeFileSync(chain, headers);
+    const given = run(bundle, "--trust", file("log.pub.pem"), "--trust-authority", root, "--bitcoin-headers", chain);
+    expect(given).toMatchObject({ code: 0, err: "" });
+    expect(given.out).toContain("3 clocks agree");
+    expect(run(bundle, "--trust", file("log.pub.pem")).out).toContain("is not proven with what you gave");
+    expect(run(bundle, "--trust-authority", chain)).toMatchObject({ code: 2, out: "" });
+    expect(run(bundle, "--bitcoin-headers", root).err).toContain("holds no headers of Bitcoin");
   });
 
   test("it reads a folder, and no link in it", () => {

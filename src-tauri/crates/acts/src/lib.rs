@@ -49,10 +49,13 @@ macro_rules! each_tool {
             guest::Guest = "guest",
             /// Send a message through a gateway.
             message::Message = "message",
+            /// Ask a clock elsewhere to stamp a head of the log.
+            anchor::Anchor = "anchor",
         }
     };
 }
 
+mod anchor;
 mod arguments;
 mod call;
 mod change;
@@ -80,12 +83,14 @@ pub mod sensitive_paths;
 pub mod shell;
 mod skill;
 mod skin;
+mod soul;
 mod tense;
 mod tool;
 mod tools;
 mod vcs;
 mod visible;
 
+pub use anchor::Anchor;
 pub use arguments::{as_written, file, files, inside, said};
 pub use call::{Call, fetcher};
 pub use change::Change;

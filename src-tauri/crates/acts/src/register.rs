@@ -1,5 +1,5 @@
-//! Changing what Hermit may do: which tools of servers there are, what they may do, a person's rules of policy, and which
-//! skills are trusted.
+//! Changing what Hermit may do, or who it is: which tools of servers there are, what they may do, a person's rules of policy,
+//! which skills are trusted, and SOUL.md.
 
 use self::said::{of_server, words_of};
 use crate::call::{IN_A_COPY, in_words, unknown_tool};
@@ -80,6 +80,15 @@ pub enum Register {
         /// All of them, as they are.
         was: String,
     },
+    /// SOUL.md, which says who this instance is, becomes another.
+    Soul {
+        /// Its version, from 1.
+        version: u32,
+        /// All of it, as it will be.
+        text: String,
+        /// All of it, as it is; empty before the first, and where that was erased.
+        was: String,
+    },
     /// A skill is trusted.
     Skill {
         /// The skill, with every word of it.
@@ -127,6 +136,7 @@ impl Register {
             | Self::Sampling { .. }
             | Self::PassOn { .. }
             | Self::Rules { .. }
+            | Self::Soul { .. }
             | Self::Skill { .. }
             | Self::Playbook { .. }
             | Self::Schedule { .. }
@@ -149,6 +159,7 @@ impl Tool for Register {
             Self::PassOn { server, .. } => ResourceId::Mcp(server.clone(), "pass-on".to_owned()),
             Self::Login { server, .. } => ResourceId::Mcp(server.clone(), "login".to_owned()),
             Self::Rules { .. } => ResourceId::Rules,
+            Self::Soul { .. } => ResourceId::Soul,
             Self::Skill { trust } => ResourceId::Skill(trust.skill.name.clone()),
             Self::Playbook { adopt } => ResourceId::Skill(adopt.draft.name.clone()),
             Self::Schedule { keep } => ResourceId::Schedule(keep.schedule.name.clone()),
@@ -185,6 +196,7 @@ impl Tool for Register {
                 Err("the rules are those already in force".to_owned())
             }
             Self::Rules { .. } => Ok(()),
+            Self::Soul { version, text, was } => crate::soul::check(*version, text, was),
             Self::Skill { trust } => trust.check(),
             Self::Playbook { adopt } => adopt.check(),
             Self::Schedule { keep } => keep.check(),
@@ -210,6 +222,9 @@ impl Tool for Register {
         Some(match self {
             Self::Rules { .. } => {
                 "can be taken back: change your rules again; what was done under them stays"
+            }
+            Self::Soul { .. } => {
+                "can be taken back: write SOUL.md again; that this version was, and its attestation, stay"
             }
             Self::Skill { .. } => "can be taken back: `hermit skills untrust`; what was done with it stays",
             Self::Playbook { .. } => "can be taken back: `hermit playbooks off`; what was done with it stays",
@@ -265,6 +280,7 @@ impl Tool for Register {
             }
             Self::Login { server, .. } => format!("log in at the server \"{}\"", visible(server)),
             Self::Rules { rules, was } => crate::rules::title(was, rules),
+            Self::Soul { version, .. } => crate::soul::title(*version),
             Self::Skill { trust } => trust.title(),
             Self::Playbook { adopt } => adopt.title(),
             Self::Schedule { keep } => keep.title(),
@@ -282,6 +298,7 @@ impl Tool for Register {
             Self::PassOn { server, tools } => allowed::of_pass_on(server, tools),
             Self::Login { server, terms, was } => crate::login::lines(server, terms, was.as_deref()),
             Self::Rules { rules, was } => crate::rules::lines(was, rules),
+            Self::Soul { version, text, was } => crate::soul::lines(*version, text, was),
             Self::Skill { trust } => trust.lines(),
             Self::Playbook { adopt } => adopt.lines(),
             Self::Schedule { keep } => keep.lines(),
@@ -294,6 +311,7 @@ impl Tool for Register {
     fn precondition(&self) -> String {
         match self {
             Self::Rules { .. } => "your rules are as they were when this was proposed".to_owned(),
+            Self::Soul { .. } => "SOUL.md is as it was when this was proposed".to_owned(),
             Self::Login { .. } => {
                 "the log-in at the server is allowed as it was when this was proposed".to_owned()
             }

@@ -297,6 +297,10 @@ impl Host for Through<'_> {
         self.host.chats()
     }
 
+    fn anchor_clocks(&self) -> Option<&dyn crate::AnchorClocks> {
+        self.host.anchor_clocks()
+    }
+
     fn model_box(&self) -> Option<&dyn crate::ModelBox> {
         self.host.model_box()
     }

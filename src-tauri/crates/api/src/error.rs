@@ -182,7 +182,9 @@ pub fn of_proof(error: proof::Error) -> Error {
     match error {
         E::Unknown { what, id } => not_found(what, &id),
         E::Exists { .. } => Error::new(Code::Conflict, message),
-        E::Trust { .. } | E::Redact { .. } | E::Since { .. } => Error::new(Code::Usage, message),
+        E::Trust { .. } | E::Redact { .. } | E::Since { .. } | E::Given { .. } => {
+            Error::new(Code::Usage, message)
+        }
         E::TooLarge { .. } => Error::new(Code::TooLarge, message),
         E::Inconsistent { .. } => Error::new(Code::Damaged, message),
         _ => Error::new(Code::Failed, message),

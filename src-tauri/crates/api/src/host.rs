@@ -226,6 +226,11 @@ pub trait Host: Send + Sync {
         None
     }
 
+    /// Clocks elsewhere that are set, and the wallet of this instance.
+    fn anchor_clocks(&self) -> Option<&dyn crate::AnchorClocks> {
+        None
+    }
+
     /// Browsers that are told by a push service, in the process that holds the store.
     fn pushes(&self) -> Option<&dyn crate::pushes::Pushes> {
         None

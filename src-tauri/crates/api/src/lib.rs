@@ -16,6 +16,7 @@
 //!
 //! **Where to start reading.** [`Host`], then [`call()`], then a noun in `body`.
 
+mod anchors;
 mod backtest;
 mod body;
 mod call;
@@ -39,10 +40,12 @@ pub mod pushes;
 pub mod runs;
 pub mod sign_in;
 mod source;
+mod stamped;
 mod state_proof;
 mod suggest;
 mod writers;
 
+pub use anchors::AnchorClocks;
 pub use body::approvals::line as card_line;
 pub use body::disk_usage;
 pub use body::store::PutBack;

@@ -1,5 +1,6 @@
 //! What a proof is made of, handed over from ledger and artifacts byte for byte.
 
+use crate::stamped::{Covered, Stamped};
 use crate::{Wire as _, fold, state_proof};
 use kernel::keyring::KeyHistory;
 use ledger::{Checkpoint, CheckpointKind, Reader};
@@ -7,9 +8,10 @@ use model::audit::AuditEntry;
 use model::body::KeyPurpose;
 use model::{Body, Digest, TaskId};
 use projections::Query;
-use proof::{Head, PublicKeys, Source, StateProof};
+use proof::{AnchorFiles, Head, IdentityFiles, PublicKeys, Source, StateProof};
 use seal::succession::{Revocation, Succession};
 use seal::{PublicKey, Signature};
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::io::Read;
 
@@ -28,6 +30,8 @@ pub(crate) struct StoreSource<'a> {
     cosignatures: Vec<String>,
     /// The views, where roots of state go along.
     query: Option<Query>,
+    /// What the store's own stream tells of its instance and anchors, once it was read.
+    stamped: OnceCell<Stamped>,
 }
 
 impl<'a> StoreSource<'a> {
@@ -45,7 +49,8 @@ impl<'a> StoreSource<'a> {
             manifest: key(KeyPurpose::Manifest),
             approval: key(KeyPurpose::Approval),
         };
-        Self { reader, artifacts, keys, history, made, policy: None, cosignatures: Vec::new(), query: None }
+        let (policy, cosignatures, query) = (None, Vec::new(), None);
+        Self { reader, artifacts, keys, history, made, policy, cosignatures, query, stamped: OnceCell::new() }
     }
 
     /// With the roots of the task's conversation and of the memory that holds in its project.
@@ -72,6 +77,32 @@ impl<'a> StoreSource<'a> {
         }
         self.cosignatures = lines;
         Ok(self)
+    }
+
+    fn stamped(&self) -> Result<&Stamped, String> {
+        if self.stamped.get().is_none() {
+            // It was empty, so nobody set it meanwhile.
+            let _ = self.stamped.set(Stamped::read(&self.reader)?);
+        }
+        self.stamped.get().ok_or_else(|| "the store's own stream could not be read".to_owned())
+    }
+
+    /// Where the task's head stands first in the log, and how far the log goes: as signed, else as it was signed last.
+    fn covered(&self, task: TaskId) -> Result<Option<Covered>, String> {
+        let last = |kind, task| self.reader.last_checkpoint(kind, task).map_err(|e| e.to_string());
+        let of = |kind, task| match self.head(kind, task) {
+            Some(made) => Ok(Some(made.clone())),
+            None => last(kind, task),
+        };
+        let (Some(head), Some(log)) =
+            (of(CheckpointKind::Task, Some(task))?, of(CheckpointKind::Global, None)?)
+        else {
+            return Ok(None);
+        };
+        // After a rotation of keys the same head was signed once more, in another place.
+        let first = self.reader.task_checkpoint_first(task, head.size).map_err(|e| e.to_string())?;
+        let index = first.and_then(|first| first.leaf_index);
+        Ok(index.map(|index| Covered { index, notes: log.size }))
     }
 
     fn head(&self, kind: CheckpointKind, task: Option<TaskId>) -> Option<&Checkpoint> {
@@ -168,6 +199,14 @@ impl Source for StoreSource<'_> {
             }
             _ => Ok(None),
         }
+    }
+
+    fn identity(&self) -> Result<Option<IdentityFiles>, String> {
+        self.stamped()?.identity(self.artifacts)
+    }
+
+    fn anchors(&self, task: TaskId) -> Result<Vec<AnchorFiles>, String> {
+        self.stamped()?.anchors(&self.reader, self.artifacts, self.covered(task)?)
     }
 
     fn events(&self, task: TaskId, after_seq: u64, max: usize) -> Result<Vec<Vec<u8>>, String> {

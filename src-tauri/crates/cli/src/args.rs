@@ -1,8 +1,10 @@
 //! The verbs, and the help that teaches them.
 
 mod acp;
+mod anchor;
 mod artifacts;
 mod gateway;
+mod identity;
 mod ledger;
 mod logs;
 mod mcp;
@@ -23,8 +25,10 @@ mod watch;
 mod work;
 
 pub use acp::{AcpArgs, AcpInstall, AcpUninstall, AcpVerb};
+pub use anchor::{AnchorNow, AnchorVerb, ClocksSet, ClocksVerb};
 pub use artifacts::{ArtifactsVerb, GcArgs};
 pub use gateway::{GatewayAdd, GatewayVerb};
+pub use identity::IdentityVerb;
 pub use ledger::{LedgerVerb, Reanchor};
 pub use logs::LogsArgs;
 pub use mcp::{McpArgs, McpInstall, McpUninstall, McpVerb};
@@ -182,6 +186,12 @@ pub enum Verb {
     /// Skins: how Hermit speaks and looks in a conversation.
     #[command(subcommand)]
     Skin(SkinVerb),
+    /// Who this instance is: SOUL.md, its key, and the chain of what it said of itself.
+    #[command(subcommand)]
+    Identity(IdentityVerb),
+    /// Anchors: clocks elsewhere show when your log was there.
+    #[command(subcommand)]
+    Anchor(AnchorVerb),
     /// Secrets by handle: what agents may use and never see.
     #[command(subcommand)]
     Secret(SecretVerb),

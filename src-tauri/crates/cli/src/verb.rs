@@ -3,6 +3,7 @@
 mod acp;
 mod acp_install;
 mod agents;
+mod anchor;
 mod approvals;
 mod bytes;
 mod checkpoint;
@@ -13,6 +14,7 @@ mod gateway;
 mod gateway_add;
 mod gateway_log;
 mod grants;
+mod identity;
 mod keyring;
 mod keys;
 mod knowledge;
@@ -97,6 +99,8 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Gateway(verb) => gateway::gateway(context, verb),
         Verb::Skills(verb) => skills::skills(context, verb),
         Verb::Skin(verb) => skin::skin(context, verb),
+        Verb::Identity(verb) => identity::identity(context, verb),
+        Verb::Anchor(verb) => anchor::anchor(context, verb),
         Verb::Witness(verb) => witness::witness(context, verb),
         Verb::Backup(args) => store::backup(context, &args),
         Verb::Restore(args) => store::restore(context, &args),

@@ -28,6 +28,7 @@ pub struct Executors {
     pub(crate) secrets: Arc<dyn Secrets>,
     pub(crate) web: Arc<dyn Web>,
     pub(crate) messenger: Arc<dyn crate::Messenger>,
+    pub(crate) clocks: Arc<dyn crate::Clocks>,
     pub(crate) servers: Arc<dyn ToolServers>,
     pub(crate) sessions: ServerSessions,
     pub(crate) door: Arc<dyn crate::GuestDoor>,
@@ -57,6 +58,7 @@ impl Executors {
         let secrets = Arc::new(crate::NoSecrets);
         let web = Arc::new(crate::NoWeb);
         let messenger = Arc::new(crate::NoMessenger);
+        let clocks = Arc::new(crate::NoClocks);
         let servers = Arc::new(crate::NoToolServers);
         let sessions = ServerSessions::default();
         let door = Arc::new(crate::NoGuestDoor);
@@ -71,6 +73,7 @@ impl Executors {
             secrets,
             web,
             messenger,
+            clocks,
             servers,
             sessions,
             door,
@@ -110,6 +113,13 @@ impl Executors {
     #[must_use]
     pub fn with_messenger(mut self, messenger: Arc<dyn crate::Messenger>) -> Self {
         self.messenger = messenger;
+        self
+    }
+
+    /// The same executors, with what a person has of Bitcoin.
+    #[must_use]
+    pub fn with_clocks(mut self, clocks: Arc<dyn crate::Clocks>) -> Self {
+        self.clocks = clocks;
         self
     }
 

@@ -46,12 +46,17 @@
 //! 13. A message goes to the chat and the hosts that the grant names, with a key that is the same for each repeat of it; one that
 //!     was interrupted is sent again under the same grant, and its receipt says what the chat may show.
 //!
+//! 14. A clock elsewhere is given 32 bytes, and what it answers is kept only where it is of them and holds; a transaction is looked
+//!     for before it is made, and one that was interrupted is never made anew.
+//!
 //! # Where to start reading
 //!
 //! [`Executors`], then `tools.rs` and one tool, `change::perform`, `change::settle`, `undo`, `command::run`, `stage`, `http::fetch`, `vcs::perform`.
 #![allow(clippy::disallowed_methods, reason = "this room starts commands and limits how long they run")]
 
+mod anchoring;
 mod change;
+mod clocks;
 mod command;
 mod egress_proxy;
 mod error;
@@ -73,7 +78,9 @@ mod undo;
 mod vcs;
 mod workspace;
 
+pub use anchoring::calendars_of;
 pub use change::settle::Settled;
+pub use clocks::{AnchorCame, Clocks, NoClocks, OpReturnSeen, SeenBlock, Sent};
 pub use command::spool::{Needed, Spool, Transcript, TranscriptState};
 pub use egress_proxy::{NoSecrets, Secrets};
 pub use error::Error;

@@ -219,8 +219,9 @@ struct Made {
 fn make(host: &dyn api::Host, who: Who, command: &str, name: &str, mut params: Value) -> Result<Made, Error> {
     let field = wire::places(command).find(|(_, what)| *what == Use::Makes).map(|(field, _)| field);
     let no_file = || {
-        Error::new(Code::Usage, format!("`{command}` makes no file"))
-            .hint("there are `proof.export`, `gate.export`, `changes.export` and `store.backup`")
+        Error::new(Code::Usage, format!("`{command}` makes no file")).hint(
+            "there are `proof.export`, `gate.export`, `changes.export`, `store.backup` and `identity.export`",
+        )
     };
     let fields = params.as_object_mut().ok_or_else(no_file)?;
     let dir = tempfile::Builder::new().prefix("hermit-").tempdir().map_err(said("made"))?;

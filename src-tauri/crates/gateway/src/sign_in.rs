@@ -1,6 +1,7 @@
 //! A page whose session is gone, such as an installed one that was closed, is signed in again by a passkey of its person.
 //!
-//! Whoever asks has shown nothing: so what is drawn is bounded, good once, at one origin and for five minutes, and refused passkeys of
+//! Whoever asks has shown nothing, and nothing is kept for them: what a passkey has to sign comes back with a ticket of this host, good
+//! once, at one origin and for five minutes, so that nobody who asks without end keeps another out. Refused passkeys of
 //! this host make everybody wait who signs in, and nobody else; any others make nobody wait. What is signed is no decision and cannot be read as one.
 
 use crate::Draw;
@@ -17,60 +18,54 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde_json::{Value, json as value};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use wire::{Code, Error};
 
 /// A person finds the finger, or the key, within this time.
 const CHALLENGE_MS: i64 = 5 * 60 * 1000;
-/// Challenges at once; a further one replaces the oldest.
-const CHALLENGES_MAX: usize = 64;
+/// Tickets that signed somebody in and would be good still: nobody signs in more often than that in their time.
+const USED_MAX: usize = 1024;
 /// Bytes of what a browser answers: what it says and what the authenticator says, twice as long as they may be.
 const SIGN_IN_BYTES_MAX: usize = 16 * 1024;
 
-struct Drawn {
-    bytes: [u8; 32],
-    /// What has to be signed, of the bytes, the store and the origin.
-    challenge: String,
-    origin: String,
-    ends_at: i64,
-}
-
-/// What passkeys have to sign that sign a page in. Times are milliseconds since 1970.
+/// Tickets by which passkeys sign pages in. Times are milliseconds since 1970.
 pub(crate) struct SignIns {
     draw: Draw,
-    drawn: Mutex<Vec<Drawn>>,
+    /// What makes tickets, for as long as this host is there.
+    key: [u8; 32],
+    /// Tickets that were used, and until when they would be good.
+    used: Mutex<Vec<([u8; 32], i64)>>,
     /// Refused ones are counted by themselves: strangers at the door keep nobody from a yes.
     tries: Seats,
 }
 
 impl SignIns {
     pub(crate) fn new(draw: Draw) -> Self {
-        Self { tries: Seats::new(Arc::clone(&draw)), draw, drawn: Mutex::default() }
+        let key = draw();
+        Self { tries: Seats::new(Arc::clone(&draw)), draw, key, used: Mutex::default() }
     }
 
-    fn drawn(&self, now: i64) -> MutexGuard<'_, Vec<Drawn>> {
-        let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
-        drawn.retain(|one| one.ends_at > now);
-        drawn
+    fn ticket(&self, origin: &str, now: i64) -> [u8; 32] {
+        api::sign_in::ticket(&self.key, origin, now.saturating_add(CHALLENGE_MS), &(self.draw)())
     }
 
-    fn keep(&self, bytes: [u8; 32], challenge: &str, origin: &str, now: i64) {
-        let mut drawn = self.drawn(now);
-        if drawn.len() >= CHALLENGES_MAX {
-            drawn.remove(0);
+    /// Does what a ticket is good for; one by which it succeeded is good no more.
+    fn once<T>(
+        &self,
+        origin: &str,
+        now: i64,
+        signed: &SignIn,
+        act: impl FnOnce(&[u8; 32]) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let (ticket, ends_at) = api::sign_in::given(&self.key, origin, now, signed)?;
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.retain(|(_, ends_at)| *ends_at > now);
+        if used.len() >= USED_MAX || used.iter().any(|(one, _)| *one == ticket) {
+            return Err(api::sign_in::used());
         }
-        let ends_at = now.saturating_add(CHALLENGE_MS);
-        drawn.push(Drawn { bytes, challenge: challenge.to_owned(), origin: origin.to_owned(), ends_at });
-    }
-
-    /// What was drawn for a challenge at this origin; it is gone then.
-    fn take(&self, challenge: &str, origin: &str, now: i64) -> Result<[u8; 32], Error> {
-        let mut drawn = self.drawn(now);
-        let found = drawn.iter().position(|one| one.challenge == challenge && one.origin == origin);
-        found.map(|at| drawn.remove(at).bytes).ok_or_else(|| {
-            Error::new(Code::Conflict, "nothing was asked of a passkey here, or it took too long")
-                .hint("try again; nobody was signed in")
-        })
+        let done = act(&ticket)?;
+        used.push((ticket, ends_at));
+        Ok(done)
     }
 }
 
@@ -103,10 +98,7 @@ pub(crate) async fn options(
     };
     let at = Arc::clone(&gateway);
     let draw = move |host: &dyn api::Host| {
-        let bytes = (at.sign_ins.draw)();
-        let asked = api::sign_in::options(host, &origin, &bytes)?;
-        at.sign_ins.keep(bytes, &asked.challenge, &origin, at.now());
-        Ok(asked)
+        api::sign_in::options(host, &origin, &at.sign_ins.ticket(&origin, at.now()))
     };
     match gateway.seated_at(Lane::Hook, draw).await {
         Ok(asked) => json(StatusCode::OK, &asked),
@@ -134,8 +126,9 @@ pub(crate) async fn sign_in(
     let at = Arc::clone(&gateway);
     let open = move |host: &dyn api::Host| -> Result<Came<Value>, Error> {
         let once = || -> Result<Value, Error> {
-            let drawn = at.sign_ins.take(&signed.challenge, &origin, at.now())?;
-            let passkey = api::sign_in::sign_in(host, &origin, &drawn, &signed)?;
+            let passkey = at.sign_ins.once(&origin, at.now(), &signed, |ticket| {
+                api::sign_in::sign_in(host, &origin, ticket, &signed)
+            })?;
             let (session, ends_at) = at.guard.sessions.sign_in(passkey, place, at.now());
             Ok(value!({ "kind": "browser", "session": session.reveal(), "expires_at": ends_at }))
         };
@@ -189,23 +182,41 @@ mod tests {
 
     const AT: &str = "https://desk.example";
 
+    fn with(ticket: &[u8; 32]) -> SignIn {
+        let text = String::new;
+        SignIn {
+            ticket: seal::webauthn::base64url(ticket),
+            credential_id: text(),
+            client_data_json: text(),
+            authenticator_data: text(),
+            signature: text(),
+        }
+    }
+
     #[test]
-    fn a_challenge_signs_in_once_at_one_origin_and_for_five_minutes_and_they_are_bounded() {
+    fn a_ticket_signs_in_once_at_one_origin_for_five_minutes_and_nobody_pushes_it_out() {
         let ins = SignIns::new(Arc::new(|| [7; 32]));
-        ins.keep([1; 32], "one", AT, 0);
-        for (challenge, origin, now) in
-            [("two", AT, 0), ("one", "http://localhost:1", 0), ("one", AT, CHALLENGE_MS)]
-        {
-            let refused = ins.take(challenge, origin, now).expect_err("another");
-            assert_eq!(refused.code, Code::Conflict, "{challenge} {origin} {now}");
+        let other = SignIns::new(Arc::new(|| [8; 32]));
+        let ticket = ins.ticket(AT, 0);
+        for _ in 0..10_000 {
+            ins.ticket(AT, 0);
         }
-        ins.keep([1; 32], "one", AT, 0);
-        assert_eq!(ins.take("one", AT, 1).expect("in time"), [1; 32]);
-        assert!(ins.take("one", AT, 1).is_err(), "once");
-        ins.keep([2; 32], "first", AT, 0);
-        for number in 0..CHALLENGES_MAX {
-            ins.keep([3; 32], &number.to_string(), AT, 0);
+        let yes = |_: &[u8; 32]| Ok(());
+        let mut torn = ticket;
+        torn[7] ^= 1;
+        for (ins, ticket, origin, now) in [
+            (&other, ticket, AT, 0),
+            (&ins, torn, AT, 0),
+            (&ins, ticket, "http://localhost:1", 0),
+            (&ins, ticket, AT, CHALLENGE_MS),
+        ] {
+            let refused = ins.once(origin, now, &with(&ticket), yes).expect_err("another");
+            assert_eq!(refused.code, Code::Conflict, "{origin} {now}");
         }
-        assert!(ins.take("first", AT, 0).is_err() && ins.take("0", AT, 0).is_ok());
+        let no = ins.once(AT, 1, &with(&ticket), |_| Err::<(), _>(api::sign_in::used()));
+        assert!(no.is_err(), "what is refused uses nothing up");
+        let came = ins.once(AT, 1, &with(&ticket), |ticket| Ok(*ticket)).expect("in time");
+        assert_eq!(came, ticket);
+        assert!(ins.once(AT, 1, &with(&ticket), yes).is_err(), "once");
     }
 }

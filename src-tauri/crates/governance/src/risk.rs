@@ -53,6 +53,13 @@ pub(crate) fn assess(request: &ActionRequest, classes: &[ActionClass], facts: &F
             (ActionClass::NetworkWrite, _) if matches!(request.action, Action::Message(_)) => {
                 (RiskBand::High, "sends words off this machine, to a chat whose sender you paired")
             }
+            // It leads to clocks that a person set, and is 32 bytes that say nothing.
+            (ActionClass::NetworkWrite, _) if matches!(&request.action, Action::Anchor(asked) if !asked.costs()) => {
+                (RiskBand::High, "sends 32 bytes off this machine, to a clock that you set")
+            }
+            (ActionClass::NetworkWrite, _) if matches!(request.action, Action::Anchor(_)) => {
+                (RiskBand::Critical, "spends bitcoin, and publishes 32 bytes for ever")
+            }
             _ => by_class(*class),
         };
         risk.at_least(band, reason);

@@ -13,7 +13,7 @@ use kernel::command::inbound::Received;
 use kernel::command::ingest;
 use model::artifact::TrustTier;
 use model::envelope::EnvelopeAttachment;
-use model::gateway::{Gateway, GatewayState};
+use model::gateway::{Gateway, GatewayState, Service};
 use model::ingress::Channel;
 use model::limits::ENCLOSED_MAX;
 use std::collections::BTreeMap;
@@ -160,18 +160,18 @@ impl Outbox {
             if !listens && let Some(thread) = self.listen(name, record.version) {
                 listeners.insert(name.to_owned(), (record.version, thread));
             }
-            match self.send(name) {
+            match self.send(name, record.service) {
                 Ok(()) | Err(kernel::Error::Halted) => {}
                 Err(error) => tracing::warn!(gateway = name, %error, "messages wait; they are tried again"),
             }
         }
     }
 
-    fn send(&self, name: &str) -> Result<(), kernel::Error> {
+    fn send(&self, name: &str, service: Service) -> Result<(), kernel::Error> {
         self.kernel.settle_sent(name)?;
         self.kernel.queue_news(name, self.chats.origin().as_deref())?;
         // A service that does not answer is asked by its listener, and not with each message.
-        if !self.chats.is_away(name) {
+        if !(is_asked(service) && self.chats.is_away(name)) {
             let back = self.chats.back_at(name);
             self.kernel.send_due(name, back)?.into_iter().for_each(|task| self.drives.wake(task));
         }
@@ -197,6 +197,11 @@ impl Outbox {
             }
         }
     }
+}
+
+/// Whether a service is asked for what was said. A webhook brings it: whether it can be reached shows when something is sent.
+const fn is_asked(service: Service) -> bool {
+    !matches!(service, Service::Webhook)
 }
 
 /// Listens to one gateway, in one version of it.
@@ -232,7 +237,9 @@ impl Listener {
             }
             let heard = match polled {
                 Ok(polled) => {
-                    self.answers();
+                    if is_asked(gateway.service) {
+                        self.answers();
+                    }
                     let (to, is_empty) = (polled.cursor.clone(), polled.incoming.is_empty());
                     let heard = self.take(polled, &mut adapter);
                     if heard && is_empty && to == cursor {

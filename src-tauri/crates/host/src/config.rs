@@ -1,5 +1,6 @@
 //! `config.json`: the few settings that a store's owner may set. Unknown names are refused, so that a slip is seen.
 
+use crate::anchor_settings::AnchorSettings;
 use crate::{Error, Home};
 use model::limits::{PARALLEL_READS, PARALLEL_READS_MOST};
 use serde::{Deserialize, Serialize};
@@ -69,6 +70,9 @@ pub struct Config {
     /// Reads of one answer of a model that run at the same time, from 1 to 64; 10 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel_reads: Option<usize>,
+    /// Clocks elsewhere that heads of the log are anchored at; none when absent.
+    #[serde(skip_serializing_if = "AnchorSettings::is_empty")]
+    pub anchors: AnchorSettings,
     /// Further folders that commands may read behind their walls, such as a toolchain's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub readable: Vec<PathBuf>,
@@ -194,6 +198,9 @@ impl Config {
                     "`log_level` is `{other}`; it is one of off, error, warn, info, debug, trace"
                 ));
             }
+        }
+        if let Err(why) = self.anchors.check() {
+            return Some(format!("`anchors`: {why}"));
         }
         let at_once = self.parallel_reads.filter(|at_once| !(1..=PARALLEL_READS_MOST).contains(at_once))?;
         Some(format!("`parallel_reads` is {at_once}; it is a number from 1 to {PARALLEL_READS_MOST}"))

@@ -4,6 +4,7 @@ use crate::chats::Chats;
 use crate::fetch_client::FetchClient;
 use crate::lent_secrets::LentSecrets;
 use crate::logins::Logins;
+use crate::own_clocks::OwnClocks;
 use crate::secrets::SecretBook;
 use crate::{Config, Error, Home, HostKeys, SystemClock};
 use effects::{
@@ -34,6 +35,7 @@ pub struct LocalExecutors {
     secrets: Arc<dyn effects::Secrets>,
     web: Arc<dyn effects::Web>,
     chats: Arc<Chats>,
+    clocks: Arc<OwnClocks>,
     servers: ServerSessions,
     door: Arc<crate::guest_door::GuestDoors>,
     skills: SkillBook,
@@ -61,6 +63,7 @@ impl LocalExecutors {
             readable: config.readable.clone(),
             redactor: secrets.redactor(),
             chats: Arc::new(Chats::new(Arc::clone(&lent))),
+            clocks: Arc::new(OwnClocks::new(home, keys.secrets(), secrets.clone())),
             secrets: lent,
             web: Arc::new(FetchClient::new(config)),
             servers: ServerSessions::default(),
@@ -90,6 +93,11 @@ impl LocalExecutors {
     /// The way to chat services.
     pub(crate) fn chats(&self) -> Arc<Chats> {
         Arc::clone(&self.chats)
+    }
+
+    /// What a person has of Bitcoin, and which clocks are set.
+    pub(crate) fn clocks(&self) -> &OwnClocks {
+        &self.clocks
     }
 
     /// The same, for commands that ask.
@@ -155,6 +163,7 @@ impl ExecutorSource for LocalExecutors {
         let executors = executors.with_servers(Arc::new(toolservers::McpClient), self.servers.clone());
         let executors = executors.with_parallel_reads(self.parallel_reads.load(Ordering::SeqCst));
         let executors = executors.with_messenger(Arc::clone(&self.chats) as _);
+        let executors = executors.with_clocks(Arc::clone(&self.clocks) as _);
         Ok(Arc::new(executors.with_web(Arc::clone(&self.web)).with_door(Arc::clone(&self.door) as _)))
     }
 

@@ -60,7 +60,12 @@ impl Local {
             Rotation { purpose: KeyPurpose::Receipt, old: &*a.1, new: &*b.1 },
             Rotation { purpose: KeyPurpose::Manifest, old: &*a.2, new: &*b.2 },
         ];
-        kernel.rotate_keys(&all)?;
+        // The chain of the instance goes on under the key that comes of the new seed.
+        let instance = match kernel.identity().first_soul() {
+            Some(soul) => Some((Keys::instance(&*vault, &soul)?, Keys::staged_instance(&*vault, &soul)?)),
+            None => None,
+        };
+        kernel.rotate_keys(&all, instance.as_ref().map(|(from, to)| (from, to)))?;
         faults.before(Point::KeyPromote).map_err(stopped)?;
         Keys::promote(&*vault)?;
         faults.after(Point::KeyPromote).map_err(stopped)?;
@@ -88,7 +93,7 @@ impl Local {
         faults.before(Point::KeyStage).map_err(stopped)?;
         let made = ApprovalKey::create(&next, new, Cost::STRONG)?;
         faults.after(Point::KeyStage).map_err(stopped)?;
-        kernel.rotate_keys(&[Rotation { purpose: KeyPurpose::Approval, old: &old, new: &made }])?;
+        kernel.rotate_keys(&[Rotation { purpose: KeyPurpose::Approval, old: &old, new: &made }], None)?;
         faults.before(Point::KeyPromote).map_err(stopped)?;
         ApprovalKey::promote(&next, &path)?;
         faults.after(Point::KeyPromote).map_err(stopped)?;

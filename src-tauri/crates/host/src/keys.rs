@@ -7,6 +7,7 @@ use kernel::ports::KeyRing;
 use keychain::{ApprovalKey, Cost, FileVault, Keys, Marker, OsVault, Secrets, Vault, VaultKind};
 use model::body::KeyPurpose;
 use model::fault::{Faults, Point};
+use seal::schnorr::SchnorrKey;
 use seal::{Digest, PublicKey, SecretSource, Signer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -455,5 +456,15 @@ impl KeyRing for HostKeys {
 
     fn log_keys(&self) -> Vec<PublicKey> {
         self.home.as_ref().map(crate::older_store::log_keys).unwrap_or_default()
+    }
+
+    fn instance(&self, first_soul: &Digest) -> Option<SchnorrKey> {
+        Keys::instance(&*self.vault()?, first_soul).or_logged("the key of this instance cannot be had")
+    }
+
+    fn former_instances(&self, first_soul: &Digest) -> Vec<SchnorrKey> {
+        let Some(vault) = self.vault() else { return Vec::new() };
+        let former = Keys::former_instances(&*vault, first_soul);
+        former.or_logged("former keys of this instance cannot be had").unwrap_or_default()
     }
 }

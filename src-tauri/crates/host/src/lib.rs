@@ -34,9 +34,13 @@
     reason = "this room is where clock, chance, environment and disk enter the house"
 )]
 
+mod anchor_settings;
+mod anchoring;
 mod approval_key;
 mod approval_signing;
 mod attached_person;
+pub mod bitcoin_node;
+pub mod bitcoin_wallet;
 mod chance;
 mod chat_threads;
 mod chats;
@@ -77,6 +81,7 @@ mod models;
 mod models_tested;
 mod notices;
 mod older_store;
+mod own_clocks;
 mod prices;
 mod process_memory;
 mod push_services;

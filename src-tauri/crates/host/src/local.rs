@@ -1,5 +1,6 @@
 //! A store in this process: with the kernel when it owns the store, without when it only reads.
 
+mod folders;
 mod logins;
 mod playbooks;
 mod serving;
@@ -347,23 +348,7 @@ impl api::Host for Local {
     }
 
     fn workspace(&self, path: &Path) -> Result<PathBuf, wire::Error> {
-        let shown = path.display();
-        let missing = |why: String| {
-            wire::Error::new(wire::Code::NotFound, format!("cannot work in `{shown}`: {why}"))
-                .hint("name a folder that is there and that you may read")
-        };
-        let root = path.canonicalize().map_err(|e| missing(e.to_string()))?;
-        if !root.is_dir() {
-            return Err(missing("it is no folder".to_owned()));
-        }
-        std::fs::read_dir(&root).map_err(|e| missing(e.to_string()))?;
-        let store = self.home.dir().canonicalize().unwrap_or_else(|_| self.home.dir().to_owned());
-        if root.starts_with(&store) {
-            return Err(wire::Error::new(wire::Code::Refused, format!("`{shown}` is Hermit's own store"))
-                .hint("name another folder"));
-        }
-        crate::keys::refuse_above_passphrase(&root)?;
-        Ok(root)
+        folders::to_work_in(&self.home, path)
     }
 
     fn reasoning(&self, choice: &wire::task::Reasoner) -> Result<Reasoning, wire::Error> {
@@ -413,6 +398,9 @@ impl api::Host for Local {
     fn chats(&self) -> Option<&dyn api::Chats> {
         self.owned.as_ref().map(|_| self.executors.lent_chats())
     }
+    fn anchor_clocks(&self) -> Option<&dyn api::AnchorClocks> {
+        Some(self.executors.clocks())
+    }
     fn pushes(&self) -> Option<&dyn api::pushes::Pushes> {
         self.owned.as_ref().map(|_| self as _)
     }
@@ -440,7 +428,7 @@ impl api::Host for Local {
 
     fn drive(&self, task: TaskId) -> Result<(), wire::Error> {
         let owned = self.owned()?;
-        owned.begin_clock(&self.notices, &self.executors.chats())?;
+        owned.begin_clock(&self.notices, &self.executors)?;
         owned.drives.wake(task);
         Ok(())
     }

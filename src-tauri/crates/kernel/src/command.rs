@@ -1,6 +1,7 @@
 //! What a person or a surface may ask of the kernel. One file per command.
 
 pub mod add_input;
+pub mod anchors;
 pub mod approve;
 mod awaited;
 pub mod background;
@@ -27,6 +28,7 @@ pub mod gateways;
 pub mod halt;
 pub mod historian;
 pub mod hooks;
+pub mod identity;
 pub mod inbound;
 mod inbound_use;
 pub mod ingest;

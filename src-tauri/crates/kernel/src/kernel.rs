@@ -101,6 +101,8 @@ pub struct Kernel {
     pub(crate) looking: Mutex<crate::command::historian::Glanced>,
     /// Roots of state are stated once at a time.
     pub(crate) rooting: Mutex<()>,
+    /// Anchors are asked for one at a time.
+    pub(crate) anchoring: Mutex<()>,
     /// Limits are raised one at a time: two parts of one task would else both get what is left to it.
     pub(crate) raising: Mutex<()>,
     /// Money set aside for a call of a task whose commit may still be under way.

@@ -21,6 +21,7 @@
 //!
 //! **Where to start reading.** [`next`], then [`drive`], then [`command`].
 
+pub mod anchor_registry;
 pub mod command;
 mod decide;
 pub mod drive;
@@ -28,6 +29,7 @@ mod error;
 mod folders;
 mod gatepass;
 pub mod gateway_registry;
+pub mod identity_registry;
 mod kernel;
 pub mod keyring;
 pub mod logins;

@@ -96,6 +96,7 @@ fn over(dir: &Path, writer: Writer, ports: Ports) -> Result<Kernel, Error> {
         meaning: crate::meaning::Meaning::default(),
         looking: Mutex::default(),
         rooting: Mutex::default(),
+        anchoring: Mutex::default(),
         raising: Mutex::default(),
         promised: Mutex::default(),
         slots_held: Mutex::default(),

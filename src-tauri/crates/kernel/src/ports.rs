@@ -10,6 +10,7 @@ use model::task::ModelChoice;
 use model::witness::{Fingerprint, StateWitness};
 use model::{ActionRequestId, AttemptId, RelPath, ResourceId, TaskId, UnixMs, WorkspaceId};
 use reasoning::Reasoner;
+use seal::schnorr::SchnorrKey;
 use seal::{Digest, PublicKey, Signer};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -399,6 +400,12 @@ pub trait KeyRing: Send + Sync {
 
     /// Public halves of the keys that sign checkpoints, now and before, as they are known outside the ledger.
     fn log_keys(&self) -> Vec<PublicKey>;
+
+    /// The key of the instance whose first SOUL.md has this digest.
+    fn instance(&self, first_soul: &Digest) -> Option<SchnorrKey>;
+
+    /// Its keys before that one, as far as they are still to be had, the newest first.
+    fn former_instances(&self, first_soul: &Digest) -> Vec<SchnorrKey>;
 }
 
 /// Something happened that a surface may want to show. Never truth: the events are.

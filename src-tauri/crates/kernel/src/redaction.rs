@@ -41,6 +41,8 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::Schedule
         | K::Skin
         | K::Gateway
+        | K::Soul
+        | K::IdentityLink
         | K::CapabilityGrant => Rule::Exact,
         K::GuestSent
         | K::ChatMessage

@@ -1,10 +1,12 @@
 //! What the store's own stream (the system task's events) says: principals, keys, workspaces, conversations, halt.
 
 use crate::Error;
+use crate::anchor_registry::AnchorRegistry;
 use crate::command::historian::History;
 use crate::command::standing::StandingRecord;
 use crate::command::state_roots::RootedState;
 use crate::gateway_registry::GatewayRegistry;
+use crate::identity_registry::IdentityRegistry;
 use crate::logins::Logins;
 use crate::passkey_registry::PasskeyRegistry;
 use crate::playbook_registry::PlaybookRegistry;
@@ -69,6 +71,8 @@ pub struct StoreState {
     pub skills: SkillRegistry,
     /// A person's own rules of policy, once they have said some.
     pub rules: Option<ArtifactRef>,
+    /// SOUL.md, and the chain of this instance.
+    pub identity: IdentityRegistry,
     /// Playbooks that were adopted.
     pub playbooks: PlaybookRegistry,
     /// Schedules. What became of their slots stands in streams of their own, which [`ScheduleRegistry::read_slots`] reads.
@@ -78,6 +82,8 @@ pub struct StoreState {
     /// Gateways, and who is paired there. What came in and goes out stands in streams of their own, which
     /// [`GatewayRegistry::read_traffic`] reads.
     pub gateways: Arc<GatewayRegistry>,
+    /// Anchors of the log.
+    pub anchors: Arc<AnchorRegistry>,
     /// How far the historian has read, and what it marked.
     pub history: History,
     /// The newest roots of conversations and memory.
@@ -90,6 +96,9 @@ impl StoreState {
     /// Folds one event of the system task.
     pub fn apply(&mut self, task_seq: u64, body: &Body) {
         self.seq = task_seq;
+        if let Body::IdentityLinked(b) = body {
+            Arc::make_mut(&mut self.anchors).add_link(b.number, b.link_sha256);
+        }
         match body {
             Body::StoreInitialised(b) => {
                 self.store_id.clone_from(&b.store_id);
@@ -154,9 +163,16 @@ impl StoreState {
             Body::SkinTrusted(_) | Body::SkinUntrusted(_) | Body::SkinChosen(_) => self.skins.apply(body),
             Body::HistoryRead(b) => self.history.apply(b),
             Body::StateRooted(b) => self.rooted.apply(task_seq, b),
+            other if AnchorRegistry::is_of_anchors(other) => Arc::make_mut(&mut self.anchors).apply(other),
             other if GatewayRegistry::is_of_store(other) => Arc::make_mut(&mut self.gateways).apply(other),
-            other => self.tools.apply(other),
+            other => self.apply_further(other),
         }
+    }
+
+    /// Each registry takes what is its own.
+    fn apply_further(&mut self, body: &Body) {
+        self.identity.apply(body);
+        self.tools.apply(body);
     }
 
     /// The reserved system task.

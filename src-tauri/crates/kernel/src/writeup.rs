@@ -141,6 +141,8 @@ const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
         | Kind::Skin
         | Kind::Gateway
         | Kind::ChatMessage
+        | Kind::Soul
+        | Kind::IdentityLink
         | Kind::SkillText
         | Kind::Transcript => RetentionClass::Permanent,
     }

@@ -12,6 +12,7 @@
     reason = "a test that cannot go on stops where it stands, and is told by the environment how long to go on"
 )]
 
+mod anchoring;
 mod answers;
 mod approvals;
 mod attempts;
@@ -47,6 +48,7 @@ mod halting;
 mod helping;
 mod history;
 mod hooks;
+mod identity;
 mod ingress;
 mod know_how;
 mod lasting;

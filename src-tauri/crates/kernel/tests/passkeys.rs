@@ -202,7 +202,7 @@ fn a_copy_that_counts_by_itself_a_revoked_one_and_one_under_an_older_approval_ke
     // Under another approval key it has to be enrolled again.
     let next = SeedSigner::from_seed([0x21; 32]);
     let rotation = Rotation { purpose: KeyPurpose::Approval, old: world.person.signer(), new: &next };
-    world.kernel().rotate_keys(&[rotation]).unwrap();
+    world.kernel().rotate_keys(&[rotation], None).unwrap();
     let signed = yes(&world, task, third, &mut one);
     assert_eq!(refused(&world, task, third, &signed), "passkey_enrolment");
     let old = enrolled_by(&world, &enrolment(&world, &one), world.person.signer());
@@ -225,7 +225,7 @@ fn a_yes_that_was_not_used_before_the_approval_key_was_replaced_is_asked_for_aga
     world.kernel().decide_approval_by_passkey(task, approval, &signed).unwrap();
     let next = SeedSigner::from_seed([0x21; 32]);
     let rotation = Rotation { purpose: KeyPurpose::Approval, old: world.person.signer(), new: &next };
-    world.kernel().rotate_keys(&[rotation]).unwrap();
+    world.kernel().rotate_keys(&[rotation], None).unwrap();
     assert_ne!(world.drive_to_approval(task), approval);
     assert_eq!(world.files().len(), 0);
 }

@@ -213,7 +213,7 @@ fn a_new_approval_key_ends_what_the_old_one_allowed() {
     let grant = given(&world, task, 50);
     let next = SeedSigner::from_seed([0x21; 32]);
     let rotation = Rotation { purpose: KeyPurpose::Approval, old: world.person.signer(), new: &next };
-    world.kernel().rotate_keys(&[rotation]).unwrap();
+    world.kernel().rotate_keys(&[rotation], None).unwrap();
     world.drive_to_approval(task);
     assert_eq!(uses(&world, grant), 0);
 }

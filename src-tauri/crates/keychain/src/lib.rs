@@ -23,6 +23,7 @@
 //! 6. What leaves a vault is wiped when dropped.
 //! 7. A key is made once: creation never overwrites.
 //! 8. A rotation that breaks off leaves the old keys or the new ones, as the log says, never neither.
+//! 9. The key of an instance is derived each time: no vault, file or log holds it. Of former ones the vault holds what they come of.
 //!
 //! # Where to start reading
 //!
@@ -31,6 +32,7 @@
 mod approval;
 mod error;
 mod file;
+mod instance;
 mod keys;
 mod memory;
 mod os;

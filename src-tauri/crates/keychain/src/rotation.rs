@@ -5,6 +5,7 @@
 //! ([`Keys::mark`]). Wherever that breaks off, the log decides: [`Keys::settle`] goes on to the new keys when the log
 //! has them, and back to the old ones when it has not.
 
+use crate::instance::keep_former;
 use crate::keys::{ROOT, seed_of};
 use crate::vault_choice::place;
 use crate::{Error, Keys, Marker, Vault};
@@ -13,7 +14,7 @@ use std::path::Path;
 use zeroize::Zeroizing;
 
 /// Name of the seed that is to follow.
-const NEXT: &str = "root-seed.next";
+pub(crate) const NEXT: &str = "root-seed.next";
 
 impl Keys {
     /// Lays the next seed into the vault and gives its keys; one that a broken-off rotation left is taken as it is.
@@ -29,7 +30,8 @@ impl Keys {
         Self::derive(vault, &seed)
     }
 
-    /// The next seed becomes the present one. The log already says so.
+    /// The next seed becomes the present one. The log already says so. What keys of the instance came of is kept, since coins may lie
+    /// at them.
     ///
     /// # Errors
     /// [`Error::Missing`] when nothing was staged, and those of the vault.
@@ -37,6 +39,9 @@ impl Keys {
         let next = seed_in(vault, NEXT)?;
         let next =
             next.ok_or_else(|| Error::Missing { what: format!("{NEXT} in the {} vault", vault.kind()) })?;
+        if let Some(present) = seed_in(vault, ROOT)?.filter(|present| *present != next) {
+            keep_former(vault, &present)?;
+        }
         vault.put(ROOT, next.as_ref())
     }
 

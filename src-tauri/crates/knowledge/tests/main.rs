@@ -14,3 +14,4 @@ mod kit;
 mod layers;
 mod mutated;
 mod pack;
+mod soul;

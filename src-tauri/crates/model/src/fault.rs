@@ -159,6 +159,8 @@ crate::names! {
         CheckpointCosign = "checkpoint.cosign",
         /// A witness remembers the head it is about to sign.
         WitnessRemember = "witness.remember",
+        /// An anchor is asked for, or what a clock answered is put on record.
+        AnchorRecord = "anchor.record",
     }
 }
 

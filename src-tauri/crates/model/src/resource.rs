@@ -23,6 +23,8 @@ pub enum ResourceId {
     Receipt(ReceiptId),
     /// `policy:rules`, a person's own rules of policy.
     Rules,
+    /// `identity:soul`, SOUL.md: who this instance is.
+    Soul,
     /// `skill:<name>`, whether a skill is trusted.
     Skill(String),
     /// `schedule:<name>`, whether and when a task is begun by itself.
@@ -46,6 +48,7 @@ impl fmt::Display for ResourceId {
             Self::Memory(id) => write!(f, "memory:{id}"),
             Self::Receipt(id) => write!(f, "receipt:{id}"),
             Self::Rules => f.write_str("policy:rules"),
+            Self::Soul => f.write_str("identity:soul"),
             Self::Skill(name) => write!(f, "skill:{name}"),
             Self::Schedule(name) => write!(f, "schedule:{name}"),
             Self::Skin(name) => write!(f, "skin:{name}"),
@@ -91,6 +94,7 @@ fn parse(text: &str) -> Option<ResourceId> {
             ResourceId::Chat(gateway.to_owned(), chat.to_owned())
         }
         "policy" if rest == "rules" => ResourceId::Rules,
+        "identity" if rest == "soul" => ResourceId::Soul,
         "memory" => ResourceId::Memory(rest.parse().ok()?),
         "receipt" => ResourceId::Receipt(rest.parse().ok()?),
         _ => return None,

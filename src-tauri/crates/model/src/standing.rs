@@ -2,6 +2,7 @@
 //!
 //! The signed text is the authority. Events name it by its envelope; whoever acts on it reads and verifies it again.
 
+use crate::anchor::AnchorClock;
 use crate::approval::{Shape, Surface};
 use crate::{ApprovalId, GrantId, PrincipalId, RelPath, TaskId, UnixMs, WorkspaceId};
 use seal::Digest;
@@ -80,6 +81,13 @@ pub enum Cover {
         /// The chat, as the service names it.
         chat: String,
     },
+    /// Stamps of one clock at these servers alone, and how they stand there: never what costs money.
+    Anchor {
+        /// The clock.
+        clock: AnchorClock,
+        /// Every server that may be spoken with, as `name:port`, sorted.
+        hosts: Vec<String>,
+    },
 }
 
 impl Cover {
@@ -89,7 +97,7 @@ impl Cover {
             Self::Command { whole: true, .. } | Self::Act { .. } => Shape::Exact,
             Self::Command { whole: false, .. } => Shape::ArgvPrefix,
             Self::Paths { .. } => Shape::PathGlob,
-            Self::Host { .. } | Self::Chat { .. } => Shape::Host,
+            Self::Host { .. } | Self::Chat { .. } | Self::Anchor { .. } => Shape::Host,
         }
     }
 }

@@ -67,6 +67,14 @@ pub enum Error {
         /// What the system said.
         why: String,
     },
+    /// What the caller gave beside keys cannot be read.
+    #[error("the {what} that you gave cannot be read: {why}")]
+    Given {
+        /// What it was meant to be.
+        what: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The text names no key.
     #[error("`{text}` names no key; give a PEM file, a verifier key, or a fingerprint: {why}")]
     Trust {

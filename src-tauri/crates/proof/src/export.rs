@@ -1,5 +1,6 @@
 //! Makes a bundle: first a plan of all files with their digests, then the bytes, in order of names.
 
+mod anchors;
 mod collect;
 mod ground;
 mod heads;
@@ -8,6 +9,7 @@ mod prov;
 mod state;
 mod write;
 
+pub(crate) use anchors::Along;
 pub use preview::{Kind, Leaf, Preview, preview};
 
 use crate::layout::Named;
@@ -146,7 +148,7 @@ fn plan<'a>(
         rotation_files(&mut collected, source)?;
     }
     let predicate = predicate(&collected, task, options);
-    collected.text(layout::README, readme::text(&predicate, signers.is_some()));
+    collected.text(layout::README, readme::text(&predicate, signers.is_some(), &collected.along));
     // One receipt is a statement itself, and the list of files says the rest.
     if !collected.single {
         statement(&mut collected, predicate, signers)?;

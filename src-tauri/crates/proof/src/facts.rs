@@ -42,6 +42,8 @@ pub(crate) struct Facts {
     pub cited: u64,
     /// Events of types that this program does not know.
     pub unknown: u64,
+    /// The newest time that an event states, by the machine's own clock.
+    pub newest: Option<UnixMs>,
 }
 
 /// What `receipt.issued` says.
@@ -113,6 +115,7 @@ impl Facts {
     /// # Errors
     /// In words, when a body of a known type does not have its shape.
     pub(crate) fn take(&mut self, event: &Event) -> Result<(), String> {
+        self.newest = self.newest.max(Some(event.occurred_at));
         self.claims += u64::from(event.event_type == "attempt.terminated");
         if !TYPES.contains(&event.event_type.as_str()) {
             let known = model::body::REGISTRY.iter().any(|(name, _)| *name == event.event_type);

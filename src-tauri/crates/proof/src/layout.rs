@@ -1,6 +1,7 @@
 //! Names of the files of a bundle, and what none of them may be (proof.md 6).
 
 use model::ReceiptId;
+use model::anchor::AnchorClock;
 use seal::Digest;
 
 /// Name and version of the bundle format.
@@ -35,6 +36,12 @@ pub(crate) const STATE_ROOTED_PROOF: &str = "state/rooted.tlog-proof";
 pub(crate) const STATE_CHECKPOINT_PROOF: &str = "state/checkpoint.tlog-proof";
 /// Roots, a line each, with their leaves and their places under the root over all.
 pub(crate) const STATE_SUBJECTS: &str = "state/subjects.jsonl";
+/// How the key of the instance and the key of its log vouch for each other.
+pub(crate) const IDENTITY_KEY: &str = "identity/key.json";
+/// What the instance said of itself, a signed link a line, from genesis on.
+pub(crate) const IDENTITY_LINKS: &str = "identity/links.jsonl";
+/// The folder of anchors.
+pub(crate) const ANCHORS: &str = "anchors/";
 pub(crate) const STATEMENT: &str = "statement.dsse.json";
 /// The statement of a store without keys, which nobody signed.
 pub(crate) const STATEMENT_BARE: &str = "statement.json";
@@ -59,7 +66,10 @@ pub(crate) const SMALL_BYTES_MAX: u64 = 1024 * 1024;
 /// An event, a gate entry or a disclosure is at most this long; a line that is longer is not read on.
 pub(crate) const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-const FIXED: [&str; 28] = [
+/// Anchors that go along, and that are read.
+pub(crate) const ANCHORS_MAX: usize = 8;
+
+const FIXED: [&str; 30] = [
     README,
     SUMS,
     SUMS_ED25519,
@@ -85,10 +95,53 @@ const FIXED: [&str; 28] = [
     STATE_ROOTED_PROOF,
     STATE_CHECKPOINT_PROOF,
     STATE_SUBJECTS,
+    IDENTITY_KEY,
+    IDENTITY_LINKS,
     STATEMENT,
     STATEMENT_BARE,
     PROV,
 ];
+
+/// What a file of one anchor holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AnchorFile {
+    /// What was to be stamped.
+    Requested,
+    /// The head that was, as a signed note.
+    Checkpoint,
+    /// The way from it to the log's checkpoint.
+    Consistency,
+    /// The place of the task's checkpoint under it.
+    Place,
+    /// What a clock gave.
+    Proof(AnchorClock),
+}
+
+impl AnchorFile {
+    /// Each of them.
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Requested,
+        Self::Checkpoint,
+        Self::Consistency,
+        Self::Place,
+        Self::Proof(AnchorClock::Rfc3161),
+        Self::Proof(AnchorClock::OpenTimestamps),
+        Self::Proof(AnchorClock::OpReturn),
+    ];
+
+    /// What stands behind the anchor's number.
+    const fn ending(self) -> &'static str {
+        match self {
+            Self::Requested => "json",
+            Self::Checkpoint => "checkpoint",
+            Self::Consistency => "consistency",
+            Self::Place => "tlog-proof",
+            Self::Proof(AnchorClock::Rfc3161) => "rfc3161.tsr",
+            Self::Proof(AnchorClock::OpenTimestamps) => "opentimestamps.ots",
+            Self::Proof(AnchorClock::OpReturn) => "op_return.json",
+        }
+    }
+}
 
 /// A file whose name carries what it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +164,8 @@ pub(crate) enum Named {
     Disclosure(Digest),
     /// `artifacts/sha256/<aa>/<hex>`.
     Artifact(Digest),
+    /// `anchors/<n>.<what>`.
+    Anchor(u64, AnchorFile),
 }
 
 impl Named {
@@ -125,6 +180,7 @@ impl Named {
             Self::Rotation(n) => format!("keys/rotations/{n}.note"),
             Self::Revocation(n) => format!("keys/revocations/{n}.note"),
             Self::Disclosure(digest) => format!("disclosures/{digest}.json"),
+            Self::Anchor(n, file) => format!("{ANCHORS}{n}.{}", file.ending()),
             Self::Artifact(digest) => {
                 let hex = digest.to_string();
                 format!("artifacts/sha256/{}/{hex}", hex.get(..2).unwrap_or_default())
@@ -148,6 +204,10 @@ impl Named {
             "keys/rotations" => name.strip_suffix(".note").and_then(number).map(Self::Rotation),
             "keys/revocations" => name.strip_suffix(".note").and_then(number).map(Self::Revocation),
             "disclosures" => json.and_then(|hex| hex.parse().ok()).map(Self::Disclosure),
+            "anchors" => name.split_once('.').and_then(|(n, ending)| {
+                let file = AnchorFile::ALL.into_iter().find(|file| file.ending() == ending)?;
+                Some(Self::Anchor(number(n)?, file))
+            }),
             _ => folder.starts_with("artifacts/").then(|| name.parse().ok().map(Self::Artifact)).flatten(),
         };
         read.filter(|named| named.path() == path)
@@ -179,7 +239,10 @@ mod tests {
             Named::Revocation(1),
             Named::Disclosure(digest),
             Named::Artifact(digest),
-        ] {
+        ]
+        .into_iter()
+        .chain(AnchorFile::ALL.map(|file| Named::Anchor(12, file)))
+        {
             assert_eq!(Named::parse(&named.path()), Some(named));
             assert!(is_known(&named.path()));
         }
@@ -199,6 +262,13 @@ mod tests {
             "gate/proofs.tlog-proof/1.json",
             "receipts/x.json",
             "disclosures/x.json",
+            "anchors/01.json",
+            "anchors/0.json",
+            "anchors/1.tsr",
+            "anchors/1.rfc3161",
+            "anchors/1",
+            "anchors/sub/1.json",
+            "identity/key.pem",
             "notes.txt",
             "C:\\x",
             "task\\checkpoint",

@@ -27,30 +27,38 @@
 //!
 //! [`Source`] and [`export()`] for making, [`verify()`] for checking; [`evidence`] for the gate's own bundle (KS-4.8).
 
+mod anchored;
 mod consistency;
 mod container;
 mod error;
 pub mod evidence;
 mod export;
 mod facts;
+mod given;
+mod instance;
 mod layout;
 mod lines;
 mod names;
 mod options;
 mod readme;
 mod report;
+mod single;
 mod source;
 mod state;
 mod statement;
+mod time;
 mod trust;
 mod verify;
 
+pub use anchored::Requested;
 pub use error::Error;
 pub use export::{Exported, Kind, Leaf, Preview, export, export_to, preview};
+pub use given::{AUTHORITY_BYTES_MAX, Given, HEADERS_BYTES_MAX};
 pub use layout::FORMAT;
 pub use options::{Include, Options, Redact, Scope};
-pub use report::{Counts, Report, Verdict};
-pub use source::{Head, PublicKeys, Signers, Source, StateProof};
+pub use report::{AnchorFound, Counts, FoundSaid, IdentityFound, Report, Stands, Verdict};
+pub use single::file_of;
+pub use source::{AnchorFiles, Head, IdentityFiles, PublicKeys, Signers, Source, StateProof};
 pub use state::{STATE_LEAVES_MAX, SubjectProof};
 pub use trust::Trust;
-pub use verify::{verify, verify_since};
+pub use verify::{verify, verify_given, verify_since};

@@ -1,14 +1,49 @@
 //! The text that goes along: how to check without Hermit, what is proven, and what a proof cannot show.
 
+use crate::export::Along;
+use crate::layout::{AnchorFile, Named};
 use crate::statement::Predicate;
+use model::anchor::AnchorClock;
 
 /// `README.txt`.
-pub(crate) fn text(predicate: &Predicate, signed: bool) -> String {
-    match predicate.receipt_id {
+pub(crate) fn text(predicate: &Predicate, signed: bool, along: &[Along]) -> String {
+    let mut text = match predicate.receipt_id {
         // One receipt is meant to be small.
         Some(receipt) if signed => short(predicate, &receipt.to_string()),
         receipt => long(predicate, receipt.map(|id| id.to_string()), signed),
+    };
+    if !along.is_empty() {
+        text.push_str(CLOCKS);
+        along.iter().for_each(|one| text.push_str(&clocks(one)));
+        text.push_str(NO_CLOCK);
     }
+    text
+}
+
+/// How to check one anchor with tools that nobody here wrote.
+fn clocks(one: &Along) -> String {
+    let name = |file| Named::Anchor(one.number, file).path();
+    let mut text = String::new();
+    if one.is_head {
+        text.push_str(&format!("  sed '/^$/,$d' {} | sha256sum\n", name(AnchorFile::Checkpoint)));
+    }
+    for clock in &one.clocks {
+        let file = name(AnchorFile::Proof(*clock));
+        text.push_str(&match clock {
+            AnchorClock::Rfc3161 => {
+                format!("  openssl ts -verify -digest {} -in {file} -CAfile CA.pem\n", one.digest)
+            }
+            AnchorClock::OpenTimestamps => format!("  ots verify -d {} {file}\n", one.digest),
+            AnchorClock::OpReturn => {
+                format!(
+                    "  bitcoin-cli verifytxoutproof \"$(jq -r .tx_out_proof {file})\"\n  bitcoin-cli decoderawtransaction \"$(jq -r .raw_tx {file})\" \
+                     | grep 4845524d495431{}\n",
+                    one.digest
+                )
+            }
+        });
+    }
+    text
 }
 
 fn short(predicate: &Predicate, receipt: &str) -> String {
@@ -69,6 +104,8 @@ disclosures/       [salt, pointer, value] whose SHA-256 stands as {\"$sd\": ...}
 artifacts/         content by its SHA-256
 state/             roots over the messages of the conversation and over the memory in force, as hashes of the events that
                    said each (leaves: SHA-256 of 0x00 and the event), stated by an event of the store's own stream
+identity/          who the instance is: its key, and a signed link for each thing it said of itself (BIP-340)
+anchors/           heads of the log, or links, that clocks outside have stamped
 statement          what this bundle is about; prov.json is derived from the events and, like this text, binds nobody
 ";
 
@@ -92,6 +129,17 @@ const UNSIGNED: &str = "PROVEN: nothing against its owner
 
 - Nobody signed this: the store has no keys. Digests and links show only that it is of one piece.
 
+";
+
+const CLOCKS: &str = "
+STAMPED BY CLOCKS OUTSIDE: what a digest is of existed before the clock's time (CA.pem: the authority's root, from elsewhere)
+
+";
+
+const NO_CLOCK: &str = "  hermit-verify . --trust KEY --trust-authority CA.pem --bitcoin-headers HEADERS
+
+A clock shows that this existed then, in this form. It never shows that it is younger than any time, that it is true, or that
+nothing was rewritten before. What is pending shows nothing yet. Whom you have to believe is said with each.
 ";
 
 const LIMITS: &str = "ONLY ASSERTED, AND WHAT NO PROOF CAN SHOW

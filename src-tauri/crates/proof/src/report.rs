@@ -1,6 +1,8 @@
 //! What a check has shown, in words a person can use.
 
 use model::TaskId;
+use model::anchor::AnchorClock;
+use model::identity::TrustFinding;
 use seal::{Digest, PublicKey};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -84,6 +86,69 @@ pub struct Counts {
     pub artifacts_left_out: u64,
 }
 
+/// Who the instance is, as far as its chain was followed (HV-3.9-4).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct IdentityFound {
+    /// The instance.
+    pub instance_id: Option<String>,
+    /// Whether its links lead back to genesis, and nothing is wrong with them.
+    pub unbroken: bool,
+    /// The key in force at the end of what is unbroken.
+    pub key_in_force: Option<String>,
+    /// How many links there are.
+    pub links: u64,
+    /// What is wrong with them.
+    pub findings: Vec<FoundSaid>,
+}
+
+/// What is wrong with a chain, in words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FoundSaid {
+    /// Which kind.
+    pub what: TrustFinding,
+    /// The line of `identity/links.jsonl`; none where it is about the key.
+    pub number: Option<u64>,
+    /// In words.
+    pub says: String,
+}
+
+/// How an anchor stands at a clock, for whoever checks it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stands {
+    /// Its time is proven.
+    Anchored,
+    /// The clock has it, and nothing is proven yet.
+    Pending,
+    /// Nothing is proven with what the caller gave.
+    Unproven,
+}
+
+/// What one clock says of one anchor (HV-3.6-3).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AnchorFound {
+    /// Its number.
+    pub number: u64,
+    /// `head` or `link`.
+    pub of: String,
+    /// The link that was stamped, of a link.
+    pub link: Option<u64>,
+    /// The clock.
+    pub clock: AnchorClock,
+    /// How it stands.
+    pub state: Stands,
+    /// It existed by then, where that is proven, in milliseconds since 1970.
+    pub not_after: Option<i64>,
+    /// The block that proves it.
+    pub block_height: Option<u64>,
+    /// Whether the task's checkpoint stands under what was stamped.
+    pub covers_task: bool,
+    /// What the clock says, in words.
+    pub says: Vec<String>,
+    /// What has to be taken on trust, in words.
+    pub on_trust: Vec<String>,
+}
+
 /// The answer to `verify`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
@@ -108,6 +173,12 @@ pub struct Report {
     pub vouching: Vec<PublicKey>,
     /// How much was checked.
     pub counts: Counts,
+    /// Who the instance is, where the bundle says so.
+    pub identity: Option<IdentityFound>,
+    /// What clocks say, in the order of anchors.
+    pub anchors: Vec<AnchorFound>,
+    /// All that the task's checkpoint covers existed by then, as the earliest of the clocks proves, in milliseconds since 1970.
+    pub proven_not_after: Option<i64>,
     /// What the bundle proves.
     pub proven: Vec<String>,
     /// What it says and does not prove.

@@ -1,6 +1,8 @@
 //! What a bundle is made of. A source gives bytes as they are stored and decides nothing.
 
+use crate::anchored::Requested;
 use crate::state::SubjectProof;
+use model::anchor::AnchorClock;
 use model::{TaskId, UnixMs};
 use seal::{Digest, PublicKey, Signer};
 use std::io::Read;
@@ -55,6 +57,23 @@ pub trait Source {
     fn state(&self, task: TaskId) -> Result<Option<StateProof>, String> {
         let _ = task;
         Ok(None)
+    }
+
+    /// Who the instance is, as it says itself; `None` where it has no key or has said nothing (mesh.md 2).
+    ///
+    /// # Errors
+    /// In words.
+    fn identity(&self) -> Result<Option<IdentityFiles>, String> {
+        Ok(None)
+    }
+
+    /// The anchors that go along with a proof of the task, at most eight, in the order of their numbers (mesh.md 3).
+    ///
+    /// # Errors
+    /// In words.
+    fn anchors(&self, task: TaskId) -> Result<Vec<AnchorFiles>, String> {
+        let _ = task;
+        Ok(Vec::new())
     }
 
     /// The signed head of the gate's tree and its place in the global log; `None` without keys or entries.
@@ -144,6 +163,28 @@ pub struct StateProof {
     pub subjects: Vec<SubjectProof>,
     /// What could not go along, in words.
     pub left_out: Vec<String>,
+}
+
+/// Who an instance is: its key, and the chain of what it said of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdentityFiles {
+    /// The statement by which the key of the instance and the key of its log vouch for each other, canonical.
+    pub key: Vec<u8>,
+    /// The signed links, canonical, from genesis on.
+    pub links: Vec<Vec<u8>>,
+}
+
+/// An anchor with the newest proof of each clock that has one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnchorFiles {
+    /// What was to be stamped.
+    pub requested: Requested,
+    /// Of an anchored head: the signed note, exact bytes.
+    pub note: Option<Vec<u8>>,
+    /// Of an anchored head: the first place of the task's head among the notes of the log. It may be beyond the anchored ones.
+    pub task_index: Option<u64>,
+    /// What the clocks gave.
+    pub proofs: Vec<(AnchorClock, Vec<u8>)>,
 }
 
 /// Public keys by purpose (proof.md 3).

@@ -3,10 +3,12 @@
 //! Order: what files there are, what `SHA256SUMS` says of them and who signed it; the statement; the signed heads;
 //! the events; then everything that must follow from them. The first thing that does not fit ends it.
 
+mod anchors;
 mod authority;
 mod events;
 mod gate;
 mod heads;
+mod instance;
 mod manifest;
 mod passkeys;
 mod receipts;
@@ -17,11 +19,12 @@ mod words;
 
 use crate::container::{Container, Stop};
 use crate::facts::{Facts, concealed};
+use crate::given::Clocks;
 use crate::layout::{self, Named};
 use crate::names::Names;
 use crate::report::{Counts, Report, Verdict};
 use crate::statement::Predicate;
-use crate::{Error, PublicKeys, Trust};
+use crate::{Error, Given, PublicKeys, Trust};
 use heads::{Heads, Past};
 use manifest::Sum;
 use seal::succession::{Revocation, Succession};
@@ -53,14 +56,25 @@ pub fn verify(path: &Path, trust: &[Trust]) -> Result<Report, Error> {
 /// # Errors
 /// As [`verify`].
 pub fn verify_since(path: &Path, trust: &[Trust], held: Option<&[u8]>) -> Result<Report, Error> {
+    verify_given(path, trust, &Given { held, ..Given::default() })
+}
+
+/// [`verify_since`], and what the clocks prove that stamped the log's heads: by certificates of time-stamp authorities, and by
+/// headers of Bitcoin, that the caller has from elsewhere. An anchor whose proof is wrong is [`Verdict::Invalid`]; one that is
+/// pending, or that cannot be proven with what was given, proves nothing and changes no verdict.
+///
+/// # Errors
+/// As [`verify`], and [`Error::Given`].
+pub fn verify_given(path: &Path, trust: &[Trust], given: &Given<'_>) -> Result<Report, Error> {
+    let clocks = Clocks::of(given)?;
     let opened = version::refused(path).and_then(|()| Container::open(path));
     let container = match opened {
         Ok(container) => container,
         Err(Stop::Failed(error)) => return Err(error),
         Err(Stop::Invalid { place, why }) => return Ok(blank(Verdict::Invalid { place, why })),
     };
-    let mut check = Check::new(&container);
-    match check.run(held) {
+    let mut check = Check::new(&container, &clocks);
+    match check.run(given.held) {
         Ok(()) => Ok(check.conclude(trust)),
         Err(Stop::Failed(error)) => Err(error),
         Err(Stop::Invalid { place, why }) => {
@@ -75,6 +89,8 @@ pub fn verify_since(path: &Path, trust: &[Trust], held: Option<&[u8]>) -> Result
 /// A check under way.
 struct Check<'a> {
     container: &'a Container,
+    /// What clocks are believed by.
+    clocks: &'a Clocks,
     /// What `SHA256SUMS` says.
     sums: Names<Sum>,
     keys: PublicKeys,
@@ -108,15 +124,19 @@ struct Check<'a> {
     /// Of these, those that are messages of the task whatever they say, in order.
     messages: Vec<Digest>,
     roots: Vec<state::Rooted>,
+    /// The chain of the instance, once it was followed, and what clocks say.
+    graph: Option<identity::Graph>,
+    anchored: Vec<anchors::Anchored>,
     counts: Counts,
     missing: Vec<String>,
     not_shown: Vec<String>,
 }
 
 impl<'a> Check<'a> {
-    fn new(container: &'a Container) -> Self {
+    fn new(container: &'a Container, clocks: &'a Clocks) -> Self {
         Self {
             container,
+            clocks,
             sums: Names::default(),
             keys: PublicKeys::default(),
             signed: false,
@@ -137,6 +157,8 @@ impl<'a> Check<'a> {
             leaves: BTreeSet::new(),
             messages: Vec::new(),
             roots: Vec::new(),
+            graph: None,
+            anchored: Vec::new(),
             counts: Counts::default(),
             missing: Vec::new(),
             not_shown: Vec::new(),
@@ -161,6 +183,8 @@ impl<'a> Check<'a> {
         self.events(&predicate)?;
         self.gate(&predicate)?;
         self.state()?;
+        self.instance(&predicate)?;
+        self.anchors()?;
         self.disclosed_lines()?;
         self.receipts(&predicate)?;
         self.decisions()?;
@@ -346,6 +370,9 @@ pub(crate) fn blank(verdict: Verdict) -> Report {
         trusted: Vec::new(),
         vouching: Vec::new(),
         counts: Counts::default(),
+        identity: None,
+        anchors: Vec::new(),
+        proven_not_after: None,
         proven: Vec::new(),
         asserted: Vec::new(),
         not_shown: Vec::new(),

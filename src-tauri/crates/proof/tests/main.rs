@@ -9,9 +9,13 @@
     reason = "a test that cannot go on stops where it stands; some run the tools of strangers, and are told how much to do"
 )]
 
+mod anchors;
 #[allow(dead_code, reason = "shared with the test kit")]
 #[path = "../../testkit/src/authenticator.rs"]
 mod authenticator;
+#[allow(dead_code, reason = "shared with the test kit")]
+#[path = "../../testkit/src/blocks.rs"]
+mod blocks;
 mod bundles;
 mod evidence;
 #[path = "../../seal/tests/foreign/mod.rs"]

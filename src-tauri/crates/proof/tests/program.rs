@@ -49,7 +49,16 @@ fn the_program_answers_with_words_json_and_the_exit_code_of_its_verdict() {
 
 #[test]
 fn a_wrong_call_is_told_how_it_is_called() {
-    for words in [&[][..], &["a", "b"], &["--what"], &["a", "--trust"], &["a", "--trust", "nonsense"]] {
+    for words in [
+        &[][..],
+        &["a", "b"],
+        &["--what"],
+        &["a", "--trust"],
+        &["a", "--trust", "nonsense"],
+        &["a", "--bitcoin-headers"],
+        &["a", "--bitcoin-headers", "no-such-file"],
+        &["a", "--trust-authority", "no-such-file"],
+    ] {
         let (code, said, complaint) = call(words);
         assert_eq!((code, said.as_str()), (2, ""), "{words:?}");
         assert!(complaint.starts_with("hermit-verify: "), "{complaint}");
@@ -58,6 +67,32 @@ fn a_wrong_call_is_told_how_it_is_called() {
     assert!(code == 2 && complaint.contains("no-such-file.zip"), "{complaint}");
     let (code, said, _) = call(&["--help"]);
     assert!(code == 0 && said.contains("exit codes: 0 valid, 5 invalid, 6 unverifiable, 7 incomplete"));
+}
+
+#[test]
+fn headers_and_certificates_of_files_tell_what_clocks_prove() {
+    use crate::blocks::{headers, in_a_block};
+    let mut world = World::new(1, 1);
+    world.stamp(1, |digest| vec![(model::anchor::AnchorClock::OpenTimestamps, in_a_block(digest))]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (bundle, blocks, authority) = (path("bundle.zip"), path("blocks"), path("authority.der"));
+    export_to(&world, world.signers(), world.task, &Options::default(), bundle.as_ref()).unwrap();
+    std::fs::write(&blocks, headers(&world.anchors[0].requested.digest)).unwrap();
+    std::fs::write(&authority, [0x30, 0]).unwrap();
+    let keyid = world.keys.manifest.public().keyid().to_string();
+    let (code, said, _) = call(&[&bundle, "--trust", &keyid]);
+    assert!(code == 0 && said.contains("give headers of Bitcoin"), "{said}");
+    let (code, said, _) = call(&[&bundle, "--trust", &keyid, "--bitcoin-headers", &blocks]);
+    assert!(code == 0 && said.contains("existed before 2025-10-10 12:40:00 UTC"), "{said}");
+    let (code, said, _) =
+        call(&[&bundle, "--trust-authority", &authority, "--bitcoin-headers", &blocks, "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!((code, &report["proven_not_after"]), (6, &1_760_100_000_000_i64.into()), "{said}");
+    assert_eq!(report["anchors"][0]["state"], "anchored");
+    std::fs::write(&blocks, "no headers").unwrap();
+    let (code, _, complaint) = call(&[&bundle, "--bitcoin-headers", &blocks]);
+    assert!(code == 2 && complaint.contains("headers of Bitcoin"), "{complaint}");
 }
 
 /// Ten thousand events: how long, printed; bounds are for an unoptimised build on a busy machine.

@@ -10,8 +10,10 @@ mod kinds;
 mod said;
 mod successors;
 mod vouched;
+mod words;
 
 pub use successors::followed;
+use words::said;
 
 use crate::world::World;
 use crate::world::tools::{Bench, Files, Power, files_of, repair, zip_of};
@@ -56,18 +58,6 @@ impl Dice {
     }
 }
 
-/// What a report says, without the words of its reasons: those each implementation finds itself.
-fn said(report: &Value) -> Value {
-    let mut report = report.clone();
-    let fields = report.as_object_mut().unwrap();
-    fields.remove("refused_by");
-    if fields["verdict"] == "invalid" {
-        fields.remove("why");
-        fields.remove("counts");
-    }
-    report
-}
-
 /// Asks the twin about every bundle and compares; how many of them were valid.
 pub fn agree(zips: &[(String, Vec<u8>)], trust: &Trust) -> Option<usize> {
     agree_since(zips, trust, None)
@@ -75,13 +65,21 @@ pub fn agree(zips: &[(String, Vec<u8>)], trust: &Trust) -> Option<usize> {
 
 /// [`agree`] for a receiver who holds a checkpoint from before.
 fn agree_since(zips: &[(String, Vec<u8>)], trust: &Trust, held: Option<&[u8]>) -> Option<usize> {
+    agree_given(zips, trust, &proof::Given { held, ..proof::Given::default() })
+}
+
+/// [`agree`] for a receiver who has more than a key.
+pub fn agree_given(zips: &[(String, Vec<u8>)], trust: &Trust, given: &proof::Given<'_>) -> Option<usize> {
     let mut command = Command::new("node");
     command.arg(twin()?).args(["--frames", "--trust", &trust.to_string()]);
     let folder = tempfile::tempdir().unwrap();
-    if let Some(held) = held {
-        let file = folder.path().join("held");
-        std::fs::write(&file, held).unwrap();
-        command.arg("--since").arg(file);
+    let files = [("--since", given.held), ("--bitcoin-headers", given.bitcoin_headers)];
+    let files = files.into_iter().filter_map(|(flag, bytes)| Some((flag, bytes?)));
+    let authorities = given.authorities.iter().map(|file| ("--trust-authority", file.as_slice()));
+    for (at, (flag, bytes)) in files.chain(authorities).enumerate() {
+        let file = folder.path().join(format!("given-{at}"));
+        std::fs::write(&file, bytes).unwrap();
+        command.arg(flag).arg(file);
     }
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
@@ -97,7 +95,7 @@ fn agree_since(zips: &[(String, Vec<u8>)], trust: &Trust, held: Option<&[u8]>) -
     std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| send.send(line)));
     let (bench, mut valid) = (Bench::new(), 0);
     for (what, zip) in zips {
-        let ours: Report = bench.verify_since(zip, std::slice::from_ref(trust), held);
+        let ours: Report = bench.verify_given(zip, std::slice::from_ref(trust), given);
         let answer = answers.recv_timeout(Duration::from_secs(120)).unwrap_or_else(|e| {
             let _ = child.kill();
             panic!("{what}: the twin fell silent: {e}")

@@ -3,6 +3,7 @@
 
 mod act;
 pub mod answers;
+pub mod clocks;
 pub mod flat;
 pub mod kinds;
 pub mod mutations;
@@ -24,7 +25,7 @@ use model::chance::{Clock, Entropy};
 use model::event::{Actor, Draft};
 use model::principal::PrincipalType;
 use model::*;
-use proof::{Head, Include, Options, PublicKeys, Signers, Source, StateProof};
+use proof::{AnchorFiles, Head, IdentityFiles, Include, Options, PublicKeys, Signers, Source, StateProof};
 use seal::merkle::{Tree, leaf_hash};
 use seal::note::{Checkpoint, Note};
 use seal::{Digest, SeedSigner, Signer};
@@ -99,6 +100,12 @@ pub struct World {
     pub asked: Cell<u64>,
     /// The roots of state that the log covers, once they are said.
     rooted: Option<StateProof>,
+    /// Who the instance is, once it said so.
+    pub instance: Option<IdentityFiles>,
+    /// What clocks have stamped.
+    pub anchors: Vec<AnchorFiles>,
+    /// Notes of other tasks that came after the task's own.
+    pub later: Vec<Vec<u8>>,
 }
 
 struct Log<'a>(&'a mut Vec<AuditEntry>);
@@ -167,6 +174,9 @@ impl World {
             sample: None,
             asked: Cell::new(0),
             rooted: None,
+            instance: None,
+            anchors: Vec::new(),
+            later: Vec::new(),
         };
         world.boot();
         for n in 0..5 {
@@ -312,9 +322,9 @@ impl World {
     }
 
     fn global_tree(&self) -> Tree {
-        let others = self.others.iter().map(|note| Note::parse(note).unwrap().text.into_bytes());
+        let text = |note: &Vec<u8>| Note::parse(note).unwrap().text.into_bytes();
         let own = [self.task_note().text.into_bytes(), self.gate_note().text.into_bytes()];
-        Self::tree(others.chain(own))
+        Self::tree(self.others.iter().map(text).chain(own).chain(self.later.iter().map(text)))
     }
 
     pub fn everything() -> Options {
@@ -376,6 +386,14 @@ impl Source for World {
 
     fn state(&self, task: TaskId) -> Result<Option<StateProof>, String> {
         Ok(self.rooted.clone().filter(|_| self.with_keys && task == self.task))
+    }
+
+    fn identity(&self) -> Result<Option<IdentityFiles>, String> {
+        Ok(self.instance.clone())
+    }
+
+    fn anchors(&self, _task: TaskId) -> Result<Vec<AnchorFiles>, String> {
+        Ok(self.anchors.clone())
     }
 
     fn gate_entries(&self, _task: TaskId) -> Result<Vec<u64>, String> {

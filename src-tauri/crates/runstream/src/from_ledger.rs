@@ -265,6 +265,8 @@ const fn part(body: &Body) -> Part {
         | GatewayKept(_) | GatewayPaused(_) | GatewayResumed(_) | GatewayRemoved(_) | PairingAllowed(_)
         | SenderPaired(_) | SenderUnpaired(_) | SenderSilenced(_) | MessageReceived(_) | MessageRefused(_)
         | GatewayRead(_) | MessageQueued(_) | MessageSending(_) | MessageSettled(_)
+        | AnchorRequested(_) | AnchorAsked(_) | AnchorStamped(_) | AnchorCompleted(_) | AnchorWithdrawn(_) | AnchorFailed(_)
+        | SoulWritten(_) | InstanceKeyRegistered(_) | IdentityLinked(_) | IdentityPublished(_)
         | SecretRegistered(_) | SecretPlaced(_) | SecretRemoved(_) | ContentRedacted(_)
         | DisclosuresErased(_) | DuplicateRefused(_) | PrincipalRegistered(_) | WorkspaceRegistered(_)
         | ProjectKnown(_) | IngressAttributed(_)

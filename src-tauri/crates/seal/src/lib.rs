@@ -1,4 +1,4 @@
-//! Bytes to meaning: canonical JSON, digests, chain links, Merkle trees, checkpoints, disclosures, DSSE, Ed25519.
+//! Bytes to meaning: canonical JSON, digests, chain links, Merkle trees, checkpoints, disclosures, DSSE, Ed25519, BIP-340.
 //!
 //! **What this room is for.** Everything that turns bytes into something a stranger can check: one canonical
 //! form of JSON, SHA-256 and its tree, chain links, signed notes and their checkpoints, salted disclosures that
@@ -40,6 +40,7 @@ pub mod keys;
 pub mod merkle;
 pub mod note;
 mod scan;
+pub mod schnorr;
 pub mod sshsig;
 pub mod succession;
 pub mod tlog_proof;

@@ -50,6 +50,18 @@ pub fn is_body_signed(secret: &[u8], body: &[u8], signature: &str) -> bool {
     given.zip(tag(secret, &[body])).is_some_and(|(given, tag)| tag.verify_slice(&given).is_ok())
 }
 
+/// HMAC-SHA256 over parts, one behind the other, by a key of any length.
+#[must_use]
+pub fn mac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+    tag(key, parts).map(|tag| tag.finalize().into_bytes().into()).unwrap_or_default()
+}
+
+/// Whether this is how a mac of these parts begins; it takes as long whatever differs.
+#[must_use]
+pub fn begins_mac(key: &[u8], parts: &[&[u8]], begins: &[u8]) -> bool {
+    tag(key, parts).is_some_and(|tag| tag.verify_truncated_left(begins).is_ok())
+}
+
 /// What a secret's key is in the form of Standard Webhooks; one that a sender wrote otherwise is its own key.
 fn key_of(secret: &[u8]) -> Zeroizing<Vec<u8>> {
     let encoded = secret.strip_prefix(SECRET.as_bytes());

@@ -103,6 +103,8 @@ pub struct RealExecutors {
     pub servers: Arc<dyn effects::ToolServers>,
     /// Speaks to chat services.
     pub messenger: Arc<dyn effects::Messenger>,
+    /// What a person has of Bitcoin.
+    pub clocks: Arc<dyn effects::Clocks>,
     /// Finds skills: in folders of projects, and in no person's.
     pub skills: effects::SkillBook,
     /// Where files of trusted ones lie for commands.
@@ -133,6 +135,7 @@ impl ExecutorSource for RealExecutors {
                 .with_secrets(Arc::clone(&self.secrets))
                 .with_web(Arc::new(crate::PlainWeb))
                 .with_messenger(Arc::clone(&self.messenger))
+                .with_clocks(Arc::clone(&self.clocks))
                 .with_servers(Arc::clone(&self.servers), effects::ServerSessions::default())
                 .with_parallel_reads(self.parallel_reads),
             Arc::clone(&self.oracle),

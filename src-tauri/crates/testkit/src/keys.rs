@@ -2,7 +2,8 @@
 
 use kernel::ports::KeyRing;
 use keychain::{ApprovalKey, Cost, FileVault};
-use seal::{PublicKey, SeedSigner, Signer};
+use seal::schnorr::SchnorrKey;
+use seal::{Digest, PublicKey, SeedSigner, Signer};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -59,6 +60,16 @@ impl KeyRing for TestKeys {
 
     fn log_keys(&self) -> Vec<PublicKey> {
         vec![self.log.public()]
+    }
+
+    fn instance(&self, first_soul: &Digest) -> Option<SchnorrKey> {
+        let secret = Digest::of(&[self.log.public().as_bytes().as_slice(), first_soul.as_bytes()].concat());
+        let open = !self.locked.load(Ordering::SeqCst);
+        open.then(|| SchnorrKey::from_secret(secret.0).expect("a scalar of the group"))
+    }
+
+    fn former_instances(&self, _: &Digest) -> Vec<SchnorrKey> {
+        Vec::new()
     }
 }
 

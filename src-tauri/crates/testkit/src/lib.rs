@@ -11,8 +11,10 @@
 //!
 //! **Where to start reading.** [`World`].
 
+mod anchors;
 mod authenticator;
 mod authority;
+pub mod blocks;
 mod chance;
 mod chat;
 mod embedding;
@@ -32,6 +34,7 @@ mod tool_servers;
 mod waiting;
 mod world;
 
+pub use anchors::{AuthorityMood, CalendarMood, TestCalendar, TestChain, WalletMood, time_authority};
 pub use authenticator::Authenticator;
 pub use authority::{Authority, got};
 pub use chance::{FakeClock, SeededEntropy};

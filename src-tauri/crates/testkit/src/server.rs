@@ -31,6 +31,8 @@ impl Heard {
 pub enum Answers {
     /// Status, lines of the head, body.
     With(u16, Vec<(&'static str, String)>, String),
+    /// Status, and a body that is no text.
+    Bytes(u16, Vec<u8>),
     /// Hangs up without a word, after it has read everything.
     HangsUp,
     /// Says nothing, and keeps the connection until the other side has hung up.
@@ -51,6 +53,14 @@ impl Answers {
                     "HTTP/1.1 {status} As Told\r\n{lines}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
                 );
                 stream.write_all(text.as_bytes())
+            }
+            Self::Bytes(status, body) => {
+                let length = body.len();
+                let text = format!(
+                    "HTTP/1.1 {status} As Told\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+                );
+                stream.write_all(text.as_bytes())?;
+                stream.write_all(&body)
             }
             Self::HangsUp => Ok(()),
             Self::Never => {
@@ -175,15 +185,15 @@ impl Web for PlainWeb {
             .map_err(lost)?;
         let mut all = Vec::new();
         stream.take(call.bytes_max + 64 * 1024).read_to_end(&mut all).map_err(lost)?;
-        let text = String::from_utf8_lossy(&all).into_owned();
-        let (head, body) =
-            text.split_once("\r\n\r\n").ok_or_else(|| NoReply::Lost("it hung up".to_owned()))?;
+        let end = all.windows(4).position(|part| part == b"\r\n\r\n");
+        let end = end.ok_or_else(|| NoReply::Lost("it hung up".to_owned()))?;
+        let mut body = all.split_off(end + 4);
+        let head = String::from_utf8_lossy(&all).into_owned();
         let status = head.split(' ').nth(1).and_then(|word| word.parse().ok());
         let status = status.ok_or_else(|| NoReply::Lost("that was no HTTP".to_owned()))?;
         let line =
             |line: &str| line.split_once(':').map(|(n, v)| (n.to_ascii_lowercase(), v.trim().to_owned()));
         let headers = head.lines().skip(1).filter_map(line).collect();
-        let mut body = body.as_bytes().to_vec();
         let cut = body.len() as u64 > call.bytes_max;
         body.truncate(usize::try_from(call.bytes_max).unwrap_or(usize::MAX));
         let left_out =

@@ -74,6 +74,8 @@ pub struct World {
     pub servers: Arc<dyn effects::ToolServers>,
     /// Speaks to chat services.
     pub messenger: Arc<dyn effects::Messenger>,
+    /// What a person has of Bitcoin.
+    pub clocks: Arc<dyn effects::Clocks>,
     /// Counts what executors did.
     pub oracle: Arc<Oracle>,
     /// How many reads of one answer run at the same time.
@@ -143,6 +145,7 @@ impl World {
             secrets: Arc::new(effects::NoSecrets),
             servers: Arc::new(effects::NoToolServers),
             messenger: Arc::new(effects::NoMessenger),
+            clocks: Arc::new(effects::NoClocks),
             oracle: Arc::new(Oracle::default()),
             parallel_reads: model::limits::PARALLEL_READS,
             surroundings: Arc::default(),
@@ -162,6 +165,7 @@ impl World {
                 secrets: Arc::clone(&self.secrets),
                 servers: Arc::clone(&self.servers),
                 messenger: Arc::clone(&self.messenger),
+                clocks: Arc::clone(&self.clocks),
                 skills: effects::SkillBook::new(effects::SkillPlaces::default()),
                 shelf: self.store.path().join("skill-files"),
                 oracle: Arc::clone(&self.oracle),

@@ -116,6 +116,8 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("gate.verify", "path", Use::Reads),
     ("proof.export", "path", Use::Makes),
     ("proof.verify", "path", Use::Reads),
+    ("anchors.set_clocks", "bitcoin_cookie", Use::Reads),
+    ("anchors.set_clocks", "headers_file", Use::Reads),
     ("identity.verify", "path", Use::Reads),
     ("identity.export", "path", Use::Makes),
     ("store.backup", "to", Use::Makes),
@@ -231,11 +233,10 @@ macro_rules! with_commands {
         "checks a proof" proof.verify(Verify) -> Report, free [];
         "lists the public keys in force" keys.list(List) -> Keys, read [keys];
         "makes public keys known to the store" keys.register(Register) -> Keys, owner [];
-        "shows who this instance is: SOUL.md, its key, and the chain of what it said of itself" identity.show(Show) -> Identity, read [store, keys];
+        "shows who this instance is: SOUL.md, its key, and the chain of what it said of itself" identity.show(Show) -> Identity, read [store, keys, approvals];
         "makes the task that asks a person whether SOUL.md is this text from now on" identity.write(Write) -> Submitted, write [];
         "signs an attestation of SOUL.md with the key of this instance" identity.attest(Attest) -> Attested, owner [];
-        "makes the task that asks a person whether the newest attestation is given to relays" identity.publish(Publish) -> Submitted, write [];
-        "follows a chain of attestations and hand-overs back to genesis" identity.verify(Verify) -> TrustGraph, read [store, keys];
+        "follows a chain of attestations and hand-overs back to genesis" identity.verify(Verify) -> TrustGraph, free [];
         "writes the chain of this instance to a file" identity.export(Export) -> Exported, read [];
         "lists anchors: heads of the log that clocks elsewhere have stamped" anchors.list(List) -> Anchors, read [store];
         "shows an anchor" anchors.show(Show) -> Anchor, read [store];

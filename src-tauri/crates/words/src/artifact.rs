@@ -115,6 +115,10 @@ crate::names! {
         Gateway = "gateway",
         /// What came in or goes out over a gateway.
         ChatMessage = "chat.message",
+        /// SOUL.md in one version, as a person approved it.
+        Soul = "soul",
+        /// A signed link of an instance's chain.
+        IdentityLink = "identity.link",
     }
 }
 

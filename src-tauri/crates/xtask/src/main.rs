@@ -27,6 +27,7 @@
 )]
 
 mod app;
+mod bitcoind;
 mod chores;
 mod claims;
 mod conformance;
@@ -68,8 +69,8 @@ cargo xtask WORD
                  with `new` only those that were not killed yet, with an ID or a TEST only those
   toy            put a tool of three files into a copy of the sources, and see it proposed, asked, done, undone and proven
   parts [NAME]   fetch a small model and its server into your cache: smollm2 (default), qwen, qwen-1.5b,
-                 or minilm, which makes vectors; `matrix` and `mail` fetch a homeserver and a mail server, and tests
-                 that speak to a real one run from then on
+                 or minilm, which makes vectors; `matrix`, `mail` and `bitcoind` fetch a homeserver and a mail server,
+                 and build a Bitcoin node, and tests that speak to a real one run from then on
   model-box [--portable]  build the program of the model in the box, llama.cpp and all, and put it where Hermit finds it;
                  for this machine's processor; portable, for the packages of `bundle`
   model-server   [--model PATH] [--port N] [--threads N] [--embeddings]: serve a model over the OpenAI-compatible API;

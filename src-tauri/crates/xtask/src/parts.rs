@@ -3,7 +3,7 @@
 
 use crate::setup::{Purpose, setup};
 use crate::shell::{answers, run, say};
-use crate::{Problem, place};
+use crate::{Problem, bitcoind, place};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -86,15 +86,16 @@ const CONVERT: &str = include_str!("bert_gguf.py");
 /// The server: llama.cpp behind an OpenAI-compatible API, MIT.
 const SERVER: &str = "xllamacpp==2026.10.11549";
 
-/// What nobody here wrote: it reads our bytes in tests (canonical JSON, signed envelopes, statements, lineage), or serves tools to
+/// What nobody here wrote: it reads our bytes in tests (canonical JSON, signed envelopes, statements, lineage, timestamps), or serves tools to
 /// them.
-const STOCK: [&str; 8] = [
+const STOCK: [&str; 9] = [
     "rfc8785==0.1.4",
     "securesystemslib==1.6.0",
     "cryptography==50.0.2",
     "cedarpy==4.12.2",
     "in-toto-attestation==0.9.3",
     "prov==3.2.3",
+    "opentimestamps==0.4.5",
     "mcp-server-git==2026.10.19",
     "mcp-server-time==2026.10.19",
 ];
@@ -146,17 +147,21 @@ if digest.hexdigest() != want:
 os.replace(half, out)
 "#;
 
-/// Fetches the named model (the default without a name) and its server, or the server of a chat service; says where they lie.
+/// Fetches the named model (the default without a name) and its server, or another server for tests; says where they lie.
 pub fn fetch(words: &[String]) -> Result<(), Problem> {
     let wanted = words.first().map_or(MODELS[0].name, String::as_str);
     if wanted == EMBEDDING.name {
         return fetch_embedding(&folder()?);
     }
+    if wanted == bitcoind::NAME {
+        return bitcoind::fetch(&folder()?);
+    }
     if let Some(service) = SERVICES.iter().find(|service| service.name == wanted) {
         return fetch_service(&folder()?, service);
     }
     let services = SERVICES.iter().map(|service| service.name);
-    let names: Vec<_> = MODELS.iter().map(|m| m.name).chain([EMBEDDING.name]).chain(services).collect();
+    let names: Vec<_> =
+        MODELS.iter().map(|m| m.name).chain([EMBEDDING.name, bitcoind::NAME]).chain(services).collect();
     let model = MODELS.iter().find(|m| m.name == wanted);
     let model =
         model.ok_or_else(|| format!("there is no part `{wanted}`; there are {}", names.join(", ")))?;
@@ -216,7 +221,7 @@ pub fn python(folder: &Path) -> Result<PathBuf, Problem> {
 /// The folder of a `python3` that has what is in [`STOCK`], for the front of a test's PATH.
 pub fn stock_python() -> Result<PathBuf, Problem> {
     let modules = "import rfc8785, securesystemslib.dsse, cryptography, cedarpy, in_toto_attestation.v1, prov.model, \
-                   mcp_server_git, mcp_server_time";
+                   opentimestamps.core.timestamp, mcp_server_git, mcp_server_time";
     let python = environment(&folder()?.join("stock"), modules, &STOCK)?;
     python.parent().map(Path::to_owned).ok_or_else(|| format!("`{}` has no folder", python.display()))
 }

@@ -16,6 +16,8 @@ pub enum Purpose {
     ModelBox,
     /// To speak to a real mail server in tests, and nothing else.
     MailServer,
+    /// To build a Bitcoin node for tests, and nothing else.
+    BitcoinNode,
 }
 
 /// One thing a machine may lack.
@@ -40,7 +42,7 @@ const MANAGERS: [(&str, &str); 6] = [
 ];
 
 /// Everything Hermit may need of a machine.
-const NEEDS: [Need; 15] = [
+const NEEDS: [Need; 16] = [
     Need {
         name: "a C compiler",
         why: "builds SQLite and links every program",
@@ -182,7 +184,28 @@ const NEEDS: [Need; 15] = [
         must: true,
         packages: ["dovecot-imapd", "dovecot", "dovecot", "dovecot", "dovecot", "dovecot"],
     },
+    Need {
+        name: "cmake, ninja and Boost",
+        why: "build the node of the test that speaks to Bitcoin",
+        found: has_node_builders,
+        from: Purpose::BitcoinNode,
+        must: true,
+        packages: [
+            "build-essential pkg-config cmake ninja-build libboost-dev",
+            "gcc-c++ pkgconf-pkg-config cmake ninja-build boost-devel",
+            "base-devel pkgconf cmake ninja boost",
+            "gcc-c++ pkg-config cmake ninja libboost_headers-devel",
+            "build-base pkgconf cmake samurai boost-dev linux-headers",
+            "pkgconf cmake ninja boost",
+        ],
+    },
 ];
+
+fn has_node_builders() -> bool {
+    let folders = ["/usr/include", "/usr/local/include", "/opt/homebrew/include"];
+    let has_boost = folders.iter().any(|at| Path::new(at).join("boost").is_dir());
+    has_boost && ["cmake", "ninja"].iter().all(|program| answers(program, &["--version"]))
+}
 
 fn has_compiler() -> bool {
     cfg!(windows) || answers("cc", &["--version"])
@@ -278,7 +301,7 @@ pub fn setup(purpose: Purpose) -> Result<(), Problem> {
 fn missing(purpose: Purpose) -> Vec<&'static Need> {
     let is_due = |need: &&Need| match purpose {
         Purpose::ModelBox => need.from == purpose || need.must && need.from == Purpose::Start,
-        Purpose::MailServer => need.from == purpose,
+        Purpose::MailServer | Purpose::BitcoinNode => need.from == purpose,
         _ => need.from <= purpose,
     };
     NEEDS.iter().filter(is_due).filter(|need| !(need.found)()).collect()

@@ -125,6 +125,7 @@ function Preview({ task, redact, files }: { task: string; redact: Redact; files:
               ["Receipts", count(found.receipts, "receipt")],
               ["Values", `${count(found.values.reduce((sum, one) => sum + one.count, 0), "value")} readable, ${found.withheld.toLocaleString("en")} as fingerprints only`],
               ["Files", `${count(found.artifacts.reduce((sum, one) => sum + one.count, 0), "file")}, ${bytes(found.artifacts.reduce((sum, one) => sum + one.byte_size, 0))}; ${found.artifacts_withheld} as fingerprints only`],
+              (found.links ?? 0) + (found.anchors ?? 0) === 0 ? null : ["Instance", `its keys and ${count(found.links ?? 0, "link")} of its chain, ${count(found.anchors ?? 0, "anchor")}`],
               found.left_out.length === 0 ? null : ["Left out", found.left_out.join(", ")],
             ]} />
             {found.values.length > 0 && (

@@ -86,6 +86,8 @@ function Ledger() {
             ]} />
           )}
         </Answer>
+        <h2>Anchors</h2>
+        <p>Clocks elsewhere show when this log was there, also to somebody who trusts none of its keys. <Link to="/anchors">Anchors</Link></p>
         <h2>Security gate</h2>
         <Answer asked={gate} what="the gate">
           {(of) => (

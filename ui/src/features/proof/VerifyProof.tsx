@@ -21,6 +21,8 @@ export function VerifyProof() {
   const host = useHost();
   const [path, setPath] = useState("");
   const [trust, setTrust] = useState("");
+  const [authority, setAuthority] = useState("");
+  const [headers, setHeaders] = useState("");
   const [over, setOver] = useState(false);
   const [file, setFile] = useState<File | null>(null);
   const { files } = host;
@@ -32,6 +34,11 @@ export function VerifyProof() {
     },
   });
   const keys = trust.split(/\n\s*\n|\n(?!-----|[A-Za-z0-9+/=]{20,}$)/).map((key) => key.trim()).filter(Boolean);
+  // What clocks are believed by are files of this machine, which a page elsewhere cannot name.
+  const clocks = {
+    ...(authority.trim() !== "" && { authorities: [authority.trim()] }),
+    ...(headers.trim() !== "" && { bitcoin_headers: headers.trim() }),
+  };
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
@@ -43,7 +50,7 @@ export function VerifyProof() {
   };
   const unnamed = files === undefined ? path.trim() === "" : file === null;
   const check = () => {
-    if (files === undefined) verify.mutate({ path: path.trim(), trust: keys });
+    if (files === undefined) verify.mutate({ path: path.trim(), trust: keys, ...clocks });
     else if (file !== null) upload.mutate(file);
   };
   return (
@@ -60,6 +67,13 @@ export function VerifyProof() {
           {host.pick !== undefined && <Button icon="folder" onClick={() => void host.pick?.("file").then((found) => found !== null && setPath(found))}>Choose</Button>}
         </div>}
         <TextArea label="Keys you have from its owner" rows={3} value={trust} hint="PEM blocks, key ids or SSH fingerprints. A key that came with the proof only shows that the file is intact." onChange={(event) => setTrust(event.target.value)} />
+        {files === undefined && (
+          <details>
+            <summary>What you trust about the time</summary>
+            <TextField label="Certificate of a time-stamp authority" mono value={authority} placeholder="/home/you/authority.pem" onChange={(event) => setAuthority(event.target.value)} />
+            <TextField label="Headers of Bitcoin blocks" mono value={headers} placeholder="/home/you/headers" hint="80 bytes each, or a line of hexadecimal digits each. Their work is checked; that they are Bitcoin's is on your word." onChange={(event) => setHeaders(event.target.value)} />
+          </details>
+        )}
         <div className={styles.row}>
           <Button look="person" loose because={unnamed ? "Name the file first" : verify.isPending || upload.isPending ? "Checking" : null} onClick={check}>Check it</Button>
         </div>

@@ -2,6 +2,7 @@
 import { useDeferredValue, useState, useSyncExternalStore } from "react";
 import { Desktop } from "./Desktop";
 import { Chats } from "./Chats";
+import { Instance } from "./Instance";
 import { Costs } from "./Costs";
 import { Models } from "./Models";
 import { Devices } from "./Devices";
@@ -38,6 +39,7 @@ export function Settings() {
           <Costs />
           <Reads />
           <KeysHere />
+          <Instance />
           <Chats />
           <Passkeys />
           <Devices />

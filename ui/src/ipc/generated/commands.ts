@@ -1,5 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type * as agent from "./agent";
+import type * as anchors from "./anchors";
 import type * as approvals from "./approvals";
 import type * as artifacts from "./artifacts";
 import type * as changes from "./changes";
@@ -11,6 +12,7 @@ import type * as gateways from "./gateways";
 import type * as grants from "./grants";
 import type * as guests from "./guests";
 import type * as host from "./host";
+import type * as identity from "./identity";
 import type * as keys from "./keys";
 import type * as knowledge from "./knowledge";
 import type * as ledger from "./ledger";
@@ -222,6 +224,30 @@ export interface Commands {
   "keys.list": { params: keys.List; answer: keys.Keys };
   /** makes public keys known to the store */
   "keys.register": { params: keys.Register; answer: keys.Keys };
+  /** shows who this instance is: SOUL.md, its key, and the chain of what it said of itself */
+  "identity.show": { params: identity.Show; answer: identity.Identity };
+  /** makes the task that asks a person whether SOUL.md is this text from now on */
+  "identity.write": { params: identity.Write; answer: identity.Submitted };
+  /** signs an attestation of SOUL.md with the key of this instance */
+  "identity.attest": { params: identity.Attest; answer: identity.Attested };
+  /** follows a chain of attestations and hand-overs back to genesis */
+  "identity.verify": { params: identity.Verify; answer: identity.TrustGraph };
+  /** writes the chain of this instance to a file */
+  "identity.export": { params: identity.Export; answer: identity.Exported };
+  /** lists anchors: heads of the log that clocks elsewhere have stamped */
+  "anchors.list": { params: anchors.List; answer: anchors.Anchors };
+  /** shows an anchor */
+  "anchors.show": { params: anchors.Show; answer: anchors.Anchor };
+  /** makes the task that asks a person whether clocks stamp the newest head of the log */
+  "anchors.stamp": { params: anchors.Stamp; answer: anchors.Submitted };
+  /** makes the task that asks clocks how what is pending stands */
+  "anchors.complete": { params: anchors.Complete; answer: anchors.Submitted };
+  /** lists the clocks that are asked */
+  "anchors.clocks": { params: anchors.Clocks; answer: anchors.ClockSettings };
+  /** sets which clocks are asked */
+  "anchors.set_clocks": { params: anchors.SetClocks; answer: anchors.ClockSettings };
+  /** tells what the wallet of this instance holds and what an anchor would cost */
+  "anchors.wallet": { params: anchors.Wallet; answer: anchors.WalletState };
   /** lists secrets by handle, without their values */
   "secrets.list": { params: secrets.List; answer: secrets.Secrets };
   /** starts a server of tools behind walls, and makes the task that asks a person whether to register it */
@@ -526,6 +552,18 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "proof.verify": { access: "free", topics: [] },
   "keys.list": { access: "read", topics: ["keys"] },
   "keys.register": { access: "owner", topics: [] },
+  "identity.show": { access: "read", topics: ["store", "keys", "approvals"] },
+  "identity.write": { access: "write", topics: [] },
+  "identity.attest": { access: "owner", topics: [] },
+  "identity.verify": { access: "free", topics: [] },
+  "identity.export": { access: "read", topics: [] },
+  "anchors.list": { access: "read", topics: ["store"] },
+  "anchors.show": { access: "read", topics: ["store"] },
+  "anchors.stamp": { access: "write", topics: [] },
+  "anchors.complete": { access: "write", topics: [] },
+  "anchors.clocks": { access: "read", topics: ["store"] },
+  "anchors.set_clocks": { access: "write", topics: [] },
+  "anchors.wallet": { access: "write", topics: [] },
   "secrets.list": { access: "read", topics: ["store"] },
   "tools.add": { access: "write", topics: [] },
   "tools.classify": { access: "write", topics: [] },

@@ -172,5 +172,15 @@ export const EVENT_NAME = [
   "passkey.sign_in_refused",
   "push.subscribed",
   "push.ended",
+  "identity.soul_written",
+  "identity.key_registered",
+  "identity.linked",
+  "identity.published",
+  "anchor.requested",
+  "anchor.asked",
+  "anchor.stamped",
+  "anchor.completed",
+  "anchor.withdrawn",
+  "anchor.failed",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -1,6 +1,6 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { Verdict } from "./shared";
-import type { ArtifactKind } from "./words";
+import type { AnchorClock, ArtifactKind, TrustFinding } from "./words";
 
 /** A task's proof, or one receipt's when it is named. */
 export interface Export {
@@ -36,6 +36,10 @@ export interface Verify {
   trust?: string[];
   /** The checkpoint of the global log that the caller holds from before: the text of the signed note. */
   since?: string | null;
+  /** Files of certificates of time-stamp authorities that are believed, absolute: PEM or DER. */
+  authorities?: string[];
+  /** A file of headers of Bitcoin's blocks, absolute: 80 bytes each, or a line of hexadecimal each. */
+  bitcoin_headers?: string | null;
 }
 
 /** What was made. */
@@ -64,6 +68,10 @@ export interface Previewed {
   /** Artifacts of which only the digest would leave. */
   artifacts_withheld: number;
   left_out: string[];
+  /** Links that say who this instance is: they name its keys, and go along with every proof. */
+  links?: number;
+  /** Anchors: what clocks outside have stamped. */
+  anchors?: number;
 }
 
 /** Sensitive values at one place. */
@@ -104,4 +112,46 @@ export interface Report {
   not_shown: string[];
   /** Files for which no trusted key vouches, of a proof that is valid otherwise. */
   unvouched: string[];
+  /** Who the instance is, where the proof says so. */
+  identity?: Followed | null;
+  /** What clocks say, in the order of anchors. */
+  anchors?: AnchorSaid[];
+  /** All that the task's checkpoint covers existed by then, as the earliest of the clocks proves. */
+  proven_not_after?: number | null;
+}
+
+/** The chain of an instance as it was followed. */
+export interface Followed {
+  instance_id: string | null;
+  /** Whether its links lead back to genesis, and nothing is wrong with them. */
+  unbroken: boolean;
+  key_in_force: string | null;
+  links: number;
+  findings: FoundInChain[];
+}
+
+/** Something that is wrong with a chain. */
+export interface FoundInChain {
+  what: TrustFinding;
+  number: number | null;
+  says: string;
+}
+
+/** What one clock says of one anchor. */
+export interface AnchorSaid {
+  number: number;
+  /** `head` or `link`. */
+  of: string;
+  /** The link that was stamped, of a link. */
+  link: number | null;
+  clock: AnchorClock;
+  /** `anchored`, `pending`, or `unproven` with what was given. */
+  state: string;
+  not_after: number | null;
+  block_height: number | null;
+  /** Whether the task's checkpoint stands under what was stamped. */
+  covers_task: boolean;
+  says: string[];
+  /** What has to be taken on trust. */
+  on_trust: string[];
 }

@@ -323,6 +323,10 @@ export const ARTIFACT_KIND = [
   "gateway",
   /** What came in or goes out over a gateway. */
   "chat.message",
+  /** SOUL.md in one version, as a person approved it. */
+  "soul",
+  /** A signed link of an instance's chain. */
+  "identity.link",
 ] as const;
 export type ArtifactKind = (typeof ARTIFACT_KIND)[number];
 
@@ -482,6 +486,64 @@ export const MESSAGE_STATE = [
   "unsent",
 ] as const;
 export type MessageState = (typeof MESSAGE_STATE)[number];
+
+/** Why one key of an instance hands over to another. */
+export const HANDOVER_REASON = [
+  /** Its keys were rotated. */
+  "rotation",
+  /** A successor was adopted. */
+  "successor",
+] as const;
+export type HandoverReason = (typeof HANDOVER_REASON)[number];
+
+/** What follows attestations and hand-overs back to genesis found. */
+export const TRUST_FINDING = [
+  /** A signature does not hold. */
+  "bad_signature",
+  /** A link names a link before it that is not here. */
+  "gap",
+  /** Two links name the same one before them. */
+  "fork",
+  /** More than one link has nothing before it. */
+  "second_genesis",
+  /** A link is signed by a key that had handed over or was revoked before. */
+  "revoked_key",
+  /** A link is signed by a key to which nobody handed over. */
+  "unknown_key",
+  /** A link belongs to another instance. */
+  "other_instance",
+  /** The version or time of a link does not follow that of the one before it. */
+  "out_of_order",
+  /** Two keys of the instance and its log do not vouch for each other. */
+  "no_log_key",
+  /** A link is not in its canonical form, or too large. */
+  "malformed",
+] as const;
+export type TrustFinding = (typeof TRUST_FINDING)[number];
+
+/** A clock that stamps a head of the log. */
+export const ANCHOR_CLOCK = [
+  /** A time-stamp authority (RFC 3161). */
+  "rfc3161",
+  /** Calendars of OpenTimestamps, and through them Bitcoin. */
+  "opentimestamps",
+  /** A transaction of one's own with an OP_RETURN output. */
+  "op_return",
+] as const;
+export type AnchorClock = (typeof ANCHOR_CLOCK)[number];
+
+/** How an anchor stands at one clock. */
+export const ANCHOR_STATE = [
+  /** The clock has it, and nothing is proven yet. */
+  "pending",
+  /** Its time is proven as far as was asked for. */
+  "anchored",
+  /** It was proven, and the chain went another way since. */
+  "withdrawn",
+  /** The clock refused it, or gave an answer that proves nothing. */
+  "failed",
+] as const;
+export type AnchorState = (typeof ANCHOR_STATE)[number];
 
 /** How far content may be relied on (HK-15.4). */
 export const TRUST_TIER = [
@@ -1256,6 +1318,10 @@ export const ENTITY_TYPE = [
   "skin",
   /** A gateway, by its name. */
   "gateway",
+  /** Who this instance is. */
+  "identity",
+  /** An anchor of the log, by its number. */
+  "anchor",
 ] as const;
 export type EntityType = (typeof ENTITY_TYPE)[number];
 

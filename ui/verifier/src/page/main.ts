@@ -3,6 +3,7 @@ import "../../../src/styles/tokens.css";
 import "./page.css";
 import { answersView } from "./answers.ts";
 import { artifactsView } from "./artifacts.ts";
+import { clockFields, drawClockFields } from "./clocks.ts";
 import { append, arcs, h, icon, mark } from "./dom.ts";
 import { bytesView } from "./hex.ts";
 import { receiptsView, type Go } from "./receipts.ts";
@@ -33,6 +34,11 @@ const trustField = h("textarea", { class: "field", id: "trust", rows: 3, spellch
 const trustSaid = h("p", { class: "trust-said", id: "trust-said" });
 const sinceField = h("textarea", { class: "field", id: "since", rows: 2, spellcheck: "false", autocomplete: "off", placeholder: "log/checkpoint of an older bundle" });
 const sinceSaid = h("p", { class: "trust-said", id: "since-said" });
+const clocks = clockFields(state, () => {
+  recheck(state);
+  drawVerdict();
+  if (state.view === "verdict") drawView();
+});
 const banner = h("div", { class: "banner" });
 const nav = h("ul", { class: "nav" });
 const main = h("main", { class: "main", id: "main", tabindex: -1 });
@@ -198,6 +204,7 @@ function drawVerdict(): void {
   live.textContent = `${word}. ${line}`;
   drawTrust(opened);
   drawSince(opened);
+  drawClockFields(opened);
   drawNav();
 }
 
@@ -282,6 +289,7 @@ function frame(): HTMLElement {
     h("nav", { "aria-label": "What to see" }, nav),
     h("section", { class: "trust", "aria-label": "Trust" }, h("label", { for: "trust" }, "A key you trust"), trustField, trustSaid),
     h("section", { class: "trust", "aria-label": "History" }, h("label", { for: "since" }, "A checkpoint you have from before"), sinceField, sinceSaid),
+    clocks,
     h("p", { class: "rail-foot" }, icon("shield", 14), "No network, nothing kept"),
   );
   const bar = h("header", { class: "bar" }, title, h("span", { class: "push" }), h("button", { type: "button", class: "btn", id: "another", click: () => chooser.click() }, icon("open", 14), "Open another"), themeButton());

@@ -3,6 +3,8 @@ import { utf8 } from "../verify/read/bytes.ts";
 import { verify, type Checked } from "../verify/check.ts";
 import { parseCheckpoint, parseNote } from "../verify/note.ts";
 import { Stop } from "../verify/read/stop.ts";
+import type { Headers } from "../verify/clocks/bitcoin.ts";
+import type { Certificate } from "../verify/clocks/x509.ts";
 import { parseTrust, type Trust } from "../verify/trust.ts";
 import { openZip, type Zip } from "../verify/zip.ts";
 import { tell, type Story } from "./story.ts";
@@ -36,6 +38,8 @@ export interface State {
   /** A checkpoint of the log that the reader has from before. */
   since?: Uint8Array;
   sinceFault?: string;
+  /** What the reader gave to check clocks with. */
+  clocks: { authorities: Certificate[]; headers?: Headers };
   receipt?: string;
   event?: number;
   artifact?: string;
@@ -46,7 +50,7 @@ export interface State {
 }
 
 export function fresh(): State {
-  return { view: "verdict", trustText: "", trust: [], file: "", offset: 0 };
+  return { view: "verdict", trustText: "", trust: [], clocks: { authorities: [] }, file: "", offset: 0 };
 }
 
 const NOTHING: Story = { events: [], artifacts: [], receipts: [], answers: [], statement: null };
@@ -80,8 +84,8 @@ export function open(state: State, name: string, original: Uint8Array): void {
   recheck(state);
 }
 
-export function judge(bytes: Uint8Array, { trust, since }: Pick<State, "trust" | "since">): Checked {
-  return verify(() => openZip(bytes), trust, since);
+export function judge(bytes: Uint8Array, { trust, since, clocks }: Pick<State, "trust" | "since" | "clocks">): Checked {
+  return verify(() => openZip(bytes), trust, since, clocks);
 }
 
 /** Checks the bytes as they are now. */

@@ -1,8 +1,9 @@
 /** The verdict in words: what is proven, what is only asserted, what no proof can show. */
 import { STEPS, type Checked, type Step } from "../verify/check.ts";
+import { clocksSection, instanceSection } from "./clocks.ts";
 import { append, h, hash, icon } from "./dom.ts";
 import type { Opened, State } from "./state.ts";
-import { count, moment, shown } from "./words.ts";
+import { count, ids, moment, shown } from "./words.ts";
 
 interface Face {
   word: string;
@@ -42,6 +43,8 @@ const STEP_WORDS: Record<Step, [string, string]> = {
   heads: ["The heads", "of log, task and gate are signed, and each stands in the log"],
   events: ["The events", "are in one chain and give the signed number and root; every disclosure opens its place"],
   gate: ["The gate", "let pass everything that ran, and its entries stand in their signed tree"],
+  identity: ["The instance", "signed the log's key and is signed by it, and its links lead back to genesis"],
+  anchors: ["The clocks", "stamped heads of this very log, or links of the instance; no proof of theirs is wrong"],
   receipts: ["The receipts", "are signed, recorded by the log, and tell one story of what was asked, judged, shown and granted"],
   decisions: ["The decisions", "of a person are signed by the approval key, each for the packet that was asked"],
   leftovers: ["The rest", "has the bytes its digests say, and belongs to something"],
@@ -76,18 +79,12 @@ function sentences(title: string, lead: string, list: readonly string[], tone: s
   return h("section", { class: `said ${tone}` }, h("h3", {}, title), h("p", { class: "lead" }, lead), body);
 }
 
-/** A sentence with its ids cut short; whole to a pointer and to a reader of the screen. */
-function ids(line: string): Node[] {
-  const parts = line.split(/((?:task|rcp|apr|art)_[0-9a-f]{32}|\b[0-9a-f]{64}\b)/);
-  return parts.flatMap((part, index) => (index % 2 === 1 ? [hash(part)] : shown(part)));
-}
-
 const LIMITS = [
   "that a claim in it is true: it shows integrity, order and authority",
   "that a model did what it says it did: only what a receipt tells of was done",
   "what was never recorded",
   "that its owner did not rewrite everything before the export, unless a witness outside the machine has signed",
-  "the right time: its times are those of the machine's own clock",
+  "the right time: its times are those of the machine's own clock; a clock elsewhere proves only before when something existed",
 ];
 
 function facts(opened: Opened): HTMLElement {
@@ -156,7 +153,8 @@ export function verdictView(state: State, opened: Opened): HTMLElement {
     h("section", {}, h("h2", {}, "What was checked, in order"), ladder(opened.checked)),
     h("section", {}, h("h2", {}, "What no proof can show"), h("ul", { class: "limits" }, ...LIMITS.map((line) => h("li", {}, line))), h("h2", {}, "This file"), facts(opened)),
   );
-  append(view, [report.verdict === "invalid" ? undefined : three, lower, h("section", { class: "key-section" }, h("h2", {}, "Whose keys"), keys(opened))]);
+  const stamped = report.verdict === "invalid" ? undefined : clocksSection(opened);
+  append(view, [report.verdict === "invalid" ? undefined : three, stamped, lower, instanceSection(opened), h("section", { class: "key-section" }, h("h2", {}, "Whose keys"), keys(opened))]);
   void state;
   return view;
 }

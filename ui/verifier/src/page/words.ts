@@ -1,6 +1,6 @@
 /** How things are said and shown: sizes, times, names of closed lists, and characters that would not show. */
 import { HIDDEN } from "../../../src/primitives/hidden.ts";
-import { h } from "./dom.ts";
+import { h, hash } from "./dom.ts";
 
 /** What cannot be seen, but for line breaks and tabs: texts have lines. */
 const HIDDEN_IN_TEXT = new RegExp(`(?![\\n\\t])[${HIDDEN}]`, "gu");
@@ -17,6 +17,12 @@ export function shown(text: string): Node[] {
   }
   if (read < text.length) parts.push(document.createTextNode(text.slice(read)));
   return parts;
+}
+
+/** A sentence with its ids cut short; whole to a pointer and to a reader of the screen. */
+export function ids(line: string): Node[] {
+  const parts = line.split(/((?:task|rcp|apr|art)_[0-9a-f]{32}|\b[0-9a-f]{64}\b)/);
+  return parts.flatMap((part, index) => (index % 2 === 1 ? [hash(part)] : shown(part)));
 }
 
 /** `1 file`, `2 files`. */

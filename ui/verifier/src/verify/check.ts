@@ -5,9 +5,11 @@
  * events; then everything that must follow from them. The first thing that does not fit ends it. This is a second
  * implementation of the room `proof`; tests hold the two to the same verdicts and places.
  */
+import { checkAnchors, type Anchored } from "./anchors.ts";
 import { Authority } from "./authority.ts";
 import { textOf } from "./read/bytes.ts";
 import type { Json } from "./read/canon.ts";
+import { NO_CLOCKS, type Clocks } from "./clocks/stamp.ts";
 import { readWhole, type Container } from "./container.ts";
 import { digestOf } from "./read/digest.ts";
 import { eachConcealed, parseDisclosure } from "./disclose.ts";
@@ -15,6 +17,8 @@ import { checkEvents } from "./events.ts";
 import { Facts } from "./facts.ts";
 import { checkGate } from "./gate.ts";
 import { checkHeads, checkHistory, oneReceipt, type Heads, type Past } from "./heads.ts";
+import type { Graph } from "./identity.ts";
+import { checkInstance } from "./instance.ts";
 import type { PublicKey } from "./keys.ts";
 import * as l from "./layout.ts";
 import { checkManifest, checkStatement, type Predicate } from "./manifest.ts";
@@ -27,7 +31,7 @@ import type { Trust } from "./trust.ts";
 import { conclude, factsKnown } from "./words.ts";
 
 /** The steps of a check, in order; the page shows which one caught a change. */
-export const STEPS = ["container", "manifest", "statement", "heads", "events", "gate", "receipts", "decisions", "leftovers"] as const;
+export const STEPS = ["container", "manifest", "statement", "heads", "events", "gate", "identity", "anchors", "receipts", "decisions", "leftovers"] as const;
 export type Step = (typeof STEPS)[number];
 
 export interface Keys {
@@ -47,13 +51,14 @@ export interface Checked {
 
 /**
  * Checks a bundle that `open` lists; what is wrong with it is a verdict, never an exception. With `held`, a checkpoint
- * of the log that the reader has from before, also whether the log has only grown since.
+ * of the log that the reader has from before, also whether the log has only grown since; with `clocks`, what the clocks
+ * prove that stamped its heads.
  */
-export function verify(open: () => Container, trust: readonly Trust[], held?: Uint8Array): Checked {
+export function verify(open: () => Container, trust: readonly Trust[], held?: Uint8Array, clocks: Clocks = NO_CLOCKS): Checked {
   let check: Check | undefined;
   let step: Step = "container";
   try {
-    check = new Check(open(), held);
+    check = new Check(open(), held, clocks);
     for (step of STEPS.slice(1)) check.run(step);
     return { report: conclude(check, trust), check };
   } catch (error) {
@@ -97,6 +102,9 @@ export class Check {
   /** Of these, those that are messages of the task whatever they say, in order. */
   readonly messages: string[] = [];
   readonly roots: RootOf[] = [];
+  /** The chain of the instance, once it was followed, and what clocks say. */
+  graph?: Graph;
+  readonly anchored: Anchored[] = [];
   readonly counts = noCounts();
   readonly missing: string[] = [];
   readonly notShown: string[] = [];
@@ -106,6 +114,8 @@ export class Check {
   constructor(
     readonly container: Container,
     private readonly held?: Uint8Array,
+    /** What the reader has to check clocks with. */
+    readonly clocks: Clocks = NO_CLOCKS,
   ) {
     this.counts.files = container.sizes.size;
     for (const size of container.sizes.values()) this.counts.bytes += size;
@@ -128,6 +138,10 @@ export class Check {
       case "gate":
         checkGate(this, this.about());
         return checkState(this);
+      case "identity":
+        return checkInstance(this, this.about());
+      case "anchors":
+        return checkAnchors(this);
       case "receipts":
         this.disclosedLines();
         return checkReceipts(this, this.about());
@@ -277,5 +291,5 @@ function add(sentences: string[], what: string): void {
 
 export function blank(verdict: Verdict): Report {
   const none = { task_id: null, log_id: null, task_size: null, task_root: null, exported_at_ms: null };
-  return { ...verdict, ...none, keys: {}, trusted: [], vouching: [], counts: noCounts(), proven: [], asserted: [], not_shown: [], unvouched: [] };
+  return { ...verdict, ...none, keys: {}, trusted: [], vouching: [], counts: noCounts(), identity: null, anchors: [], proven_not_after: null, proven: [], asserted: [], not_shown: [], unvouched: [] };
 }

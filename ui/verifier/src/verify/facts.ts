@@ -69,10 +69,13 @@ export class Facts {
   cited = 0;
   /** Events of types that this program does not know. */
   unknown = 0;
+  /** The newest time that an event states, by the machine's own clock. */
+  newest?: number;
 
   /** Takes in one event. */
   take(event: Event): void {
     const type = event.event_type;
+    this.newest = Math.max(this.newest ?? event.occurred_at, event.occurred_at);
     this.claims += type === "attempt.terminated" ? 1 : 0;
     if (!Object.hasOwn(BODIES, type)) {
       this.unknown += KNOWN.has(type) ? 0 : 1;

@@ -166,7 +166,7 @@ export function checkHistory(check: Check, held: Uint8Array | undefined): void {
 }
 
 /** The log key that signed an older head: the one in force, or one that it followed. */
-function keyOf(check: Check, note: Note, key: VerifierKey): VerifierKey {
+export function keyOf(check: Check, note: Note, key: VerifierKey): VerifierKey {
   const ever = check.rotations.ever("log").map((one) => new VerifierKey(key.name, one));
   return ever.find(({ keyId }) => note.signatures.some((made) => made.keyId === keyId)) ?? key;
 }
@@ -176,16 +176,21 @@ function readPrevious(check: Check, heads: Heads): Checkpoint {
   const older = at(l.LOG_PREVIOUS, () => parseNote(bytes));
   const previous = signedHead(check, l.LOG_PREVIOUS, keyOf(check, older, heads.logKey)).head;
   const { head } = heads.global;
-  const text = check.text(l.LOG_CONSISTENCY);
-  const intro = `hermit-consistency/1\nold ${previous.size}\nnew ${head.size}\n`;
+  checkGrowth(check, l.LOG_CONSISTENCY, previous, head);
+  return previous;
+}
+
+/** Checks the hashes of a file that lead from an older head to a newer one. */
+export function checkGrowth(check: Check, name: string, older: Checkpoint, newer: Checkpoint): void {
+  const text = check.text(name);
+  const intro = `hermit-consistency/1\nold ${older.size}\nnew ${newer.size}\n`;
   const hashes = text.startsWith(intro) ? text.slice(intro.length).split("\n") : [];
   if (hashes.pop() !== "" || hashes.length > PROOF_LEN_MAX) {
-    throw new Stop(l.LOG_CONSISTENCY, `it is not the way from ${previous.size} notes to ${head.size}, spelled as it should be`);
+    throw new Stop(name, `it is not the way from ${older.size} notes to ${newer.size}, spelled as it should be`);
   }
-  const path = at(l.LOG_CONSISTENCY, () => hashes.map((hash) => hexExact("digest", hash, 32)));
-  const fault = consistencyFault(previous.size, head.size, previous.root, head.root, path);
-  if (fault !== undefined) throw new Stop(l.LOG_CONSISTENCY, `this consistency proof does not hold: ${fault}`);
-  return previous;
+  const path = at(name, () => hashes.map((hash) => hexExact("digest", hash, 32)));
+  const fault = consistencyFault(older.size, newer.size, older.root, newer.root, path);
+  if (fault !== undefined) throw new Stop(name, `this consistency proof does not hold: ${fault}`);
 }
 
 function signedHead(check: Check, name: string, key: VerifierKey): Head {

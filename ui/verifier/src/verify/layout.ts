@@ -33,6 +33,11 @@ export const STATE_ROOTED_PROOF = "state/rooted.tlog-proof";
 export const STATE_CHECKPOINT_PROOF = "state/checkpoint.tlog-proof";
 /** Roots, a line each, with their leaves and their places under the root over all. */
 export const STATE_SUBJECTS = "state/subjects.jsonl";
+/** The key of the instance, bound to the log's key, and what the instance said of itself, a line each from genesis on. */
+export const IDENTITY_KEY = "identity/key.json";
+export const IDENTITY_LINKS = "identity/links.jsonl";
+/** What clocks elsewhere stamped, and what they gave for it. */
+export const ANCHORS = "anchors/";
 export const STATEMENT = "statement.dsse.json";
 /** The statement of a store without keys, which nobody signed. */
 export const STATEMENT_BARE = "statement.json";
@@ -59,12 +64,20 @@ export const LINE_BYTES_MAX = 4 * 1024 * 1024;
 const FIXED: ReadonlySet<string> = new Set([
   README, SUMS, SUMS_ED25519, SUMS_SSHSIG, KEY_RECEIPT, KEY_MANIFEST, KEY_LOG, KEY_APPROVAL, KEY_VKEYS, KEY_ALLOWED,
   LOG_CHECKPOINT, LOG_PREVIOUS, LOG_CONSISTENCY, LOG_POLICY, DISCLOSED, TASK_EVENTS, TASK_CHECKPOINT, TASK_CHECKPOINT_PROOF, GATE_ENTRIES,
-  GATE_CHECKPOINT, GATE_CHECKPOINT_PROOF, STATE_ROOTED, STATE_ROOTED_PROOF, STATE_CHECKPOINT_PROOF, STATE_SUBJECTS, STATEMENT, STATEMENT_BARE, PROV,
+  GATE_CHECKPOINT, GATE_CHECKPOINT_PROOF, STATE_ROOTED, STATE_ROOTED_PROOF, STATE_CHECKPOINT_PROOF, STATE_SUBJECTS, IDENTITY_KEY, IDENTITY_LINKS,
+  STATEMENT, STATEMENT_BARE, PROV,
 ]);
+
+/** What the files of one anchor hold, by how their names end. */
+export const ANCHOR_PARTS = ["json", "checkpoint", "consistency", "tlog-proof", "rfc3161.tsr", "opentimestamps.ots", "op_return.json"] as const;
+export type AnchorPart = (typeof ANCHOR_PARTS)[number];
+/** More anchors than this do not go along. */
+export const ANCHORS_MAX = 8;
 
 /** A file whose name carries what it is about. */
 export type Named =
   | { kind: "event" | "event proof" | "gate proof" | "rotation" | "revocation"; number: bigint }
+  | { kind: "anchor"; number: bigint; part: AnchorPart }
   | { kind: "receipt" | "bare receipt"; id: string }
   | { kind: "disclosure" | "artifact"; digest: string };
 
@@ -76,6 +89,7 @@ const NUMBERED = [
   ["rotation", /^keys\/rotations\/([1-9][0-9]{0,19})\.note$/],
   ["revocation", /^keys\/revocations\/([1-9][0-9]{0,19})\.note$/],
 ] as const;
+const ANCHOR = /^anchors\/([1-9][0-9]{0,19})\.([a-z0-9_.-]+)$/;
 const RECEIPT = /^receipts\/(rcp_[0-9a-f]{32})(\.dsse)?\.json$/;
 const DISCLOSURE = /^disclosures\/([0-9a-f]{64})\.json$/;
 const ARTIFACT = /^artifacts\/sha256\/([0-9a-f]{2})\/(\1[0-9a-f]{62})$/;
@@ -86,6 +100,9 @@ export function parseName(path: string): Named | undefined {
     const number = form.exec(path)?.[1];
     if (number !== undefined) return BigInt(number) < 1n << 64n ? { kind, number: BigInt(number) } : undefined;
   }
+  const [, anchor, ending] = ANCHOR.exec(path) ?? [];
+  const part = ANCHOR_PARTS.find((one) => one === ending);
+  if (anchor !== undefined && part) return BigInt(anchor) < 1n << 64n ? { kind: "anchor", number: BigInt(anchor), part } : undefined;
   const receipt = RECEIPT.exec(path);
   if (receipt?.[1] !== undefined) return { kind: receipt[2] === undefined ? "bare receipt" : "receipt", id: receipt[1] };
   const disclosure = DISCLOSURE.exec(path)?.[1];
@@ -99,6 +116,7 @@ export const eventPath = (seq: bigint): string => `task/events/${seq}.json`;
 export const gateProofPath = (number: bigint): string => `gate/proofs.tlog-proof/${number}`;
 export const rotationPath = (n: number): string => `keys/rotations/${n}.note`;
 export const revocationPath = (n: number): string => `keys/revocations/${n}.note`;
+export const anchorPath = (number: bigint, part: AnchorPart): string => `${ANCHORS}${number}.${part}`;
 export const receiptPath = (id: string): string => `receipts/${id}.dsse.json`;
 export const bareReceiptPath = (id: string): string => `receipts/${id}.json`;
 export const disclosurePath = (digest: string): string => `disclosures/${digest}.json`;

@@ -19,7 +19,7 @@ const LARGE = [l.KEY_LOG, l.LOG_CHECKPOINT, l.TASK_CHECKPOINT, l.STATEMENT];
 /** What one receipt alone never has, beside those. */
 const NEVER_SINGLE = [l.STATEMENT_BARE, l.GATE_CHECKPOINT, l.GATE_CHECKPOINT_PROOF, l.TASK_EVENTS, l.PROV, l.STATE_ROOTED, l.STATE_ROOTED_PROOF, l.STATE_CHECKPOINT_PROOF, l.STATE_SUBJECTS];
 /** What only a store with keys can have. */
-const NEVER_UNSIGNED = [l.STATE_ROOTED, l.STATE_ROOTED_PROOF, l.STATE_CHECKPOINT_PROOF, l.STATE_SUBJECTS, l.GATE_CHECKPOINT, l.GATE_CHECKPOINT_PROOF, l.LOG_PREVIOUS, l.LOG_CONSISTENCY, l.LOG_POLICY, l.DISCLOSED];
+const NEVER_UNSIGNED = [l.IDENTITY_KEY, l.IDENTITY_LINKS, l.STATE_ROOTED, l.STATE_ROOTED_PROOF, l.STATE_CHECKPOINT_PROOF, l.STATE_SUBJECTS, l.GATE_CHECKPOINT, l.GATE_CHECKPOINT_PROOF, l.LOG_PREVIOUS, l.LOG_CONSISTENCY, l.LOG_POLICY, l.DISCLOSED];
 const PREDICATE_TYPE = "https://hermit.local/proof/v1";
 
 const predicate = object(
@@ -82,7 +82,7 @@ export function checkManifest(check: Check): void {
   }
   check.signed = [...ALWAYS, ...LARGE].some((name) => check.has(name));
   if (!check.signed) {
-    const stray = NEVER_UNSIGNED.find((name) => check.has(name));
+    const stray = NEVER_UNSIGNED.find((name) => check.has(name)) ?? [...there.keys()].find((name) => name.startsWith(l.ANCHORS));
     if (stray !== undefined) throw new Stop(stray, "the bundle of a store without keys has no such file");
     // A person's key is not one of the store's; there may be one where the store has none.
     if (check.has(l.KEY_APPROVAL)) check.keys = { approval: key(check, l.KEY_APPROVAL) };

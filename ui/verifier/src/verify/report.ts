@@ -1,5 +1,8 @@
 /** What a check has shown, in words a person can use; the same document as `hermit-verify --json`. */
 
+import type { Clock } from "./clocks/clock.ts";
+import type { Finding } from "./identity.ts";
+
 /** The four answers (proof.md 2). */
 export type Verdict =
   | { verdict: "valid" }
@@ -30,6 +33,36 @@ export interface Counts {
   artifacts_left_out: number;
 }
 
+/** Who the instance is, as far as its chain was followed. */
+export interface IdentityFound {
+  instance_id: string | null;
+  /** Whether its links lead back to genesis, and nothing is wrong with them. */
+  unbroken: boolean;
+  key_in_force: string | null;
+  /** How many links there are. */
+  links: number;
+  findings: Finding[];
+}
+
+/** What one clock says of one anchor. */
+export interface AnchorFound {
+  number: number;
+  of: "head" | "link";
+  /** The link that was stamped. */
+  link: number | null;
+  clock: Clock;
+  /** Its time is proven; the clock has still to complete it; nothing is proven with what the reader gave. */
+  state: "anchored" | "pending" | "unproven";
+  /** It existed by then, in milliseconds since 1970. */
+  not_after: number | null;
+  block_height: number | null;
+  /** Whether the task's checkpoint stands under what was stamped. */
+  covers_task: boolean;
+  says: string[];
+  /** What has to be taken on trust. */
+  on_trust: string[];
+}
+
 export type Report = Verdict & {
   task_id: string | null;
   log_id: string | null;
@@ -44,6 +77,12 @@ export type Report = Verdict & {
   /** The keys of the bundle, earlier ones too, that the reader named: 32 bytes in hexadecimal digits. */
   vouching: string[];
   counts: Counts;
+  /** Who the instance is, where the bundle says so. */
+  identity: IdentityFound | null;
+  /** What clocks say, in the order of anchors. */
+  anchors: AnchorFound[];
+  /** All that the task's checkpoint covers existed by then, as the earliest of the clocks proves, in milliseconds since 1970. */
+  proven_not_after: number | null;
   proven: string[];
   asserted: string[];
   not_shown: string[];

@@ -1,6 +1,8 @@
 /** The verdict, and what it rests on, in sentences; the same ones as `hermit-verify` prints. */
+import { anchorsFound, clocksInWords, clocksOnTrust, intervalInWords, provenNotAfter, silentClocks } from "./anchors.ts";
 import { blank, type Check } from "./check.ts";
 import type { WitnessKey } from "./cosignature.ts";
+import { instanceFound, instanceInWords } from "./instance.ts";
 import type { PublicKey } from "./keys.ts";
 import * as l from "./layout.ts";
 import { isWhole, keyids, type Predicate } from "./manifest.ts";
@@ -133,6 +135,9 @@ function unvouched(check: Check, key: PublicKey, trusted: readonly string[], tru
 /** What is known of the bundle, as far as the check came. */
 export function factsKnown(check: Check, report: Report): void {
   report.keys = keyids(check);
+  report.identity = instanceFound(check.graph);
+  report.anchors = anchorsFound(check.anchored);
+  report.proven_not_after = provenNotAfter(check.anchored);
   const about = check.predicate;
   if (!about) return;
   report.task_id = about.task_id;
@@ -152,6 +157,8 @@ function proven(check: Check): string[] {
     said.push(`${counts.gate_entries} ${counts.gate_entries === 1 ? "entry of the gate stands" : "entries of the gate stand"} in the gate's signed tree`);
   }
   said.push(...check.roots.map(rootInWords));
+  if (check.graph) said.push(instanceInWords(check.graph));
+  said.push(...clocksInWords(check));
   const byKey = counts.decisions - counts.by_passkey;
   if (byKey > 0) {
     const made = byKey === 1 ? "1 decision of a person is" : `${byKey} decisions of a person are`;
@@ -203,9 +210,11 @@ function provenByLog({ heads, past, counts }: Check): string[] {
 function asserted(check: Check, vouched: boolean, approvalTrusted: boolean, seen: boolean): string[] {
   const said = [
     "that what it says is true: a proof shows integrity, order and authority, not truth",
-    "when things happened: the times are those of the machine's own clock",
+    intervalInWords(check),
     rewritten(check, seen),
   ];
+  if (check.graph) said.push("whose the keys of the instance are: its links show only how they followed each other");
+  said.push(...clocksOnTrust(check.anchored));
   if (check.counts.decisions + check.counts.standing > 0 && !approvalTrusted) said.push("whose the approval key is: it is the one that the log names");
   if (check.counts.by_passkey > 0) said.push("what kind of authenticator holds a passkey: no statement of its maker was asked for");
   if (check.signed && !vouched) said.push("whose the keys are: they came with the bundle");
@@ -222,8 +231,9 @@ function asserted(check: Check, vouched: boolean, approvalTrusted: boolean, seen
 }
 
 /** What nobody but a witness could say of the log's past. */
-function rewritten({ heads }: Check, seen: boolean): string {
+function rewritten({ heads, anchored }: Check, seen: boolean): string {
   if (seen) return "that nothing was rewritten before that witness first saw the log: it was not there to see";
+  if (provenNotAfter(anchored) !== null) return "that nothing was rewritten before the time that is proven: a clock shows only what existed then";
   return (heads?.signedNote.signatures.length ?? 0) > 1
     ? "that nothing was rewritten before the export: witnesses have cosigned, but you named none of their keys; name one with --trust"
     : "that nothing was rewritten before the export: no witness has signed, so the machine's owner could have rebuilt all of it";
@@ -242,7 +252,7 @@ function withheld(check: Check, isUnvouched: boolean): string[] {
   if (counts.artifacts_left_out > 0) said.push(`the content of ${count(counts.artifacts_left_out, "artifact")}; the digests are here`);
   if (check.facts.unknown > 0) said.push(`what ${count(check.facts.unknown, "event")} of types unknown to this program mean`);
   if (isUnvouched) said.push("what the sender may have left out: the list of files is not signed by a key you trust");
-  return [...said, ...check.notShown];
+  return [...said, ...silentClocks(check.anchored), ...check.notShown];
 }
 
 /** `1 event`, `2 events`. */

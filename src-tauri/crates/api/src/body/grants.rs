@@ -182,8 +182,8 @@ pub(crate) fn propose(host: &dyn Host, p: Propose) -> Result<Proposals, Error> {
     let project = workspace_of(request).map(|workspace_id| StandingScope::Project { workspace_id });
     let task = StandingScope::Task { task_id: request.task_id };
     let scope = match (p.scope.as_deref(), schedule_of(host, request)?) {
-        // Each message is a task of its own: what covers further ones names their chat.
-        _ if matches!(request.action, Action::Message(_)) => StandingScope::User,
+        // Each message, and each asking of a clock, is a task of its own: what covers further ones names the chat or the clock.
+        _ if matches!(request.action, Action::Message(_) | Action::Anchor(_)) => StandingScope::User,
         (None | Some("schedule"), Some(schedule)) => schedule,
         (Some(_), Some(_)) => {
             return Err(usage("in a run of a schedule a standing grant holds for its runs: say `schedule`"));

@@ -1,6 +1,7 @@
 //! One function for each command, one file for each noun; names are the table's.
 
 pub(crate) mod agent;
+pub(crate) mod anchors;
 pub(crate) mod answer_check;
 pub(crate) mod approvals;
 pub(crate) mod artifacts;
@@ -17,6 +18,7 @@ pub(crate) mod gateways;
 pub(crate) mod grants;
 pub(crate) mod guests;
 pub(crate) mod host;
+pub(crate) mod identity;
 pub(crate) mod keys;
 pub(crate) mod knowledge;
 pub(crate) mod ledger;

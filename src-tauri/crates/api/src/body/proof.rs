@@ -9,10 +9,14 @@ use crate::{BundleSigners, Host, Wire as _, fold, usage};
 use model::TaskId;
 use model::artifact::ArtifactKind;
 use model::body::KeyPurpose;
-use proof::{Include, Options, Redact, Scope, Signers, Trust};
+use proof::{
+    AUTHORITY_BYTES_MAX, AnchorFound, Given, HEADERS_BYTES_MAX, IdentityFound, Include, Options, Redact,
+    Scope, Signers, Stands, Trust,
+};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use wire::proof::{Export, Exported, Preview, Previewed, Report, Verify};
+use std::io::Read as _;
+use wire::proof::{AnchorSaid, Export, Exported, Followed, FoundInChain, Preview, Previewed, Report, Verify};
 use wire::{Code, Error, Verdict};
 
 pub(crate) fn export(host: &dyn Host, p: Export) -> Result<Exported, Error> {
@@ -127,6 +131,8 @@ pub(crate) fn preview(host: &dyn Host, p: Preview) -> Result<Previewed, Error> {
             .collect(),
         artifacts_withheld: found.artifacts_withheld,
         left_out: found.left_out,
+        links: found.links,
+        anchors: found.anchors,
     })
 }
 
@@ -194,8 +200,16 @@ pub(crate) fn verify(host: &dyn Host, p: Verify) -> Result<Report, Error> {
         trust.push(key.clone());
         people.push((name, key));
     }
-    let held = p.since.as_deref().map(str::as_bytes);
-    let found = proof::verify_since(&absolute("path", &p.path)?, &trust, held).wire()?;
+    let of = |file: &String| read("authorities", file, AUTHORITY_BYTES_MAX);
+    let authorities = p.authorities.iter().map(of).collect::<Result<Vec<_>, _>>()?;
+    let of = |file: &String| read("bitcoin_headers", file, HEADERS_BYTES_MAX);
+    let headers = p.bitcoin_headers.as_ref().map(of).transpose()?;
+    let given = Given {
+        held: p.since.as_deref().map(str::as_bytes),
+        authorities: &authorities,
+        bitcoin_headers: headers.as_deref(),
+    };
+    let found = proof::verify_given(&absolute("path", &p.path)?, &trust, &given).wire()?;
     let (verdict, _) = said(&found.verdict);
     let reason = found.headline();
     let counts = match serde_json::to_value(found.counts) {
@@ -220,7 +234,56 @@ pub(crate) fn verify(host: &dyn Host, p: Verify) -> Result<Report, Error> {
         asserted: found.asserted,
         not_shown: found.not_shown,
         unvouched: found.unvouched,
+        identity: found.identity.map(followed),
+        anchors: found.anchors.into_iter().map(said_by_clock).collect(),
+        proven_not_after: found.proven_not_after,
     })
+}
+
+/// A file that the caller names, of at most so many bytes.
+fn read(what: &str, file: &str, max: u64) -> Result<Vec<u8>, Error> {
+    let path = absolute(what, file)?;
+    let cannot = |why: &dyn std::fmt::Display| usage(format!("cannot read `{}`: {why}", path.display()));
+    let mut bytes = Vec::new();
+    let file = crate::files::open(&path)?;
+    file.take(max + 1).read_to_end(&mut bytes).map_err(|e| cannot(&e))?;
+    if bytes.len() as u64 > max {
+        return Err(cannot(&format!("it has more than {max} bytes")));
+    }
+    Ok(bytes)
+}
+
+fn followed(found: IdentityFound) -> Followed {
+    let findings = found.findings.into_iter();
+    Followed {
+        instance_id: found.instance_id,
+        unbroken: found.unbroken,
+        key_in_force: found.key_in_force,
+        links: found.links,
+        findings: findings
+            .map(|one| FoundInChain { what: one.what, number: one.number, says: one.says })
+            .collect(),
+    }
+}
+
+fn said_by_clock(found: AnchorFound) -> AnchorSaid {
+    let state = match found.state {
+        Stands::Anchored => "anchored",
+        Stands::Pending => "pending",
+        Stands::Unproven => "unproven",
+    };
+    AnchorSaid {
+        number: found.number,
+        of: found.of,
+        link: found.link,
+        clock: found.clock,
+        state: state.to_owned(),
+        not_after: found.not_after,
+        block_height: found.block_height,
+        covers_task: found.covers_task,
+        says: found.says,
+        on_trust: found.on_trust,
+    }
 }
 
 /// The keys in force that sign what this store hands out, under the name of this store. Where there is no store, or none

@@ -119,7 +119,38 @@ impl Home {
     }
 }
 
+/// Clocks that nobody has set.
+struct NoClocks;
+
+impl api::AnchorClocks for NoClocks {
+    fn settings(&self) -> Result<wire::anchors::ClockSettings, wire::Error> {
+        Ok(wire::anchors::ClockSettings {
+            authorities: Vec::new(),
+            calendars: Vec::new(),
+            bitcoin_node: None,
+            depth: 6,
+            every_hours: 0,
+        })
+    }
+
+    fn set(&self, _: &wire::anchors::SetClocks) -> Result<wire::anchors::ClockSettings, wire::Error> {
+        self.settings()
+    }
+
+    fn terms(&self, _: bool) -> Result<kernel::command::anchors::AnchorTerms, wire::Error> {
+        Ok(kernel::command::anchors::AnchorTerms::default())
+    }
+
+    fn wallet(&self) -> wire::anchors::WalletState {
+        wire::anchors::WalletState { address: None, balance: None, fee: None, says: None }
+    }
+}
+
 impl Host for Home {
+    fn anchor_clocks(&self) -> Option<&dyn api::AnchorClocks> {
+        Some(&NoClocks)
+    }
+
     fn kernel(&self) -> Result<&Kernel, wire::Error> {
         if self.owns { Ok(self.world.kernel()) } else { Err(api::no_host()) }
     }

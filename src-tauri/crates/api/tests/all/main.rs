@@ -32,5 +32,6 @@ mod skills;
 mod skins;
 mod slash;
 mod slash_again;
+mod stamped;
 mod suggestions;
 mod traces;

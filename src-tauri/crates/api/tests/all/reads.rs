@@ -70,6 +70,7 @@ fn questions(home: &Home, task: &str, approval: &str, receipt: &str, artifact: &
         ("schedules.list", json!({})), ("schedules.preview", json!({ "said": "every day at 8" })),
         ("skills.list", json!({})), ("skins.list", json!({})), ("skins.show", json!({ "skin": "terse" })),
         ("gateways.list", json!({})), ("guests.list", json!({})),
+        ("identity.show", json!({})), ("anchors.list", json!({})), ("anchors.clocks", json!({})),
         ("keys.list", json!({})),
         ("secrets.list", json!({})), ("passkeys.list", json!({})),
         ("host.status", json!({})),
@@ -122,8 +123,8 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
     for info in COMMANDS.iter().filter(|i| i.access == Access::read) {
         let elsewhere =
             // What a server of tools says is shown where one is registered: `journeys::tool_servers`; a skill where one is: `skills`; a gateway where one is: `gateways`; a summary where a
-            // context was full: `journeys::compacting`; what a memory was sent in where there is one: `memory_contexts`.
-            ["changes.export", "gate.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show", "schedules.show", "schedules.rehearse", "gateways.show", "gateways.senders", "gateways.messages", "skills.show", "knowledge.history", "knowledge.memory_contexts", "context.summary"]
+            // context was full: `journeys::compacting`; what a memory was sent in where there is one: `memory_contexts`; a chain where there is one: `journeys::identity`.
+            ["changes.export", "gate.export", "identity.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show", "schedules.show", "schedules.rehearse", "anchors.show", "gateways.show", "gateways.senders", "gateways.messages", "skills.show", "knowledge.history", "knowledge.memory_contexts", "context.summary"]
                 .contains(&info.name);
         assert!(elsewhere || asked.iter().any(|(name, _)| *name == info.name), "{} is not asked", info.name);
     }
@@ -163,9 +164,11 @@ fn of_log_ins(folder: &str) -> [(&'static str, serde_json::Value); 5] {
     ]
 }
 
-/// What is written about conversations.
-fn of_talk(task: &str) -> [(&'static str, Value); 5] {
+/// What is written about conversations, and who it is that talks.
+fn of_talk(task: &str) -> [(&'static str, Value); 7] {
     [
+        ("identity.write", json!({ "text": "I am.", "replaces": 0 })),
+        ("identity.attest", json!({})),
         ("host.wait", json!({ "task": task, "patience_ms": 1 })),
         ("conversations.open", json!({ "title": "x" })),
         ("conversations.say", json!({ "text": "x" })),
@@ -200,6 +203,10 @@ fn of_tools(folder: &str) -> Vec<(&'static str, Value)> {
         ("skills.trust", json!({ "name": "x" })),
         ("skills.untrust", json!({ "name": "x" })),
         ("skills.adopt", json!({ "name": "x", "folder": folder })),
+        ("anchors.stamp", json!({ "clocks": [] })),
+        ("anchors.complete", json!({})),
+        ("anchors.set_clocks", json!({})),
+        ("anchors.wallet", json!({})),
         ("skins.trust", json!({ "text": "{}" })),
         ("skins.untrust", json!({ "skin": "x" })),
         ("skins.choose", json!({ "skin": "terse" })),

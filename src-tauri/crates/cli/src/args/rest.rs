@@ -104,6 +104,12 @@ pub struct ProofVerify {
     /// The checkpoint you have from before: shows whether the log only grew since.
     #[arg(long, value_name = "FILE")]
     pub since: Option<PathBuf>,
+    /// Certificates of a time-stamp authority that you believe, PEM or DER; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub trust_authority: Vec<PathBuf>,
+    /// Headers of Bitcoin's blocks, of 80 bytes or a line of hexadecimal each: their work is checked.
+    #[arg(long, value_name = "FILE")]
+    pub bitcoin_headers: Option<PathBuf>,
 }
 
 /// `hermit checkpoint`.

@@ -70,7 +70,15 @@ fn preview(args: &ProofExport) -> Preview {
 /// Checks a proof.
 pub fn verify(session: &host::Session, args: &ProofVerify) -> Result<Report, Error> {
     let since = args.since.as_deref().map(note).transpose()?;
-    session.call(&Verify { path: absolute(&args.proof)?, trust: trusted(&args.trust)?, since })
+    let authorities =
+        args.trust_authority.iter().map(|file| absolute(file)).collect::<Result<Vec<_>, _>>()?;
+    session.call(&Verify {
+        path: absolute(&args.proof)?,
+        trust: trusted(&args.trust)?,
+        since,
+        authorities,
+        bitcoin_headers: args.bitcoin_headers.as_deref().map(absolute).transpose()?,
+    })
 }
 
 /// A checkpoint out of the file that was named.
@@ -113,6 +121,12 @@ pub fn show_preview(out: &Output, found: &Previewed) {
     for kind in &found.artifacts {
         let name = kind.kind.map_or("unknown", ArtifactKind::as_str);
         out.line(format!("  {:>5} x {name}, whole, {}", kind.count, size(kind.byte_size)));
+    }
+    if found.links + found.anchors > 0 {
+        out.line(format!(
+            "Who this instance is goes along: {} links of its chain with its keys, and {} anchors",
+            found.links, found.anchors
+        ));
     }
     out.say(Tone::Bold, "Stays here; only fingerprints leave");
     out.line(format!("  {} sensitive values, {} artifacts", found.withheld, found.artifacts_withheld));

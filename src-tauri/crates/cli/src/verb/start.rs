@@ -166,7 +166,16 @@ fn proven(context: &Context, session: &Session, task: &str) -> Came {
     out.whole(Tone::Plain, &format!("   {}", crate::text::plain(&made.path)));
     let keys = session.call(&wire::keys::List::default())?.keys;
     let trust = keys.into_iter().filter(|key| key.purpose == KeyPurpose::Log).map(|key| key.keyid).collect();
-    let report = verify(session, &ProofVerify { proof: output, trust, since: None })?;
+    let report = verify(
+        session,
+        &ProofVerify {
+            proof: output,
+            trust,
+            since: None,
+            trust_authority: Vec::new(),
+            bitcoin_headers: None,
+        },
+    )?;
     show_verdict(out, &report);
     out.line("   What it proves, and what it leaves open: `hermit proof verify` and its path.");
     out.line("4. Next: a goal of your own, at a terminal or in the browser:");

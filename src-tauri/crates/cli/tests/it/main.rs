@@ -11,6 +11,7 @@
 )]
 
 mod always;
+mod anchors;
 mod bench;
 mod boxed;
 mod cards;

@@ -48,13 +48,13 @@ impl Phone {
         assert_eq!((code, &asked["rp_id"]), (200, &json!(elsewhere::NAME)), "{asked}");
         assert_eq!(
             asked.as_object().map(serde_json::Map::len),
-            Some(2),
+            Some(3),
             "which passkeys there are is not told"
         );
         let challenge = challenge.or(asked["challenge"].as_str()).expect("a challenge").to_owned();
         let came = self.one.answer(&base64url_decode(&challenge).expect("bytes"));
         let body = json!({
-            "challenge": challenge, "credential_id": base64url(&came.credential_id),
+            "ticket": asked["ticket"], "credential_id": base64url(&came.credential_id),
             "client_data_json": base64url(&came.client_data_json),
             "authenticator_data": base64url(&came.authenticator_data), "signature": base64url(&came.signature),
         });
@@ -202,7 +202,7 @@ fn a_page_whose_session_is_gone_is_signed_in_by_its_passkey_and_ends_with_it() {
     let yes = phone.signed(&approval);
     let decision = base64url_decode(yes["passkey"]["decision"].as_str().expect("a decision")).expect("bytes");
     let (code, refused) = phone.signed_in(Some(&base64url(seal::Digest::of(&decision).as_bytes())));
-    assert_eq!((code, &refused["code"]), (409, &json!("conflict")), "{refused}");
+    assert_eq!((code, &refused["code"]), (403, &json!("refused")), "{refused}");
     assert_eq!(status(&phone.open, &approval)["status"], "pending");
     // It is a person's, and nobody shows by it that they sit at this machine.
     assert_eq!(phone.post("push", &json!({})).0, 200);

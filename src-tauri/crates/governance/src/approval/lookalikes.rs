@@ -44,6 +44,7 @@ fn names(request: &ActionRequest) -> BTreeSet<String> {
         | ResourceId::Memory(_)
         | ResourceId::Receipt(_)
         | ResourceId::Rules
+        | ResourceId::Soul
         | ResourceId::Skill(_)
         | ResourceId::Schedule(_)
         | ResourceId::Skin(_)

@@ -357,6 +357,7 @@ pub(crate) fn targets_are_its_own(request: &ActionRequest) -> bool {
         | ResourceId::Memory(_)
         | ResourceId::Receipt(_)
         | ResourceId::Rules
+        | ResourceId::Soul
         | ResourceId::Skill(_)
         | ResourceId::Schedule(_)
         | ResourceId::Skin(_)

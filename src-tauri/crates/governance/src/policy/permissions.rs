@@ -293,6 +293,7 @@ fn parts(request: &ActionRequest) -> Vec<Part> {
         | ResourceId::Secret(_)
         | ResourceId::Memory(_)
         | ResourceId::Rules
+        | ResourceId::Soul
         | ResourceId::Skill(_)
         | ResourceId::Schedule(_)
         | ResourceId::Skin(_)

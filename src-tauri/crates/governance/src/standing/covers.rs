@@ -81,6 +81,14 @@ pub fn sound(grant: &StandingGrant) -> Result<(), Refusal> {
                 false => Err(no("name a gateway and a chat, and no project")),
             }
         }
+        // Nor any with anchors in it.
+        Cover::Anchor { hosts, .. } => {
+            let listed = !hosts.is_empty() && hosts.windows(2).all(|pair| matches!(pair, [a, b] if a < b));
+            match listed && hosts.len() <= STANDING_PARTS_MAX && matches!(grant.scope, StandingScope::User) {
+                true => Ok(()),
+                false => Err(no("name the servers of a clock, sorted, and no project")),
+            }
+        }
         Cover::Host { name, port, .. } => {
             let host = name.strip_prefix("*.").unwrap_or(name);
             let known = host.contains('.')
@@ -141,6 +149,18 @@ pub fn covers(grant: &StandingGrant, request: &ActionRequest) -> Result<(), Stri
         return match &request.action {
             Action::Message(to) if (&to.gateway, to.version, &to.chat) == (gateway, *version, chat) => Ok(()),
             _ => Err("it is for messages to another chat".to_owned()),
+        };
+    }
+    if let Cover::Anchor { clock, hosts } = &grant.cover {
+        let Action::Anchor(asked) = &request.action else {
+            return Err("it is for anchors".to_owned());
+        };
+        let spoken_with = asked.hosts().unwrap_or_default();
+        let is_here = asked.clock == *clock && spoken_with.iter().all(|host| hosts.contains(host));
+        return match (asked.costs(), is_here && !spoken_with.is_empty()) {
+            (false, true) => Ok(()),
+            (true, _) => Err("what costs money is asked about each time".to_owned()),
+            (false, false) => Err("it is for another clock, or for other servers".to_owned()),
         };
     }
     if request.way_back() == model::action::Reversibility::Irreversible {

@@ -67,6 +67,10 @@ fn cover(cover: &Cover) -> String {
             visible(chat),
             visible(gateway)
         ),
+        Cover::Anchor { clock, hosts } => format!(
+            "SEND 32 bytes of each anchor to the clock `{clock}`, and ask how it stands, at {} and nowhere else, free of charge,",
+            list(hosts)
+        ),
         Cover::Host { name, port, write } => {
             let how = if *write { "fetch from and SEND TO" } else { "fetch from" };
             format!("{how} `{}:{port}`", visible(name))

@@ -1,6 +1,7 @@
 //! Checks of this room.
 
 mod actions;
+mod anchors;
 mod approvals;
 mod cards;
 mod changed;

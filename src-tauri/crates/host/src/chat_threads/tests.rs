@@ -1,7 +1,6 @@
 //! What schedule.md 5 asks of gateways, of each in [`services::EACH`], through its adapter, the listener, the kernel and the outbox,
 //! against a double of its service: pairing, strangers, floods, repeats, another order, a host that dies in mid-answer, a service that is away for an hour.
-//!
-//! A further adapter is one entry of [`services::EACH`].
+//! A further adapter is one entry there.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -10,6 +9,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod called;
 #[allow(dead_code, missing_docs, reason = "shared with the tests of the room that has the adapters")]
 #[path = "../../../chat/tests/doubles/mod.rs"]
 mod doubles;
@@ -178,6 +178,9 @@ impl Story {
 
     /// One turn of the listener; whether it read its service and used what came.
     fn hears(&mut self) -> bool {
+        if self.peer.calls {
+            return self.is_called();
+        }
         let host = self.host.as_mut().expect("a host is there");
         let (gateway, written) = host.listener.stands().expect("it is listened to");
         let cursor = host.read.clone().unwrap_or(written);
@@ -290,7 +293,7 @@ impl Story {
     fn sends(&self) {
         let host = self.host();
         for _ in 0..50 {
-            host.outbox.send(NAME).unwrap();
+            host.outbox.send(NAME, self.peer.service).unwrap();
             let sending: Vec<TaskId> =
                 self.record().traffic.queue.iter().filter_map(|message| message.sending).collect();
             if sending.is_empty() {
@@ -338,7 +341,7 @@ fn nobody_is_heard_before_a_code_pairs_them_and_a_flood_of_strangers_adds_a_few_
     }
 }
 
-#[conforms::conforms(part = "HV-3.1-6")]
+#[conforms::conforms("HV-3.1-1", part = "HV-3.1-6")]
 #[test]
 fn who_is_paired_is_heard_once_each_in_a_flood_repeated_in_another_order_and_read_from_an_old_place() {
     for (seed, peer) in (7_220..).zip(EACH) {
@@ -400,7 +403,7 @@ fn a_host_that_dies_while_it_hears_or_answers_loses_nothing_and_what_nobody_saw_
         }
         assert_eq!((story.received(), story.goals().len()), (2, 1), "{service}");
         // It dies when the service has taken its answer, and nobody wrote that down.
-        story.host().outbox.send(NAME).unwrap();
+        story.host().outbox.send(NAME, service).unwrap();
         let sending = story.record().traffic.queue[0].sending.expect("the greeting is being sent");
         story.world.faults.plan(Point::EffectObserve, Edge::Before, Mode::Abort, 1);
         // What dies within a commit comes back as an error of it.

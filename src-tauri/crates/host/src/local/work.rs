@@ -1,11 +1,12 @@
 //! Going on with what can: when a person or a program asks, and when something is due.
 
 use super::Local;
+use crate::anchoring::Anchoring;
 use crate::chat_threads::ChatThreads;
-use crate::chats::Chats;
 use crate::clock::{Bell, Due, Timer};
 use crate::compactor::Compactor;
 use crate::embeddings::VectorThread;
+use crate::executors::LocalExecutors;
 use crate::historian::Historian;
 use crate::notices::Notices;
 use crate::scheduler::Scheduler;
@@ -86,7 +87,12 @@ impl Owned {
 
     /// Takes up from now on what is due by time. A process that never goes on with anything has no clock.
     /// Contexts that become full are compacted, and vectors of memory made, beside the work, from now on.
-    pub(super) fn begin_clock(&self, notices: &Arc<Notices>, chats: &Arc<Chats>) -> Result<(), wire::Error> {
+    pub(super) fn begin_clock(
+        &self,
+        notices: &Arc<Notices>,
+        executors: &LocalExecutors,
+    ) -> Result<(), wire::Error> {
+        executors.clocks().of(&self.kernel);
         let mut compactor = self.compactor.lock().unwrap_or_else(PoisonError::into_inner);
         if compactor.is_none() && !self.drives.is_ending() {
             let (kernel, notices) = (Arc::clone(&self.kernel), Arc::clone(notices));
@@ -101,7 +107,7 @@ impl Owned {
         drop(vectors);
         let mut threads = self.chat_threads.lock().unwrap_or_else(PoisonError::into_inner);
         if threads.is_none() && !self.drives.is_ending() {
-            let (notices, chats) = (Arc::clone(notices), Arc::clone(chats));
+            let (notices, chats) = (Arc::clone(notices), executors.chats());
             let begun = ChatThreads::begin(&self.kernel, &self.drives, notices, chats);
             *threads = Some(begun.map_err(Error::to_wire)?);
         }
@@ -114,13 +120,15 @@ impl Owned {
         Ok(())
     }
 
-    /// What is taken up by time: tasks that wait for an instant, schedules, roots of state, and the historian, unless a person
+    /// What is taken up by time: tasks that wait for an instant, schedules, roots of state, anchors, and the historian, unless a person
     /// turned it off.
     fn due_by_time(&self) -> Vec<Arc<dyn Due>> {
         let roots = Arc::new(StateRoots::new(Arc::clone(&self.kernel)));
         let scheduler =
             Arc::new(Scheduler::new(Arc::clone(&self.kernel), Arc::clone(&self.drives), self.bell.clone()));
-        let mut sources: Vec<Arc<dyn Due>> = vec![Arc::clone(&self.work) as _, scheduler, roots];
+        let (home, kernel) = (self.work.home.clone(), Arc::clone(&self.kernel));
+        let anchoring = Arc::new(Anchoring::new(home, kernel, Arc::clone(&self.drives)));
+        let mut sources: Vec<Arc<dyn Due>> = vec![Arc::clone(&self.work) as _, scheduler, roots, anchoring];
         if self.work.reads_history {
             let (kernel, drives) = (Arc::clone(&self.kernel), Arc::clone(&self.drives));
             sources.push(Arc::new(Historian::new(kernel, drives, self.bell.clone())));
@@ -143,7 +151,7 @@ impl Local {
     /// When the store cannot be read.
     pub fn go_on(&self) -> Result<Vec<TaskId>, wire::Error> {
         let owned = self.owned()?;
-        owned.begin_clock(&self.notices, &self.executors.chats())?;
+        owned.begin_clock(&self.notices, &self.executors)?;
         owned.work.go_on()
     }
 

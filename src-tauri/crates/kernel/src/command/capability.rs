@@ -1,6 +1,6 @@
 //! What a person changes of what Hermit may do: one act of class `capability_change`, asked about each time, carried out by
 //! the kernel itself. What there is to change stands beside it: servers of tools in `tools`, rules of policy in `rules`, skills in `skills`, schedules in `schedules`,
-//! skins in `skins`.
+//! skins in `skins`, SOUL.md in `identity`.
 
 use super::historian::Suggested;
 use super::memory::Memorandum;
@@ -49,6 +49,11 @@ pub(super) enum Planned {
     Message {
         /// What is sent, to whom.
         message: acts::Message,
+    },
+    /// A clock that is asked about an anchor.
+    Anchor {
+        /// Which clock, about what.
+        anchor: acts::Anchor,
     },
 }
 
@@ -125,6 +130,10 @@ impl Kernel {
                 None => Ok(Action::Message(message)),
                 Some(why) => Err(why),
             },
+            (_, Planned::Anchor { anchor }) => match self.anchor_outdated(&anchor, tx.task.task_id) {
+                None => Ok(Action::Anchor(anchor)),
+                Some(why) => Err(why),
+            },
         };
         let action = match action {
             Ok(action) => action,
@@ -135,6 +144,7 @@ impl Kernel {
         };
         let why = match (&action, tx.task.origin()) {
             (Action::Message(_), _) => "somebody whom a person paired waits for it",
+            (Action::Anchor(_), Origin::Service) => "you have set this clock",
             (_, Origin::Service) => "the historian proposes it",
             _ => "a person asked for it",
         };
@@ -194,6 +204,7 @@ impl Kernel {
             Register::Skin { trust } => return Ok(self.skin_outdated(trust)),
             Register::Gateway { keep } => return self.gateway_outdated(keep),
             Register::Pairing { pair } => return Ok(self.pairing_outdated(pair)),
+            Register::Soul { version, .. } => return Ok(self.soul_outdated(*version)),
             Register::Rules { was, .. } => {
                 let others = self.signed_rules()? != *was;
                 return Ok(others.then(|| "your rules are others by now; look at them again".to_owned()));
@@ -231,6 +242,9 @@ impl Kernel {
             Ok(read) => read,
             Err(why) => return Ok(Some(why)),
         };
+        if let Register::Soul { .. } = change {
+            self.fresh_head();
+        }
         self.in_store(tx, |w| {
             match change {
                 Register::Server { registration, terms, .. } => {
@@ -262,6 +276,9 @@ impl Kernel {
                     let rules =
                         w.artifact(rules.as_bytes(), NewArtifact::audit(ArtifactKind::PolicyRules))?;
                     w.push(PolicyRulesChanged { rules, action_request_id, changed_at: now });
+                }
+                Register::Soul { version, text, .. } => {
+                    self.push_soul(w, (*version, text), action_request_id)?;
                 }
                 Register::Playbook { adopt } => {
                     super::dreamer::push_adopted(w, adopt, action_request_id, now)?;
@@ -363,6 +380,9 @@ impl Kernel {
                     keep.schedule.name
                 )
             }
+            Register::Soul { version, .. } => format!(
+                "SOUL.md is written, in version {version}. `hermit identity show` tells whether it is attested."
+            ),
             Register::Rules { .. } => {
                 "Your rules of policy are changed. They hold for every task, from its next action on."
                     .to_owned()

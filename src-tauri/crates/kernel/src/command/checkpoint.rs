@@ -49,8 +49,10 @@ impl Kernel {
         Ok(made)
     }
 
-    /// As [`Kernel::checkpoint`], where a missing key is no failure: the next export makes up for it.
+    /// As [`Kernel::checkpoint`], where a missing key is no failure: the next export makes up for it. What a clock answered in that
+    /// task is put on record first.
     pub(crate) fn checkpoint_after(&self, task_id: TaskId) {
+        self.settle_anchor_of(task_id);
         if self.ports.keys.log().is_none() {
             return;
         }

@@ -168,7 +168,11 @@ fn check(state: &TaskState, grant: &StandingGrant, act: &JudgedAct) -> Result<()
     };
     let said = match &grant.cover {
         Cover::Act { summary, .. } => *summary == act.request.action.as_tool().title(),
-        Cover::Command { .. } | Cover::Paths { .. } | Cover::Host { .. } | Cover::Chat { .. } => false,
+        Cover::Command { .. }
+        | Cover::Paths { .. }
+        | Cover::Host { .. }
+        | Cover::Chat { .. }
+        | Cover::Anchor { .. } => false,
     };
     if here && said { Ok(()) } else { Err(no("this override is about another act or place".to_owned())) }
 }

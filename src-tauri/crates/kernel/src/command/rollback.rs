@@ -282,6 +282,7 @@ impl Kernel {
             Action::Register(change) => return Ok(Self::changed_words(&change)),
             Action::Call(_) => return self.answer_words(tx),
             Action::Message(_) => return Ok("The message was sent.".to_owned()),
+            Action::Anchor(asked) => return Ok(Self::anchored_words(&asked)),
             Action::Remember(_) => {
                 return Ok("Remembered. Tasks that it is about are told of it from now on.".to_owned());
             }

@@ -7,6 +7,7 @@ use model::body::{KeyPurpose, KeyRevoked, KeyRotated};
 use model::fault::Point;
 use model::principal::PrincipalType;
 use model::{Event, Sensitive};
+use seal::schnorr::SchnorrKey;
 use seal::succession::{Revocation, Succession};
 use seal::{Digest, Signature, Signer};
 
@@ -40,12 +41,17 @@ impl Kernel {
         }
     }
 
-    /// Records, in one commit, that keys follow others; from then on the new ones are in force.
+    /// Records, in one commit, that keys follow others; from then on the new ones are in force. With the key of the instance
+    /// before and after, that one hands over to the other in the same commit, so that its chain stays unbroken.
     ///
     /// # Errors
     /// [`Error::Conflict`] when an old key is not in force or a new one was known before; [`Error::Seal`] when a
     /// signer refuses.
-    pub fn rotate_keys(&self, rotations: &[Rotation<'_>]) -> Result<(), Error> {
+    pub fn rotate_keys(
+        &self,
+        rotations: &[Rotation<'_>],
+        instance: Option<(&SchnorrKey, &SchnorrKey)>,
+    ) -> Result<(), Error> {
         let history = self.key_history()?;
         let actor = self.actor(PrincipalType::User)?;
         let mut w = self.store_writeup(Point::KeyRotate, actor, self.session.clone(), None)?;
@@ -75,6 +81,9 @@ impl Kernel {
                 signature_by_old: by_old.to_string(),
                 signature_by_new: by_new.to_string(),
             });
+        }
+        if let Some(instance) = instance {
+            self.push_handover(&mut w, instance)?;
         }
         self.commit(w)?;
         Ok(())
@@ -119,6 +128,12 @@ impl Kernel {
             signature: signature.to_string(),
             reason: Sensitive::from(reason.to_owned()),
         });
+        if let (KeyPurpose::Log, Some(until)) = (record.purpose, record.until)
+            && let Err(error) = self.push_revocation(&mut w, until)
+        {
+            // A key that must not be believed waits for nothing.
+            tracing::warn!(%error, "the key of the instance from the same root is not revoked");
+        }
         self.commit(w)?;
         self.vouch_for_keys();
         Ok(())

@@ -244,7 +244,8 @@ impl Kernel {
 
     /// Standing grants that may answer for a person in this task, the narrowest scope first. They answer only where a
     /// person gave the task: not for another program or a service. In a run of a schedule only those answer that name that
-    /// schedule, as it stands. A message that goes out is a task of a service: those that name its chat answer in it.
+    /// schedule, as it stands. A message that goes out is a task of a service: those that name its chat answer in it. Anchors,
+    /// whoever asks for them, are answered for by those that name their clock.
     pub(crate) fn standing_for(
         &self,
         state: &TaskState,
@@ -252,13 +253,15 @@ impl Kernel {
     ) -> Result<Vec<Held>, Error> {
         let is_message =
             matches!(request.action, Action::Message(_)) && state.task.origin() == Origin::Service;
+        let is_anchor = matches!(request.action, Action::Anchor(_));
+        let is_own = is_message || is_anchor;
         let schedule = state.task.scheduled_by.as_ref().filter(|_| state.task.origin() == Origin::Scheduler);
-        if state.task.origin() != Origin::Person && schedule.is_none() && !is_message {
+        if state.task.origin() != Origin::Person && schedule.is_none() && !is_own {
             return Ok(Vec::new());
         }
         let registry = self.schedule_registry();
         let here = |scope: &StandingScope| match (scope, schedule) {
-            (scope, _) if is_message => matches!(scope, StandingScope::User),
+            (scope, _) if is_own => matches!(scope, StandingScope::User),
             (StandingScope::Schedule { name, version }, Some(by)) => {
                 let stands = registry.standing(name).is_some_and(|record| record.version == *version);
                 stands && (&by.name, by.version) == (name, *version)
@@ -280,7 +283,11 @@ impl Kernel {
         for (grant_id, record) in records {
             held.extend(self.held(grant_id, &record)?);
         }
-        held.retain(|one| is_message == matches!(one.grant.cover, Cover::Chat { .. }));
+        held.retain(|one| match one.grant.cover {
+            Cover::Chat { .. } => is_message,
+            Cover::Anchor { .. } => is_anchor,
+            _ => !is_own,
+        });
         held.sort_by_key(|one| (reach(&one.grant), one.grant.grant_id));
         Ok(held)
     }
@@ -298,6 +305,30 @@ impl Kernel {
             let Some(held) = self.held(grant_id, &record)? else { continue };
             if let Cover::Chat { gateway: named, version: at, chat: to } = &held.grant.cover
                 && (named.as_str(), *at, to.as_str()) == (gateway, version, chat)
+            {
+                left = left.saturating_add(held.grant.max_uses.saturating_sub(held.uses));
+            }
+        }
+        Ok(left)
+    }
+
+    /// How many further askings of this clock standing grants answer for by now, without a question to the person.
+    pub(super) fn anchors_left(&self, asked: &acts::Anchor) -> Result<u32, Error> {
+        if asked.costs() {
+            return Ok(0);
+        }
+        let (now, hosts) = (self.ports.clock.now(), asked.hosts().unwrap_or_default());
+        let records: Vec<(GrantId, StandingRecord)> = {
+            let store = lock(&self.store);
+            let open = |r: &StandingRecord| r.is_open(now) && matches!(r.scope, StandingScope::User);
+            store.standing.iter().filter(|(_, r)| open(r)).map(|(id, r)| (*id, r.clone())).collect()
+        };
+        let mut left = 0_u32;
+        for (grant_id, record) in records {
+            let Some(held) = self.held(grant_id, &record)? else { continue };
+            if let Cover::Anchor { clock, hosts: named } = &held.grant.cover
+                && *clock == asked.clock
+                && hosts.iter().all(|host| named.contains(host))
             {
                 left = left.saturating_add(held.grant.max_uses.saturating_sub(held.uses));
             }
@@ -389,7 +420,8 @@ const fn reach(grant: &StandingGrant) -> (u8, u8) {
         Cover::Command { whole: false, .. }
         | Cover::Paths { .. }
         | Cover::Host { .. }
-        | Cover::Chat { .. } => 1,
+        | Cover::Chat { .. }
+        | Cover::Anchor { .. } => 1,
     };
     (scope, cover)
 }

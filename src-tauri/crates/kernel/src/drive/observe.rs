@@ -392,7 +392,7 @@ pub(crate) fn summary_of(request: &ActionRequest, outcome: &Outcome) -> String {
             // The second line says what came back; without one nothing did.
             outcome.observed.get(1).unwrap_or(&outcome.result_code.to_string()).clone()
         }
-        (None, 0) if matches!(request.action, Action::Message(_)) => {
+        (None, 0) if matches!(request.action, Action::Message(_) | Action::Anchor(_)) => {
             outcome.observed.first().unwrap_or(&outcome.result_code.to_string()).clone()
         }
         (None, 0) => outcome.result_code.to_string(),

@@ -289,6 +289,7 @@ impl Kernel {
                 text: text.to_owned(),
             }),
         );
+        input.soul = self.pinned_soul();
         input.decisions.clone_from(&state.decisions);
         if let Some((at, _)) = &state.working_state {
             input.working_state = Some((at.artifact_id, self.read_object(state, at.artifact_id)?));

@@ -259,6 +259,10 @@ fn pinned(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
     for (title, list) in [("Policy", &input.policy), ("Rule", &input.rules)] {
         pinned.extend(list.iter().map(|p| basket.plain(Section::Policy, &p.source, title, &p.text)));
     }
+    // Below all rules, of which it lifts none: a person's words, and no policy.
+    pinned.extend(input.soul.iter().map(|soul| {
+        basket.plain(Section::Policy, &soul.source, "SOUL.md", &soul.text).of(TrustTier::UserAsserted)
+    }));
     pinned
 }
 

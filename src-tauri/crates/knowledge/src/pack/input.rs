@@ -163,6 +163,9 @@ pub struct PackInput {
     pub policy: Vec<Pinned>,
     /// Rules of the folder or the person, pinned outside any transcript.
     pub rules: Vec<Pinned>,
+    /// SOUL.md: who this instance is, in a person's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub soul: Option<Pinned>,
     /// Decisions of the task.
     pub decisions: Vec<Decision>,
     /// The working state, with its artifact.
@@ -224,6 +227,7 @@ impl PackInput {
             step: None,
             policy: Vec::new(),
             rules: Vec::new(),
+            soul: None,
             decisions: Vec::new(),
             working_state: None,
             beliefs: Vec::new(),

@@ -100,6 +100,34 @@ fn the_global_log_holds_every_note_and_only_grows() {
 }
 
 #[test]
+fn after_a_rotation_the_first_note_of_a_head_is_found_and_not_the_one_that_was_signed_again() {
+    let world = World::new();
+    let writer = world.writer();
+    let (id, other) = (task(), task());
+    commit(&writer, vec![plain(other), plain(id)]);
+    writer.checkpoint_task(other, &signer(), UnixMs(1)).unwrap();
+    let first = writer.checkpoint_task(id, &signer(), UnixMs(2)).unwrap();
+    let again = writer.checkpoint_task(id, &SeedSigner::from_seed([77; 32]), UnixMs(3)).unwrap();
+    assert_eq!((first.size, first.root), (again.size, again.root));
+    assert!(first.leaf_index < again.leaf_index && first.note != again.note);
+    let reader = world.reader();
+    assert_eq!(reader.task_checkpoint_first(id, first.size).unwrap(), Some(first.clone()));
+    assert_eq!(reader.task_checkpoint_first(id, first.size + 1).unwrap(), None);
+    let head = reader.last_checkpoint(CheckpointKind::Global, None).unwrap().unwrap();
+    let resigned = writer.checkpoint_global(&signer(), UnixMs(4)).unwrap();
+    assert!(head.size == resigned.size && head.note != resigned.note);
+    for made in [&head, &resigned] {
+        let note_sha256 = Digest::of(&made.note);
+        assert_eq!(reader.global_checkpoint_of(made.size, note_sha256).unwrap().as_ref(), Some(made));
+        assert_eq!(reader.global_checkpoint_of(made.size + 1, note_sha256).unwrap(), None);
+    }
+    // Both are the same leaf, so a head of before covers the one that is handed out now.
+    let leaves = reader.global_leaves(again.leaf_index.unwrap() + 1).unwrap();
+    let at = |made: &ledger::Checkpoint| leaves[usize::try_from(made.leaf_index.unwrap()).unwrap()];
+    assert_eq!(at(&first), at(&again));
+}
+
+#[test]
 fn many_threads_make_checkpoints_and_every_leaf_gets_a_place_of_its_own() {
     let world = World::new();
     let writer = world.writer();

@@ -10,6 +10,10 @@ macro_rules! with_anchors {
         AnchorRequested ("anchor.requested", 1, Anchor, |b| b.number) {
             number: u64, digest: Digest, subject: AnchorSubject, clocks: Vec<AnchorClock>, requested_at: UnixMs,
         }
+        /// A task asks a clock to stamp it, or how it stands: for the so-manyth time.
+        AnchorAsked ("anchor.asked", 1, Anchor, |b| b.number) {
+            number: u64, clock: AnchorClock, asked_by: TaskId, attempt: u32, asked_at: UnixMs,
+        }
         /// A clock took it. `at`: who was asked, as `name:port`. The proof as far as there is one is the artifact.
         AnchorStamped ("anchor.stamped", 1, Anchor, |b| b.number) {
             number: u64, clock: AnchorClock, at: Vec<String>, proof: Option<ArtifactRef>, action_request_id: ActionRequestId,

@@ -258,6 +258,9 @@ fn every_required_field_of_every_body_is_required() {
                     | ("message.queued", "about_task_id" | "approval_id" | "button_sha256")
                     | ("message.settled", "message_id")
                     | ("push.subscribed", "passkey")
+                    | ("identity.soul_written", "previous")
+                    | ("anchor.stamped", "proof")
+                    | ("anchor.completed", "block")
             );
             assert_eq!(Body::read(name, *version, lacking).is_ok(), optional, "{name} without `{field}`");
         }

@@ -336,6 +336,8 @@ fn kinds_of_artifacts_in_their_order() {
             "skin",
             "gateway",
             "chat.message",
+            "soul",
+            "identity.link",
         ]
     );
 }
@@ -488,6 +490,8 @@ fn the_rest_of_the_closed_lists() {
             "schedule",
             "skin",
             "gateway",
+            "identity",
+            "anchor",
         ]
     );
     for (at, point) in Point::ALL.iter().enumerate() {

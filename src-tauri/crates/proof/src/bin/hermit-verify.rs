@@ -2,18 +2,24 @@
 //!
 //! Exit codes: 0 valid, 5 invalid, 6 unverifiable, 7 incomplete, 2 when it was called wrongly or cannot read.
 
-use proof::{Trust, verify_since};
-use std::io::Write as _;
+use proof::{AUTHORITY_BYTES_MAX, Given, HEADERS_BYTES_MAX, Trust, verify_given};
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: hermit-verify FILE [--trust KEY]... [--since CHECKPOINT] [--json]
+const USAGE: &str = "usage: hermit-verify FILE [--trust KEY]... [--since CHECKPOINT]
+                     [--trust-authority FILE]... [--bitcoin-headers FILE] [--json]
 
   FILE          a hermit-proof/1 bundle: a .zip file or a directory
   --trust KEY   a key you already have from its owner: a PEM or vkey file, a vkey,
                 a key id (64 hexadecimal digits), or a fingerprint (SHA256:...)
   --since FILE  a checkpoint of the log that you have from before (log/checkpoint of an
                 older bundle): shows whether the log has only grown since
+  --trust-authority FILE
+                a certificate of a time-stamp authority that you believe: PEM or DER
+  --bitcoin-headers FILE
+                headers of Bitcoin's blocks, one after the other, of 80 bytes or a line of
+                hexadecimal each: their work is checked, the first is taken on trust
   --json        the whole report as JSON
 
 exit codes: 0 valid, 5 invalid, 6 unverifiable, 7 incomplete, 2 usage or unreadable
@@ -23,6 +29,8 @@ struct Asked {
     path: PathBuf,
     trust: Vec<Trust>,
     since: Option<Vec<u8>>,
+    authorities: Vec<Vec<u8>>,
+    headers: Option<Vec<u8>>,
     json: bool,
 }
 
@@ -35,8 +43,12 @@ fn main() -> ExitCode {
         return say(&format!("hermit-verify {}\n", env!("CARGO_PKG_VERSION")), ExitCode::SUCCESS);
     }
     let checked = parse(&words).and_then(|asked| {
-        let report =
-            verify_since(&asked.path, &asked.trust, asked.since.as_deref()).map_err(|e| e.to_string())?;
+        let given = Given {
+            held: asked.since.as_deref(),
+            authorities: &asked.authorities,
+            bitcoin_headers: asked.headers.as_deref(),
+        };
+        let report = verify_given(&asked.path, &asked.trust, &given).map_err(|e| e.to_string())?;
         let text = if asked.json {
             let mut text = serde_json::to_string_pretty(&report).map_err(|e| e.to_string())?;
             text.push('\n');
@@ -66,17 +78,15 @@ fn say(text: &str, code: ExitCode) -> ExitCode {
 fn parse(words: &[String]) -> Result<Asked, String> {
     let mut words = words.iter();
     let (mut path, mut trust, mut since, mut json) = (None, Vec::new(), None, false);
+    let (mut authorities, mut headers) = (Vec::new(), None);
     while let Some(word) = words.next() {
+        let mut next = |what: &str| words.next().ok_or_else(|| format!("`{word}` needs a {what}\n\n{USAGE}"));
         match (word.as_str(), word.strip_prefix("--trust=")) {
             (_, Some(key)) => trust.push(key_of(key)?),
-            ("--trust", _) => {
-                let key = words.next().ok_or_else(|| format!("`--trust` needs a key\n\n{USAGE}"))?;
-                trust.push(key_of(key)?);
-            }
-            ("--since", _) => {
-                let file = words.next().ok_or_else(|| format!("`--since` needs a file\n\n{USAGE}"))?;
-                since = Some(std::fs::read(file).map_err(|e| format!("cannot read `{file}`: {e}"))?);
-            }
+            ("--trust", _) => trust.push(key_of(next("key")?)?),
+            ("--since", _) => since = Some(read(next("file")?, CHECKPOINT_BYTES_MAX)?),
+            ("--trust-authority", _) => authorities.push(read(next("file")?, AUTHORITY_BYTES_MAX)?),
+            ("--bitcoin-headers", _) => headers = Some(read(next("file")?, HEADERS_BYTES_MAX)?),
             ("--json", _) => json = true,
             (flag, _) if flag.starts_with('-') => return Err(format!("`{flag}` is no option\n\n{USAGE}")),
             (file, _) if path.is_none() => path = Some(PathBuf::from(file)),
@@ -84,7 +94,22 @@ fn parse(words: &[String]) -> Result<Asked, String> {
         }
     }
     let path = path.ok_or_else(|| format!("name the bundle to check\n\n{USAGE}"))?;
-    Ok(Asked { path, trust, since, json })
+    Ok(Asked { path, trust, since, authorities, headers, json })
+}
+
+/// No checkpoint is longer.
+const CHECKPOINT_BYTES_MAX: u64 = 1_000_000;
+
+/// A file of at most so many bytes.
+fn read(name: &str, max: u64) -> Result<Vec<u8>, String> {
+    let cannot = |why: &dyn std::fmt::Display| format!("cannot read `{name}`: {why}");
+    let file = std::fs::File::open(name).map_err(|e| cannot(&e))?;
+    let mut bytes = Vec::new();
+    file.take(max + 1).read_to_end(&mut bytes).map_err(|e| cannot(&e))?;
+    if bytes.len() as u64 > max {
+        return Err(cannot(&format!("it has more than {max} bytes")));
+    }
+    Ok(bytes)
 }
 
 /// A key as written, or the file that holds it.

@@ -1,5 +1,6 @@
 //! Gathers from the source what a bundle holds, and checks on the way that it holds together.
 
+use super::anchors::Along;
 use super::ground::{Ground, Measure, Planned, What, event_proof};
 use super::heads::{Heads, in_log};
 use super::prov::Prov;
@@ -31,6 +32,8 @@ pub(super) struct Collected<'a> {
     pub(super) exported_at: UnixMs,
     pub(super) files: Names<Planned>,
     pub(super) left_out: Vec<String>,
+    /// Anchors that go along.
+    pub(super) along: Vec<Along>,
     /// Disclosures of one receipt alone, by digest.
     disclosed: BTreeMap<Digest, Vec<u8>>,
     /// How many sensitive leaves were met, readable or not.
@@ -75,6 +78,7 @@ impl<'a> Collected<'a> {
             exported_at: UnixMs(0),
             files: Names::default(),
             left_out: Vec::new(),
+            along: Vec::new(),
             disclosed: BTreeMap::new(),
             leaves: 0,
             facts: Facts::default(),
@@ -88,6 +92,7 @@ impl<'a> Collected<'a> {
         if let Some(heads) = heads {
             self.head_files(heads)?;
             self.state_files(options.scope, heads);
+            self.instance_files(heads);
         }
         if let Some(previous) = &options.since {
             let none = || Error::Since { why: "this store has no keys".to_owned() };

@@ -46,6 +46,10 @@ pub struct Preview {
     pub artifacts: Vec<Kind>,
     /// Artifacts of which only the digest would be there.
     pub artifacts_withheld: u64,
+    /// Links of the chain that says who the instance is.
+    pub links: u64,
+    /// Anchors: what clocks outside have stamped.
+    pub anchors: u64,
     /// What could not go along, in words.
     pub left_out: Vec<String>,
 }
@@ -83,6 +87,7 @@ pub fn preview(source: &dyn Source, task: TaskId, options: &Options) -> Result<P
             _ => {}
         }
     }
+    let (links, anchors) = stamped(source, task);
     let sent = artifacts.values().map(|kind| kind.count).sum();
     Ok(Preview {
         events: collected.shown_events(),
@@ -91,8 +96,20 @@ pub fn preview(source: &dyn Source, task: TaskId, options: &Options) -> Result<P
         withheld: collected.concealed_leaves().saturating_sub(shown),
         artifacts: artifacts.into_values().collect(),
         artifacts_withheld: collected.known_artifacts().saturating_sub(sent),
+        links,
+        anchors,
         left_out: collected.left_out,
     })
+}
+
+/// How many links and anchors a store with keys would hand out beside; what cannot be read is told when it is left out.
+fn stamped(source: &dyn Source, task: TaskId) -> (u64, u64) {
+    if source.public_keys().log.is_none() {
+        return (0, 0);
+    }
+    let links = source.identity().ok().flatten().map_or(0, |files| files.links.len());
+    let anchors = source.anchors(task).map_or(0, |anchors| anchors.len().min(crate::layout::ANCHORS_MAX));
+    (links as u64, anchors as u64)
 }
 
 /// Numbers of lists as `*`, so that all items of one list are one place.

@@ -226,7 +226,7 @@ impl Check<'_> {
     }
 
     /// The log key that signed an older head: the one in force, or one that it followed.
-    fn key_of(&self, note: &Note, key: &VerifierKey) -> VerifierKey {
+    pub(super) fn key_of(&self, note: &Note, key: &VerifierKey) -> VerifierKey {
         let named = |k: &seal::PublicKey| VerifierKey::new(key.name(), *k).ok();
         let signed = |k: &VerifierKey| note.signatures.iter().any(|s| s.key_id == k.key_id());
         self.ever("log").iter().filter_map(named).find(signed).unwrap_or_else(|| key.clone())

@@ -58,7 +58,9 @@ const NEVER_SINGLE: [&str; 9] = [
 ];
 
 /// What only a store with keys can have.
-const NEVER_UNSIGNED: [&str; 10] = [
+const NEVER_UNSIGNED: [&str; 12] = [
+    l::IDENTITY_KEY,
+    l::IDENTITY_LINKS,
     l::STATE_ROOTED,
     l::STATE_ROOTED_PROOF,
     l::STATE_CHECKPOINT_PROOF,
@@ -85,7 +87,9 @@ impl Check<'_> {
         }
         self.signed = ALWAYS.iter().chain(&LARGE).any(|name| self.has(name));
         if !self.signed {
-            if let Some(name) = NEVER_UNSIGNED.into_iter().find(|name| self.has(name)) {
+            let strange = NEVER_UNSIGNED.into_iter().find(|name| self.has(name)).map(str::to_owned);
+            let anchor = || self.container.find(&|name| name.starts_with(l::ANCHORS));
+            if let Some(name) = strange.or_else(anchor) {
                 return Err(Stop::at(name, "the bundle of a store without keys has no such file"));
             }
             // A person's key is not one of the store's; there may be one where the store has none.

@@ -74,6 +74,9 @@ impl Check<'_> {
             report.task_root = Some(predicate.task_root);
             report.exported_at_ms = Some(predicate.exported_at_ms).filter(|at| *at != 0);
         }
+        report.identity = self.identity_found();
+        report.anchors = self.anchors_found();
+        report.proven_not_after = self.proven_not_after().map(|at| at.0);
     }
 
     /// Why a bundle of one piece is not valid: nobody the caller trusts stands behind all of it.
@@ -136,6 +139,8 @@ impl Check<'_> {
         });
         self.proven_by_log(proven);
         proven.extend(self.roots.iter().map(super::state::Rooted::in_words));
+        proven.extend(self.instance_in_words());
+        proven.extend(self.clocks_in_words());
         let by_key = self.counts.decisions.saturating_sub(self.counts.by_passkey);
         if by_key > 0 {
             proven.push(format!(
@@ -234,11 +239,16 @@ impl Check<'_> {
         asserted.push(
             "that what it says is true: a proof shows integrity, order and authority, not truth".to_owned(),
         );
-        asserted.push("when things happened: the times are those of the machine's own clock".to_owned());
+        asserted.push(self.interval_in_words().unwrap_or_else(|| {
+            "when things happened: the times are those of the machine's own clock".to_owned()
+        }));
         asserted.push(
             match &self.heads {
                 _ if seen => {
                     "that nothing was rewritten before that witness first saw the log: it was not there to see"
+                }
+                _ if self.proven_not_after().is_some() => {
+                    "that nothing was rewritten before the time that is proven: a clock shows only what existed then"
                 }
                 Some(heads) if heads.note.signatures.len() > 1 => {
                     "that nothing was rewritten before the export: witnesses have cosigned, but you named none of their keys; name one with --trust"
@@ -249,6 +259,13 @@ impl Check<'_> {
             }
             .to_owned(),
         );
+        if self.graph.is_some() {
+            asserted.push(
+                "whose the keys of the instance are: its links show only how they followed each other"
+                    .to_owned(),
+            );
+        }
+        self.trusted_clocks(asserted);
         if self.counts.decisions + self.counts.standing > 0
             && !report.trusted.iter().any(|purpose| purpose == "approval")
         {
@@ -268,29 +285,35 @@ impl Check<'_> {
         } else {
             asserted.push("README.txt: it is made from the rest and binds nobody".to_owned());
         }
-        if self.facts.claims > 0 {
-            let acts = match self.counts.receipts {
-                0 => "no receipt here says that anything was done",
-                _ => "what was done is what the receipts say",
-            };
-            let [by_receipt, by_evidence, by_absence, none] = self.facts.answers;
-            let cited = match self.facts.cited {
-                0 => String::new(),
-                cited => format!("; {cited} of the bound by what the model cited, in other words"),
-            };
-            let bound = match by_receipt + by_evidence + by_absence + none {
-                0 => String::new(),
-                all => format!(
-                    "; Hermit compared {} of it with its log: {by_receipt} bound to receipts, {by_evidence} to what was seen, \
-                     {by_absence} to no receipt that says otherwise, {none} UNVERIFIED{cited}",
-                    count(all, "claim")
-                ),
-            };
-            asserted.push(format!(
-                "what was said at {} of a run: a model's own words, unverified; {acts}{bound}",
-                count(self.facts.claims, "end")
-            ));
+        asserted.extend(self.claimed());
+    }
+
+    /// What was said at the ends of runs, and how far it was compared with the log.
+    fn claimed(&self) -> Option<String> {
+        if self.facts.claims == 0 {
+            return None;
         }
+        let acts = match self.counts.receipts {
+            0 => "no receipt here says that anything was done",
+            _ => "what was done is what the receipts say",
+        };
+        let [by_receipt, by_evidence, by_absence, none] = self.facts.answers;
+        let cited = match self.facts.cited {
+            0 => String::new(),
+            cited => format!("; {cited} of the bound by what the model cited, in other words"),
+        };
+        let bound = match by_receipt + by_evidence + by_absence + none {
+            0 => String::new(),
+            all => format!(
+                "; Hermit compared {} of it with its log: {by_receipt} bound to receipts, {by_evidence} to what was seen, \
+                 {by_absence} to no receipt that says otherwise, {none} UNVERIFIED{cited}",
+                count(all, "claim")
+            ),
+        };
+        Some(format!(
+            "what was said at {} of a run: a model's own words, unverified; {acts}{bound}",
+            count(self.facts.claims, "end")
+        ))
     }
 
     fn withheld(&mut self, report: &mut Report) {
@@ -340,6 +363,7 @@ impl Check<'_> {
                     .to_owned(),
             );
         }
+        self.silent_clocks(not_shown);
         not_shown.append(&mut self.not_shown);
     }
 }

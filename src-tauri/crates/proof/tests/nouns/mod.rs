@@ -30,6 +30,8 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
         "body/hooks.rs",
         "body/gateways.rs",
         "body/elsewhere.rs",
+        "body/identity.rs",
+        "body/anchors.rs",
     ] {
         model.read(&std::fs::read_to_string(room().join("../model/src").join(part)).unwrap());
     }

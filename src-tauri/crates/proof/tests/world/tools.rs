@@ -137,8 +137,17 @@ impl Bench {
     }
 
     pub fn verify_since(&self, zip: &[u8], trust: &[proof::Trust], held: Option<&[u8]>) -> proof::Report {
+        self.verify_given(zip, trust, &proof::Given { held, ..proof::Given::default() })
+    }
+
+    pub fn verify_given(
+        &self,
+        zip: &[u8],
+        trust: &[proof::Trust],
+        given: &proof::Given<'_>,
+    ) -> proof::Report {
         std::fs::write(&self.path, zip).unwrap();
-        proof::verify_since(&self.path, trust, held).unwrap()
+        proof::verify_given(&self.path, trust, given).unwrap()
     }
 
     pub fn verify_files(&self, files: &Files, trust: &[proof::Trust]) -> proof::Report {

@@ -16,11 +16,15 @@ params! {
         clocks: Vec<AnchorClock>,
         /// The number of a link of the identity; the newest head when it is not said.
         link: Option<u64>,
+        /// The surface: `cli` (the standard) or `app`.
+        channel: Option<String>,
     }
     /// What is pending is to be asked about again.
     Complete {
         /// The anchor; all that are pending when it is not said.
         number: Option<u64>,
+        /// The surface: `cli` (the standard) or `app`.
+        channel: Option<String>,
     }
     /// Which clocks there are.
     Clocks {}
@@ -32,6 +36,12 @@ params! {
         calendars: Option<Vec<String>>,
         /// The address of a Bitcoin node of one's own; an empty one for none.
         bitcoin_node: Option<String>,
+        /// Its cookie file on this machine; an empty one for none.
+        bitcoin_cookie: Option<String>,
+        /// The handle of the secret with its `name:password`; an empty one for none.
+        bitcoin_secret: Option<String>,
+        /// A file of Bitcoin's headers on this machine, where there is no node; an empty one for none.
+        headers_file: Option<String>,
         /// Blocks, the first among them, that must stand before a head counts as anchored.
         depth: Option<u32>,
         /// Hours between anchors that are made by themselves; 0 for none.

@@ -19,11 +19,6 @@ params! {
     }
     /// An attestation of SOUL.md as it is.
     Attest {}
-    /// The newest attestation, to be given to relays.
-    Publish {
-        /// Addresses of relays, `wss://…`.
-        relays: Vec<String>,
-    }
     /// A chain that is followed.
     Verify {
         /// A proof, or a file of signed links, a line each; the chain of this store when it is not said.

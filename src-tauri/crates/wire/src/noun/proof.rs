@@ -5,6 +5,7 @@ use crate::Verdict;
 use crate::table::{answers, params};
 use std::collections::BTreeMap;
 use words::artifact::ArtifactKind;
+use words::identity::{AnchorClock, TrustFinding};
 
 /// Whose keys they are that vouch for a proof of the store that checks it.
 pub const THIS_STORE: &str = "this store";
@@ -53,6 +54,12 @@ params! {
         /// The checkpoint of the global log that the caller holds from before: the text of the signed note.
         #[serde(default)]
         since: Option<String>,
+        /// Files of certificates of time-stamp authorities that are believed, absolute: PEM or DER.
+        #[serde(default)]
+        authorities: Vec<String>,
+        /// A file of headers of Bitcoin's blocks, absolute: 80 bytes each, or a line of hexadecimal each.
+        #[serde(default)]
+        bitcoin_headers: Option<String>,
     }
 }
 
@@ -82,6 +89,12 @@ answers! {
         /// Artifacts of which only the digest would leave.
         artifacts_withheld: u64,
         left_out: Vec<String>,
+        /// Links that say who this instance is: they name its keys, and go along with every proof.
+        #[serde(default)]
+        links: u64,
+        /// Anchors: what clocks outside have stamped.
+        #[serde(default)]
+        anchors: u64,
     }
     /// Sensitive values at one place.
     Value {
@@ -116,5 +129,43 @@ answers! {
         not_shown: Vec<String>,
         /// Files for which no trusted key vouches, of a proof that is valid otherwise.
         unvouched: Vec<String>,
+        /// Who the instance is, where the proof says so.
+        #[serde(default)]
+        identity: Option<Followed>,
+        /// What clocks say, in the order of anchors.
+        #[serde(default)]
+        anchors: Vec<AnchorSaid>,
+        /// All that the task's checkpoint covers existed by then, as the earliest of the clocks proves.
+        #[serde(default)]
+        proven_not_after: Option<i64>,
+    }
+    /// The chain of an instance as it was followed.
+    Followed {
+        instance_id: Option<String>,
+        /// Whether its links lead back to genesis, and nothing is wrong with them.
+        unbroken: bool,
+        key_in_force: Option<String>,
+        links: u64,
+        findings: Vec<FoundInChain>,
+    }
+    /// Something that is wrong with a chain.
+    FoundInChain { what: TrustFinding, number: Option<u64>, says: String }
+    /// What one clock says of one anchor.
+    AnchorSaid {
+        number: u64,
+        /// `head` or `link`.
+        of: String,
+        /// The link that was stamped, of a link.
+        link: Option<u64>,
+        clock: AnchorClock,
+        /// `anchored`, `pending`, or `unproven` with what was given.
+        state: String,
+        not_after: Option<i64>,
+        block_height: Option<u64>,
+        /// Whether the task's checkpoint stands under what was stamped.
+        covers_task: bool,
+        says: Vec<String>,
+        /// What has to be taken on trust.
+        on_trust: Vec<String>,
     }
 }

@@ -61,6 +61,8 @@ function isResource(text: string): boolean {
       return /^mem_[0-9a-f]{32}$/.test(rest);
     case "policy":
       return rest === "rules";
+    case "identity":
+      return rest === "soul";
     case "receipt":
       return /^rcp_[0-9a-f]{32}$/.test(rest);
     default:

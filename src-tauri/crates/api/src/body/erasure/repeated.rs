@@ -63,6 +63,8 @@ const fn is_source(kind: ArtifactKind) -> bool {
             | ArtifactKind::PolicyRules
             | ArtifactKind::Schedule
             | ArtifactKind::Gateway
+            | ArtifactKind::Soul
+            | ArtifactKind::IdentityLink
             | ArtifactKind::MemoryPromotion
             | ArtifactKind::ReceiptBundle
     )

@@ -2,11 +2,15 @@
 //! [`EACH`] for each adapter.
 
 mod mail;
+mod nostr;
 mod sockets;
+mod webhook;
 
 use super::doubles::{Asked, Double, Said, json, said};
+use api::messages::Call;
 use mail::mail;
 use model::gateway::Service;
+use nostr::nostr;
 use serde_json::{Map, Value, json};
 use sockets::{discord, slack};
 use std::collections::BTreeMap;
@@ -16,6 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use testkit::ChatMood;
+use webhook::webhook;
 
 /// Who is paired, a stranger, and one who writes under the name of who is paired where a service lets them.
 pub const KIM: &str = "kim";
@@ -25,8 +30,8 @@ pub const FORGER: &str = "forger";
 /// The bot of Matrix.
 const ME: &str = "@hermit:example.org";
 
-/// A double of each service but Nostr and webhooks, whose adapters and journeys have tests of their own.
-pub const EACH: [fn() -> Peer; 5] = [telegram, matrix, mail, slack, discord];
+/// A double of each service.
+pub const EACH: [fn() -> Peer; 7] = [telegram, matrix, mail, slack, discord, nostr, webhook];
 
 /// A message to the bot, in the order in which the service delivers them.
 #[derive(Clone)]
@@ -84,6 +89,8 @@ pub struct Peer {
     pub names: fn(&str) -> (String, String),
     /// Whether a message that is sent again is not shown again.
     pub knows_repeats: bool,
+    /// Whether it calls the gateway with what is written, and is not asked for it.
+    pub calls: bool,
     room: Shared,
     lines: Vec<Line>,
 }
@@ -110,6 +117,13 @@ impl Peer {
     /// The id of the newest message.
     pub fn newest(&self) -> i64 {
         lock(&self.room).written.last().map_or(0, |one| one.id)
+    }
+
+    /// What was written from this place on, each as the call that brings it now; none while it is away.
+    pub fn calls_from(&self, place: usize, now: i64) -> Option<Vec<Call>> {
+        let room = lock(&self.room);
+        let new = room.written.iter().skip(place).map(|one| webhook::call(one, self.token, now));
+        (room.mood != ChatMood::Away).then(|| new.collect())
     }
 
     /// What the bot said, as people see it.
@@ -266,6 +280,7 @@ fn telegram() -> Peer {
         token: "123456:SECRETtoken",
         names: telegram_names,
         knows_repeats: false,
+        calls: false,
         room,
         lines: vec![line],
     }
@@ -319,6 +334,7 @@ fn matrix() -> Peer {
         token: "syt_SECRETtoken",
         names: matrix_names,
         knows_repeats: true,
+        calls: false,
         room,
         lines: vec![line],
     }

@@ -105,6 +105,7 @@ pub fn mail() -> Peer {
         token: "SECRET password",
         names: mail_names,
         knows_repeats: false,
+        calls: false,
         room,
         lines: vec![inbox, outbox],
     }

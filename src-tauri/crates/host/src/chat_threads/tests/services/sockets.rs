@@ -14,11 +14,11 @@ const DISCORD_EPOCH_MS: i64 = 1_420_070_400_000;
 /// How often a socket looks for what is new.
 const TICK: Duration = Duration::from_millis(10);
 /// The place of a connection that has said nothing, and of one that waits to be told where to begin.
-const NOWHERE: usize = usize::MAX;
+pub(super) const NOWHERE: usize = usize::MAX;
 const GREETED: usize = usize::MAX - 1;
 
 /// A socket; its port. `says`: what is said now, or to what was heard, given how far this connection was told.
-fn socket(says: impl Fn(&mut usize, Option<&Value>) -> Vec<Value> + Send + Sync + 'static) -> u16 {
+pub(super) fn socket(says: impl Fn(&mut usize, Option<&Value>) -> Vec<Value> + Send + Sync + 'static) -> u16 {
     server(move |stream| {
         let mut socket = tungstenite::accept(stream).ok()?;
         socket.get_ref().set_read_timeout(Some(TICK)).ok()?;
@@ -112,6 +112,7 @@ pub fn slack() -> Peer {
         token: "xapp-SECRETtoken xoxb-SECRETtoken",
         names: slack_names,
         knows_repeats: false,
+        calls: false,
         room,
         lines: vec![line, events],
     }
@@ -200,6 +201,7 @@ pub fn discord() -> Peer {
         token: "MTk4.SECRETtoken",
         names: discord_names,
         knows_repeats: true,
+        calls: false,
         room,
         lines: vec![line, events],
     }

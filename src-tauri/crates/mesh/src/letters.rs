@@ -1,0 +1,190 @@
+//! Letters from node to node: numbered, kept until they were opened, taken in order and once.
+
+use crate::node::{Node, text};
+use crate::port::{Delivered, Fact, Never};
+use crate::sealed::{Sealing, fits};
+use crate::{Answer, Chance, Error, FIELD_BYTES_MAX, FORMAT, Letter, NodeId, Opened, Says};
+use seal::canon;
+
+/// Letters to one node that are on their way at once.
+const ON_THEIR_WAY_MAX: usize = 32;
+/// Letters of one node that came early and wait for those before them.
+const EARLY_MAX: usize = 64;
+/// After how long a letter is written again at first, in milliseconds; doubled each time.
+const RETRY_MS: i64 = 10_000;
+/// At most after how long a letter is written again, in milliseconds.
+const RETRY_MS_MAX: i64 = 60 * 60_000;
+/// After how long a letter is given up, in milliseconds: 30 days.
+pub const NEVER_AFTER_MS: i64 = 30 * 86_400_000;
+
+impl<S: Sealing> Node<S> {
+    pub(crate) fn letter(&self, to: NodeId, number: u64, says: Says) -> Letter {
+        Letter { format: FORMAT.to_owned(), from: self.state.me, to, number, says }
+    }
+
+    /// Queues a letter: it is sent as soon as there is a way, until its receiver opened it.
+    pub(crate) fn queue(&mut self, to: NodeId, says: Says) -> Result<(), Error> {
+        if !self.state.is_peer(to) {
+            return Err(Error::NotPaired(to));
+        }
+        let number = self.state.lanes.get(&to).map_or(1, |lane| lane.last + 1);
+        if !fits(&text(&self.letter(to, number, says.clone()))?) {
+            return Err(Error::TooLarge);
+        }
+        self.record(Fact::Queued { to, number, says, at: self.now });
+        self.unwritten = true;
+        Ok(())
+    }
+
+    /// Writes a letter that may be lost.
+    pub(crate) fn write_loose(&mut self, to: NodeId, says: Says, chance: &mut dyn Chance) {
+        if !self.has_way_to(to) {
+            return;
+        }
+        let letter = text(&self.letter(to, 0, says));
+        if let Ok(event) = letter.and_then(|text| self.sealing.wrap(to, &text, self.now, chance)) {
+            self.write_to(to, 0, &event);
+        }
+    }
+
+    /// Writes whatever is due: letters for the first time or again, and what was opened.
+    pub(crate) fn write_letters(&mut self, chance: &mut dyn Chance) {
+        self.unwritten = false;
+        let now = self.now;
+        let receivers: Vec<NodeId> = self.state.lanes.keys().copied().collect();
+        for to in receivers.into_iter().filter(|to| self.has_way_to(*to)).collect::<Vec<_>>() {
+            let Some(lane) = self.state.lanes.get(&to) else { continue };
+            let is_due = |number: &u64| self.retries.get(&(to, *number)).is_none_or(|(at, _)| *at <= now);
+            let due = lane.waiting.iter().take(ON_THEIR_WAY_MAX).filter(|(number, _)| is_due(number));
+            let due: Vec<(u64, Says)> = due.map(|(number, letter)| (*number, letter.says.clone())).collect();
+            for (number, says) in due {
+                let letter = text(&self.letter(to, number, says));
+                if let Ok(event) = letter.and_then(|text| self.sealing.wrap(to, &text, now, chance)) {
+                    self.write_to(to, number, &event);
+                }
+                let tries = self.retries.get(&(to, number)).map_or(0, |(_, tries)| tries + 1);
+                let wait = RETRY_MS.saturating_mul(1_i64 << tries.min(20)).min(RETRY_MS_MAX);
+                self.retries.insert((to, number), (now.plus_ms(wait), tries));
+            }
+        }
+        for to in std::mem::take(&mut self.owed) {
+            if self.has_way_to(to) {
+                let upto = self.state.taken.get(&to).copied().unwrap_or(0);
+                self.write_loose(to, Says::Opened(Opened { upto }), chance);
+            }
+            // Where there is no way, the sender writes again, and is told then.
+        }
+    }
+
+    /// Gives up what waited too long. Its number stays, with nothing in it.
+    pub(crate) fn expire(&mut self) {
+        let before = self.now.plus_ms(-NEVER_AFTER_MS);
+        let lanes = self.state.lanes.iter();
+        let late = lanes.flat_map(|(to, lane)| {
+            let late = lane.waiting.iter().filter(|(_, one)| one.at < before && one.says != Says::Gone);
+            late.map(|(number, _)| (*to, *number))
+        });
+        for (to, number) in late.collect::<Vec<_>>() {
+            self.record(Fact::Never { to, number, why: Never::Expired });
+        }
+    }
+
+    /// A letter of a paired node for this one.
+    pub(crate) fn take_letter(&mut self, from: NodeId, text: &str, chance: &mut dyn Chance) {
+        let Ok(letter) = canon::from_canonical::<Letter>(text.as_bytes()) else {
+            return;
+        };
+        let is_meant = letter.format == FORMAT
+            && letter.from == from
+            && letter.to == self.state.me
+            && letter.says.is_loose() == (letter.number == 0);
+        if !is_meant {
+            return;
+        }
+        if letter.number == 0 {
+            self.take_loose(from, letter.says, chance);
+            return;
+        }
+        self.owed.insert(from);
+        let next = self.state.taken.get(&from).copied().unwrap_or(0) + 1;
+        if letter.number > next {
+            let early = self.early.entry(from).or_default();
+            if early.len() < EARLY_MAX || early.contains_key(&letter.number) {
+                early.insert(letter.number, letter);
+            }
+        } else if letter.number == next {
+            self.take(letter, chance);
+            self.take_early(from, chance);
+        }
+    }
+
+    fn take_early(&mut self, from: NodeId, chance: &mut dyn Chance) {
+        loop {
+            let next = self.state.taken.get(&from).copied().unwrap_or(0) + 1;
+            let Some(early) = self.early.get_mut(&from) else { return };
+            early.retain(|number, _| *number >= next);
+            let Some(letter) = early.remove(&next) else { return };
+            self.take(letter, chance);
+        }
+    }
+
+    fn take_loose(&mut self, from: NodeId, says: Says, chance: &mut dyn Chance) {
+        match says {
+            Says::Opened(Opened { upto }) => {
+                // Nobody opened what was never sent.
+                let lane = self.state.lanes.get(&from);
+                let waits = lane.is_some_and(|lane| {
+                    upto <= lane.last
+                        && lane.waiting.first_key_value().is_some_and(|(first, _)| *first <= upto)
+                });
+                if waits {
+                    self.record(Fact::Opened { to: from, upto });
+                    let done: Vec<_> =
+                        self.retries.range((from, 0)..=(from, upto)).map(|(at, _)| *at).collect();
+                    for at in done {
+                        self.retries.remove(&at);
+                    }
+                    self.unwritten = true;
+                }
+            }
+            Says::Has { has } => self.answer_has(from, &has, chance),
+            Says::Notices { notices } => {
+                for notice in notices {
+                    self.accept_notice(&notice);
+                }
+            }
+            Says::Group(secret) => self.take_group(&secret),
+            _ => {}
+        }
+    }
+
+    /// A numbered letter, the next of its sender. Whatever it leads to is recorded in the same step.
+    fn take(&mut self, letter: Letter, chance: &mut dyn Chance) {
+        let from = letter.from;
+        self.record(Fact::Took { from, number: letter.number });
+        match letter.says {
+            Says::Input(input) => self.take_input(input),
+            Says::Answer(answer) => self.take_answer(from, answer),
+            Says::HandOver(over) => self.take_hand_over(over, chance),
+            Says::Card(card) => self.take_card(from, card),
+            Says::Part(part) => self.take_part(from, part),
+            Says::Decision(decision) => self.take_decision(from, decision),
+            Says::Settled { approval } => {
+                if self.state.questions.contains_key(&(from, approval.clone())) {
+                    self.record(Fact::Answered { from, approval: approval.clone() });
+                    self.deliver(Delivered::Answered { from, approval });
+                }
+            }
+            Says::Cosigned(cosigned) if cosigned.line.len() <= 1024 => {
+                self.deliver(Delivered::Cosigned { from, cosigned });
+            }
+            _ => {}
+        }
+    }
+
+    fn take_answer(&mut self, from: NodeId, answer: Answer) {
+        if answer.body.len() <= FIELD_BYTES_MAX {
+            self.deliver(Delivered::Answer { from, answer });
+        }
+    }
+}

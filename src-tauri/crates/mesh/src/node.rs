@@ -1,0 +1,370 @@
+//! A node: what happened goes in, what is to be done comes out.
+
+use crate::frame::{self, Frame};
+use crate::peers::Seen;
+use crate::port::{Command, Delivered, Fact, Input, Step, Telling, Way};
+use crate::sealed::{MOVED_SECS, PRESENCE_KIND, Sealing, WRAP_KIND, WireEvent};
+use crate::state::State;
+use crate::{Capabilities, Chance, Error, Letter, NodeId, RELAYS_MAX, carry};
+use model::UnixMs;
+use seal::{Digest, canon};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Ids of events that came and are not looked at again.
+const SEEN_MAX: usize = 16_384;
+/// Events whose acceptance is awaited.
+const WRITTEN_MAX: usize = 16_384;
+/// By how many seconds a filter reaches further back than the times of wraps are moved.
+const REACH_SECS: i64 = 86_400;
+
+/// A bounded set of ids: the oldest goes first.
+#[derive(Debug, Default)]
+pub(crate) struct Ids {
+    known: BTreeSet<Digest>,
+    order: VecDeque<Digest>,
+}
+
+impl Ids {
+    fn is_new(&mut self, id: Digest) -> bool {
+        if !self.known.insert(id) {
+            return false;
+        }
+        self.order.push_back(id);
+        if self.order.len() > SEEN_MAX
+            && let Some(old) = self.order.pop_front()
+        {
+            self.known.remove(&old);
+        }
+        true
+    }
+}
+
+/// A node of the mesh. All that has to outlive it is in its [`State`], which its facts make.
+#[derive(Debug)]
+pub struct Node<S> {
+    pub(crate) sealing: S,
+    pub(crate) state: State,
+    pub(crate) step: Step,
+    pub(crate) now: UnixMs,
+    pub(crate) began: UnixMs,
+    ways: BTreeSet<Way>,
+    pub(crate) seen: BTreeMap<NodeId, Seen>,
+    came: Ids,
+    written: BTreeMap<Digest, (NodeId, u64)>,
+    pub(crate) retries: BTreeMap<(NodeId, u64), (UnixMs, u32)>,
+    pub(crate) owed: BTreeSet<NodeId>,
+    pub(crate) unwritten: bool,
+    pub(crate) early: BTreeMap<NodeId, BTreeMap<u64, Letter>>,
+    pub(crate) early_notices: BTreeMap<(NodeId, u64), WireEvent>,
+    pub(crate) due: BTreeMap<String, BTreeSet<String>>,
+    pub(crate) mended: BTreeMap<NodeId, UnixMs>,
+    unreadable: BTreeMap<Way, u64>,
+    pub(crate) own: Option<(Capabilities, u8, Vec<String>)>,
+    pub(crate) told_at: Option<UnixMs>,
+}
+
+impl<S: Sealing> Node<S> {
+    /// A node that starts, with what its recorded facts made and the secrets of its groups in `sealing`.
+    pub fn new(sealing: S, state: State, now: UnixMs) -> Self {
+        Self {
+            sealing,
+            state,
+            step: Step::default(),
+            now,
+            began: now,
+            ways: BTreeSet::new(),
+            seen: BTreeMap::new(),
+            came: Ids::default(),
+            written: BTreeMap::new(),
+            retries: BTreeMap::new(),
+            owed: BTreeSet::new(),
+            unwritten: false,
+            early: BTreeMap::new(),
+            early_notices: BTreeMap::new(),
+            due: BTreeMap::new(),
+            mended: BTreeMap::new(),
+            unreadable: BTreeMap::new(),
+            own: None,
+            told_at: None,
+        }
+    }
+
+    /// What it believes.
+    pub const fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Takes in what happened.
+    ///
+    /// # Errors
+    /// When a command may not be done; nothing happened then. What strangers send is never an error.
+    pub fn handle(&mut self, input: Input, now: UnixMs, chance: &mut dyn Chance) -> Result<Step, Error> {
+        self.step = Step::default();
+        self.now = now;
+        match input {
+            Input::Received { way, bytes } => self.received(&way, &bytes, chance),
+            Input::Tick => self.tick(chance),
+            Input::Up(way) => {
+                self.up(way);
+                self.write_letters(chance);
+            }
+            Input::Down(way) => {
+                self.ways.remove(&way);
+            }
+            Input::Said(command) => {
+                self.said(command, chance)?;
+                self.write_letters(chance);
+            }
+            Input::Imported(file) => {
+                let events =
+                    carry::unpack(&file).map_err(|_| Error::Refused("this is no file of the mesh"))?;
+                for event in events {
+                    self.event(&Way::Carried, &event, chance);
+                }
+                self.write_letters(chance);
+            }
+        }
+        self.step.wake_at = self.wake_at();
+        Ok(std::mem::take(&mut self.step))
+    }
+
+    /// Everything that waits for a machine, or for any, and every notice: a file to carry.
+    ///
+    /// # Errors
+    /// When something cannot be sealed.
+    pub fn export(
+        &self,
+        only: Option<NodeId>,
+        now: UnixMs,
+        chance: &mut dyn Chance,
+    ) -> Result<(Vec<u8>, usize), Error> {
+        let mut events = Vec::new();
+        let none = crate::state::Lane::default();
+        let peers = self.state.peers().map(|peer| peer.node);
+        for to in peers.filter(|to| only.is_none_or(|only| only == *to)) {
+            for (number, waiting) in &self.state.lanes.get(&to).unwrap_or(&none).waiting {
+                let letter = self.letter(to, *number, waiting.says.clone());
+                let text = text(&letter)?;
+                events.push(self.sealing.wrap(to, &text, now, chance)?);
+            }
+            if !self.state.taken.contains_key(&to) {
+                continue;
+            }
+            let opened = self.state.taken(to);
+            let opened = self.letter(to, 0, crate::Says::Opened(crate::Opened { upto: opened }));
+            events.push(self.sealing.wrap(to, &text(&opened)?, now, chance)?);
+        }
+        if let Some((_, group)) = self.state.group {
+            for notice in self.state.notices.values().flatten() {
+                events.push(self.sealing.wrap(group, &text(notice)?, now, chance)?);
+            }
+        }
+        Ok(carry::pack(events.iter()))
+    }
+
+    /// Records a fact: from here on it is believed.
+    pub(crate) fn record(&mut self, fact: Fact) {
+        self.state.apply(&fact);
+        self.step.facts.push(fact);
+    }
+
+    pub(crate) fn deliver(&mut self, delivered: Delivered) {
+        self.step.deliver.push(delivered);
+    }
+
+    fn received(&mut self, way: &Way, bytes: &[u8], chance: &mut dyn Chance) {
+        match frame::read(bytes) {
+            Some(Frame::Event(event)) => {
+                self.event(way, &event, chance);
+                if matches!(way, Way::Direct(_)) {
+                    self.step.write.push((way.clone(), frame::came(event.id)));
+                }
+            }
+            Some(Frame::Ok { id, accepted, why }) => self.told(way, id, accepted, why),
+            Some(Frame::Said(why)) => self.step.tell.push(Telling::Refused { way: way.clone(), why }),
+            Some(Frame::Nothing) => {}
+            None => self.unread(way),
+        }
+    }
+
+    fn unread(&mut self, way: &Way) {
+        *self.unreadable.entry(way.clone()).or_default() += 1;
+    }
+
+    /// What a relay says of an event. It is believed of its own relay only, and of nothing but that it has it.
+    fn told(&mut self, way: &Way, id: Digest, accepted: bool, why: String) {
+        if !accepted {
+            self.step.tell.push(Telling::Refused { way: way.clone(), why });
+            return;
+        }
+        let Some((to, number)) = self.written.get(&id).copied() else {
+            return;
+        };
+        let lane = self.state.lanes.get(&to);
+        if lane.and_then(|lane| lane.waiting.get(&number)).is_some_and(|letter| !letter.accepted) {
+            self.record(Fact::Accepted { to, number, way: way.clone() });
+        }
+    }
+
+    fn event(&mut self, way: &Way, event: &WireEvent, chance: &mut dyn Chance) {
+        if !event.is_bounded() || self.came.known.contains(&event.id) {
+            return;
+        }
+        let unsealed = match event.kind {
+            WRAP_KIND => self.sealing.open(event),
+            PRESENCE_KIND if event.pubkey == self.state.me => return,
+            PRESENCE_KIND => self.sealing.read_announced(event),
+            _ => None,
+        };
+        // Before anything is parsed further: a paired key, or nothing (mesh.md 4).
+        let from_me = unsealed.as_ref().is_some_and(|unsealed| unsealed.from == self.state.me);
+        let Some(unsealed) = unsealed.filter(|unsealed| self.state.is_peer(unsealed.from)) else {
+            if !from_me {
+                self.unread(way);
+            }
+            return;
+        };
+        // Only what is signed has an id that is its own, so that nobody takes the place of another's.
+        if !self.came.is_new(event.id) {
+            return;
+        }
+        let group = event.receiver().filter(|receiver| *receiver != self.state.me);
+        match (event.kind, group) {
+            (PRESENCE_KIND, Some(group)) => self.presence(unsealed.from, group, &unsealed.text, chance),
+            (WRAP_KIND, None) => self.take_letter(unsealed.from, &unsealed.text, chance),
+            (WRAP_KIND, Some(_)) => self.take_notice(&unsealed.text),
+            _ => self.unread(way),
+        }
+    }
+
+    fn up(&mut self, way: Way) {
+        self.ways.insert(way.clone());
+        if self.reads_at(&way) {
+            let frame = self.subscription();
+            self.step.write.push((way, frame));
+        }
+        self.told_at = None;
+        // What was written before may be lost; what waits is written anew.
+        self.retries.clear();
+    }
+
+    /// At its own relays, and from nodes directly. At the relays of others a node only writes.
+    fn reads_at(&self, way: &Way) -> bool {
+        match (way, &self.own) {
+            (Way::Relay(url), Some((_, _, relays))) => relays.contains(url),
+            (Way::Relay(_), None) | (Way::Carried, _) => false,
+            (Way::Direct(_), _) => true,
+        }
+    }
+
+    pub(crate) fn subscribe(&mut self) {
+        let frame = self.subscription();
+        let ways: Vec<Way> = self.ways.iter().filter(|way| self.reads_at(way)).cloned().collect();
+        self.step.write.extend(ways.into_iter().map(|way| (way, frame.clone())));
+    }
+
+    /// Every relay that the host is to keep a connection with: where this node reads, and where its peers do.
+    pub fn relays(&self) -> BTreeSet<String> {
+        let own = self.own.iter().flat_map(|(_, _, relays)| relays);
+        own.chain(self.state.peers().flat_map(|peer| &peer.relays)).cloned().collect()
+    }
+
+    fn subscription(&self) -> Vec<u8> {
+        // Older groups too: whoever missed the newest still speaks to one, and is given it then.
+        let receivers: Vec<NodeId> =
+            std::iter::once(self.state.me).chain(self.sealing.groups().into_iter().rev()).collect();
+        frame::subscribe(&receivers, self.now.0 / 1000 - i64::from(MOVED_SECS) - REACH_SECS)
+    }
+
+    fn tick(&mut self, chance: &mut dyn Chance) {
+        if self.told_at.is_none_or(|at| at.plus_ms(self.presence_every()) <= self.now) {
+            self.announce(chance);
+        }
+        self.take_over(chance);
+        self.expire();
+        self.write_letters(chance);
+        let unreadable = std::mem::take(&mut self.unreadable);
+        let tell = unreadable.into_iter().map(|(way, count)| Telling::Unreadable { way, count });
+        self.step.tell.extend(tell);
+    }
+
+    /// Writes an event for the group by every way that is open: to whichever relays its members read.
+    pub(crate) fn write_to_all(&mut self, event: &WireEvent) {
+        let bytes = frame::event(event);
+        self.step.write.extend(self.ways.iter().map(|way| (way.clone(), bytes.clone())));
+    }
+
+    /// Writes an event by the ways on which one node reads, and by no other.
+    pub(crate) fn write_to(&mut self, to: NodeId, number: u64, event: &WireEvent) {
+        let Some(peer) = self.state.peers.get(&to) else {
+            return;
+        };
+        let relays = peer.relays.iter().map(|url| Way::Relay(url.clone()));
+        let ways = std::iter::once(Way::Direct(to)).chain(relays).filter(|way| self.ways.contains(way));
+        let bytes = frame::event(event);
+        self.step.write.extend(ways.map(|way| (way, bytes.clone())));
+        if number > 0 {
+            self.written.insert(event.id, (to, number));
+            if self.written.len() > WRITTEN_MAX {
+                self.written.pop_first();
+            }
+        }
+    }
+
+    pub(crate) fn has_way_to(&self, to: NodeId) -> bool {
+        let relays = self.state.peers.get(&to).map(|peer| peer.relays.as_slice()).unwrap_or_default();
+        self.ways.contains(&Way::Direct(to))
+            || relays.iter().any(|url| self.ways.contains(&Way::Relay(url.clone())))
+    }
+
+    fn wake_at(&self) -> Option<UnixMs> {
+        let tells = self.own.is_some() && self.state.group.is_some();
+        let told = tells.then(|| self.told_at.map_or(self.now, |at| at.plus_ms(self.presence_every())));
+        let letters = self.retries.values().map(|(at, _)| *at).min();
+        let owed = (self.unwritten || !self.owed.is_empty()).then_some(self.now);
+        [told, letters, owed].into_iter().flatten().min()
+    }
+
+    fn said(&mut self, command: Command, chance: &mut dyn Chance) -> Result<(), Error> {
+        match command {
+            Command::Pair { peer, group } => self.pair(peer, group.as_ref(), chance),
+            Command::Withdraw(node) => self.withdraw(node, chance),
+            Command::Tell { can, load, relays } => {
+                if !can.is_fit() || relays.len() > RELAYS_MAX {
+                    return Err(Error::Refused("a machine tells names, no paths, and at most eight relays"));
+                }
+                let moves = self.own.as_ref().is_none_or(|(_, _, before)| *before != relays);
+                self.own = Some((can, load, relays));
+                if moves {
+                    self.subscribe();
+                }
+                self.announce(chance);
+                Ok(())
+            }
+            Command::Own { .. } | Command::HandOver { .. } | Command::Take { .. } | Command::Route { .. } => {
+                self.said_of_conversation(command, chance)
+            }
+            Command::Reply { to, answer } => self.queue(to, crate::Says::Answer(answer)),
+            Command::Ask { card, packet, of } => self.ask(card, &packet, of),
+            Command::Decide(decision) => self.decide(decision),
+            Command::Settle { approval } => {
+                self.settle(&approval);
+                Ok(())
+            }
+            Command::Register { node, key } => self.register(node, key),
+            Command::Schedule(schedule) => self.schedule(schedule, chance),
+            Command::Due { schedule, slot } => self.slot_due(schedule, slot, chance),
+            Command::Head { origin, size, root, note } => {
+                self.tell_all(crate::Tells::Head { origin, size, root, note }, chance)
+            }
+            Command::Cosign { node, cosigned } => self.queue(node, crate::Says::Cosigned(cosigned)),
+            Command::Receipts(lines) => self.tell_all(crate::Tells::Receipts { lines }, chance),
+        }
+    }
+}
+
+/// The canonical text of what is sealed.
+pub(crate) fn text<T: serde::Serialize>(value: &T) -> Result<String, Error> {
+    let bytes = canon::to_canonical(value)?;
+    String::from_utf8(bytes).map_err(|_| Error::Refused("it has no text"))
+}

@@ -1,0 +1,152 @@
+//! Whose a conversation is, and how a message finds it (HV-3.1-2, -4).
+
+use crate::node::Node;
+use crate::port::{Command, Delivered, Fact, Never};
+use crate::sealed::{Sealing, WireEvent};
+use crate::{Chance, Error, FIELD_BYTES_MAX, HOPS_MAX, HandOver, Input, NodeId, Says, Tells};
+
+/// Messages that wait for an owner to be known.
+const HELD_MAX: usize = 10_000;
+
+impl<S: Sealing> Node<S> {
+    pub(crate) fn said_of_conversation(
+        &mut self,
+        command: Command,
+        chance: &mut dyn Chance,
+    ) -> Result<(), Error> {
+        match command {
+            Command::Own { conversation } => {
+                if self.state.owner(&conversation).is_some() {
+                    return Err(Error::Refused("the conversation has an owner"));
+                }
+                self.own(conversation, 1, false, chance)
+            }
+            Command::HandOver { conversation, to, head } => {
+                if !self.state.may_write(&conversation) {
+                    return Err(Error::Refused("the conversation is not this machine's"));
+                }
+                let epoch = self.state.owner(&conversation).map_or(1, |(epoch, _)| epoch + 1);
+                let over = HandOver { conversation: conversation.clone(), epoch, head };
+                self.queue(to, Says::HandOver(over))?;
+                self.record(Fact::Passing { conversation, to, epoch });
+                Ok(())
+            }
+            Command::Take { conversation } => {
+                if self.state.may_write(&conversation) {
+                    return Err(Error::Refused("the conversation is this machine's"));
+                }
+                let known = self.state.owner(&conversation).map_or(0, |(epoch, _)| epoch);
+                // An owner that handed over, to a machine that never took it, begins after that one.
+                let passed = self.state.passing.get(&conversation).map_or(0, |(_, epoch)| *epoch);
+                self.own(conversation, known.max(passed) + 1, true, chance)
+            }
+            Command::Route { conversation, envelope } => {
+                if envelope.len() > FIELD_BYTES_MAX || conversation.len() > 256 {
+                    return Err(Error::TooLarge);
+                }
+                let input = Input { conversation, origin: self.state.me, envelope, hops: 0 };
+                self.route(input);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn own(
+        &mut self,
+        conversation: String,
+        epoch: u64,
+        taken: bool,
+        chance: &mut dyn Chance,
+    ) -> Result<(), Error> {
+        self.tell_all(Tells::Owner { conversation, epoch, taken }, chance)
+    }
+
+    /// The old owner wrote nothing since it sent this: the conversation is this node's.
+    pub(crate) fn take_hand_over(&mut self, over: HandOver, chance: &mut dyn Chance) {
+        let known = self.state.owner(&over.conversation).map_or(0, |(epoch, _)| epoch);
+        if over.epoch > known {
+            // A claim that does not fit is none: the conversation stays with nobody until it is taken.
+            let _ = self.own(over.conversation, over.epoch, false, chance);
+        }
+    }
+
+    pub(crate) fn owner_told(&mut self, event: &WireEvent, conversation: &str, taken: bool) {
+        let me = self.state.me;
+        let before = self.state.owner(conversation);
+        self.record(Fact::Noticed(event.clone()));
+        let after = self.state.owner(conversation);
+        let Some((epoch, by)) = after.filter(|_| after != before) else {
+            return;
+        };
+        if by == me {
+            self.deliver(Delivered::Owns { conversation: conversation.to_owned(), epoch });
+        } else if before.is_some_and(|(_, owner)| owner == me) {
+            self.deliver(Delivered::Displaced { conversation: conversation.to_owned(), epoch, by });
+        }
+        if let Some((_, old)) = before.filter(|_| taken) {
+            self.reroute(conversation, old, by);
+        }
+        self.route_held();
+    }
+
+    /// What waits for an owner that did not hand over goes to the new one instead.
+    fn reroute(&mut self, conversation: &str, old: NodeId, new: NodeId) {
+        let Some(lane) = self.state.lanes.get(&old).filter(|_| old != new) else {
+            return;
+        };
+        let waiting = lane.waiting.iter().filter_map(|(number, letter)| match &letter.says {
+            Says::Input(input) if input.conversation == conversation => Some((*number, input.clone())),
+            _ => None,
+        });
+        for (number, input) in waiting.collect::<Vec<_>>() {
+            self.record(Fact::Never { to: old, number, why: Never::Rerouted });
+            self.record(Fact::Held(input));
+        }
+    }
+
+    pub(crate) fn route_held(&mut self) {
+        let held: Vec<Input> = self.state.held.values().cloned().collect();
+        for input in held {
+            let id = input.id();
+            if self.send_on(Input { hops: 0, ..input }) {
+                self.record(Fact::Released { input: id });
+            }
+        }
+    }
+
+    /// A message that another node passed here.
+    pub(crate) fn take_input(&mut self, input: Input) {
+        let is_fit = input.envelope.len() <= FIELD_BYTES_MAX && input.conversation.len() <= 256;
+        if is_fit {
+            self.route(input);
+        }
+    }
+
+    fn route(&mut self, input: Input) {
+        if !self.send_on(input.clone()) && self.state.held.len() < HELD_MAX {
+            self.record(Fact::Held(input));
+        }
+    }
+
+    /// Gives a message to its conversation, or to the node that has it; false where neither can be.
+    fn send_on(&mut self, input: Input) -> bool {
+        let id = input.id();
+        if self.state.given.contains(&id) {
+            return true;
+        }
+        let passing = self.state.passing.get(&input.conversation).copied();
+        let (epoch, owner) = match (passing, self.state.owner(&input.conversation)) {
+            (Some((to, epoch)), _) => (epoch, to),
+            (None, Some(owner)) => owner,
+            (None, None) => return false,
+        };
+        if owner == self.state.me {
+            self.record(Fact::Given { input: id });
+            self.deliver(Delivered::Input { input, epoch });
+            return true;
+        }
+        let hops = input.hops + 1;
+        hops <= HOPS_MAX && self.queue(owner, Says::Input(Input { hops, ..input })).is_ok()
+    }
+}

@@ -1,0 +1,191 @@
+//! Which machines are paired, which are here, and the group that they share (HV-3.7-1).
+
+use crate::node::{Node, text};
+use crate::port::{Fact, KeepSecret, Never};
+use crate::sealed::Sealing;
+use crate::{Chance, Error, GroupSecret, NodeId, PEERS_MAX, PROTOCOL, Peer, Presence, RELAYS_MAX};
+use model::UnixMs;
+use seal::{Digest, canon};
+
+/// How often a node tells that it is here, in milliseconds, in a group of up to [`PRESENCE_MACHINES`]; less often in proportion in
+/// a larger one, so that what each reads in a minute does not grow with the group.
+pub const PRESENCE_EVERY_MS: i64 = 60_000;
+/// Machines of a group up to which presence is as frequent as it gets.
+pub const PRESENCE_MACHINES: i64 = 32;
+/// How many times it could have been told anew before a presence expires.
+pub const PRESENCE_COUNTS: i64 = 5;
+/// For how long a presence may say that it counts, in milliseconds.
+const PRESENCE_MS_MAX: i64 = 2 * 86_400_000;
+
+/// What a node knows of another that is here.
+#[derive(Debug, Clone)]
+pub(crate) struct Seen {
+    pub(crate) presence: Presence,
+    /// When it came, by this node's clock.
+    pub(crate) heard: UnixMs,
+}
+
+impl<S: Sealing> Node<S> {
+    /// Which machines are here, and what they can do (HV-3.7-1): those whose presence did not expire.
+    pub fn here(&self) -> impl Iterator<Item = (NodeId, &Presence)> {
+        let counts = |seen: &Seen| seen.presence.until.plus_ms(crate::CLOCK_DIFFERENCE_MS) > self.now;
+        let here = self.seen.iter().filter(move |(node, seen)| self.state.is_peer(**node) && counts(seen));
+        here.map(|(node, seen)| (*node, &seen.presence))
+    }
+
+    pub(crate) fn presence(&mut self, from: NodeId, group: NodeId, text: &str, chance: &mut dyn Chance) {
+        let Ok(presence) = canon::from_canonical::<Presence>(text.as_bytes()) else {
+            return;
+        };
+        let is_fit = presence.can.is_fit()
+            && presence.relays.len() <= RELAYS_MAX
+            && presence.load <= 100
+            && presence.at <= self.now.plus_ms(crate::CLOCK_DIFFERENCE_MS)
+            && presence.until.plus_ms(crate::CLOCK_DIFFERENCE_MS) > self.now
+            && presence.until.0.saturating_sub(presence.at.0) <= PRESENCE_MS_MAX;
+        // A relay may show an old one again: it makes nobody younger.
+        let is_newer = self.seen.get(&from).is_none_or(|seen| seen.presence.at < presence.at);
+        if !is_fit || !is_newer {
+            return;
+        }
+        if let Some(peer) = self.state.peers.get(&from).filter(|peer| peer.relays != presence.relays) {
+            let peer = Peer { relays: presence.relays.clone(), ..peer.clone() };
+            self.record(Fact::Paired(peer));
+        }
+        let has = presence.has;
+        self.seen.insert(from, Seen { presence, heard: self.now });
+        self.share_group(from, group, chance);
+        if has != self.state.has_digest() {
+            self.mend(from, chance);
+        }
+        self.give_back(chance);
+    }
+
+    /// A peer that speaks to an older group gets the newer one.
+    fn share_group(&mut self, to: NodeId, theirs: NodeId, chance: &mut dyn Chance) {
+        let Some((epoch, group)) = self.state.group.filter(|(_, group)| *group != theirs) else {
+            return;
+        };
+        if let Some(secret) = self.sealing.group_secret(group) {
+            self.write_loose(to, crate::Says::Group(GroupSecret { epoch, secret: Digest(secret) }), chance);
+        }
+    }
+
+    /// The secret of a group: the later epoch counts, and of the same epoch that with the lower key.
+    pub(crate) fn take_group(&mut self, secret: &GroupSecret) {
+        if let Ok(group) = self.sealing.add_group(secret.secret.as_bytes()) {
+            let known = self.state.group;
+            if known.is_none_or(|(epoch, id)| crate::state::wins((secret.epoch, group), (epoch, id))) {
+                self.step.keep.push(KeepSecret { group, secret: *secret.secret.as_bytes() });
+                self.record(Fact::Group { epoch: secret.epoch, group });
+                self.subscribe();
+                self.told_at = None;
+            } else if let Some(secret) = known.and_then(|(_, id)| self.sealing.group_secret(id)) {
+                // The newest stays the one that seals.
+                let _ = self.sealing.add_group(&secret);
+            }
+        }
+    }
+
+    fn draw_group(&mut self, chance: &mut dyn Chance) {
+        let epoch = self.state.group.map_or(1, |(epoch, _)| epoch + 1);
+        let secret = self.sealing.draw_group(chance);
+        self.take_group(&GroupSecret { epoch, secret: Digest(secret) });
+    }
+
+    pub(crate) fn announce(&mut self, chance: &mut dyn Chance) {
+        let (Some((_, group)), Some((can, load, relays))) = (self.state.group, &self.own) else {
+            return;
+        };
+        let presence = Presence {
+            protocol: PROTOCOL,
+            at: self.now,
+            until: self.now.plus_ms(self.presence_every() * PRESENCE_COUNTS),
+            can: can.clone(),
+            load: (*load).min(100),
+            relays: relays.clone(),
+            has: self.state.has_digest(),
+        };
+        let event = text(&presence).and_then(|text| self.sealing.announce(group, &text, self.now, chance));
+        if let Ok(event) = event {
+            self.told_at = Some(self.now);
+            self.write_to_all(&event);
+        }
+    }
+
+    /// How many times a group is as large as one in which everything is as frequent as it gets.
+    pub(crate) fn largeness(&self) -> i64 {
+        let peers = i64::try_from(self.state.peers.len()).unwrap_or(i64::MAX);
+        peers.saturating_add(PRESENCE_MACHINES - 1) / PRESENCE_MACHINES
+    }
+
+    pub(crate) fn presence_every(&self) -> i64 {
+        PRESENCE_EVERY_MS.saturating_mul(self.largeness().max(1))
+    }
+
+    /// When a node was last here, by this node's clock; since it began, it is given the time to tell.
+    pub(crate) fn last_heard(&self, node: NodeId) -> UnixMs {
+        self.seen.get(&node).map_or(self.began, |seen| seen.heard.max(self.began))
+    }
+
+    pub(crate) fn pair(
+        &mut self,
+        peer: Peer,
+        group: Option<&GroupSecret>,
+        chance: &mut dyn Chance,
+    ) -> Result<(), Error> {
+        if peer.node == self.state.me || self.state.withdrawn.contains_key(&peer.node) {
+            return Err(Error::Refused("this key cannot be paired: it is this machine's, or was withdrawn"));
+        }
+        if self.state.peers.len() >= PEERS_MAX || peer.relays.len() > RELAYS_MAX || peer.name.len() > 128 {
+            return Err(Error::TooLarge);
+        }
+        match group {
+            Some(group) => self.take_group(group),
+            None if self.state.group.is_none() => self.draw_group(chance),
+            None => {}
+        }
+        self.record(Fact::Paired(peer));
+        Ok(())
+    }
+
+    pub(crate) fn withdraw(&mut self, node: NodeId, chance: &mut dyn Chance) -> Result<(), Error> {
+        if !self.state.is_peer(node) {
+            return Err(Error::NotPaired(node));
+        }
+        let upto = crate::state::number(self.state.notices.get(&node).map_or(0, Vec::len));
+        self.tell_all(crate::Tells::Withdrawn { node, upto }, chance)?;
+        // Whoever is left gets a group that the withdrawn machine cannot read.
+        self.draw_group(chance);
+        let secret = self.state.group.and_then(|(epoch, id)| Some((epoch, self.sealing.group_secret(id)?)));
+        let peers: Vec<NodeId> = self.state.peers().map(|peer| peer.node).collect();
+        if let Some((epoch, secret)) = secret {
+            for peer in peers {
+                let secret = GroupSecret { epoch, secret: Digest(secret) };
+                self.write_loose(peer, crate::Says::Group(secret), chance);
+            }
+        }
+        Ok(())
+    }
+
+    /// A machine is withdrawn: what waits for it will never come, and what it was to pass on looks for another owner.
+    pub(crate) fn take_withdrawal(&mut self, node: NodeId, by: NodeId, upto: u64) {
+        let known = self.state.withdrawn.get(&node);
+        if node == self.state.me || known.is_some_and(|known| *known <= upto) {
+            return;
+        }
+        let lane = self.state.lanes.get(&node).cloned().unwrap_or_default();
+        for (number, letter) in lane.waiting {
+            self.record(Fact::Never { to: node, number, why: Never::Withdrawn });
+            if let crate::Says::Input(input) = letter.says {
+                self.record(Fact::Held(input));
+            }
+        }
+        self.record(Fact::Withdrawn { node, by, upto });
+        self.seen.remove(&node);
+        self.early.remove(&node);
+        self.retries.retain(|(to, _), _| *to != node);
+        self.owed.remove(&node);
+        self.route_held();
+    }
+}

@@ -1,0 +1,333 @@
+//! What goes into a node and what comes out: the host does both, and nothing else.
+
+pub use crate::fact::{Discount, Fact, Never};
+use crate::{
+    Answer, Capabilities, Card, Cosigned, Input as ToConversation, NodeId, Peer, ReceiptLine, Schedule,
+    SignedDecision,
+};
+use model::UnixMs;
+use seal::Digest;
+use seal::keys::PublicKey;
+use serde::{Deserialize, Serialize};
+
+/// Draws random bytes.
+pub trait Chance {
+    /// Fills the buffer.
+    fn fill(&mut self, buffer: &mut [u8]);
+
+    /// A number below `end`, which is not 0.
+    fn below(&mut self, end: u32) -> u32 {
+        let mut bytes = [0; 8];
+        self.fill(&mut bytes);
+        let drawn = u64::from_le_bytes(bytes) % u64::from(end.max(1));
+        u32::try_from(drawn).unwrap_or(0)
+    }
+}
+
+/// By which way bytes come and go.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// A relay, by its URL.
+    Relay(String),
+    /// A WebSocket to the node itself.
+    Direct(NodeId),
+    /// A file that a person carried.
+    Carried,
+}
+
+/// What happened.
+#[derive(Debug, Clone)]
+pub enum Input {
+    /// Bytes of one message came.
+    Received {
+        /// The way.
+        way: Way,
+        /// One frame of NIP-01.
+        bytes: Vec<u8>,
+    },
+    /// Time passed. The host calls at the latest at [`Step::wake_at`].
+    Tick,
+    /// A way opened.
+    Up(Way),
+    /// A way closed.
+    Down(Way),
+    /// A person or the kernel wants something.
+    Said(Command),
+    /// A file was carried here (`hermit mesh import`).
+    Imported(Vec<u8>),
+}
+
+/// What a person or the kernel wants.
+#[derive(Debug, Clone)]
+pub enum Command {
+    /// A pairing came to its end ([`crate::pairing`]).
+    Pair {
+        /// The other machine.
+        peer: Peer,
+        /// The group that it brought, where it brought one.
+        group: Option<crate::GroupSecret>,
+    },
+    /// A machine is not to be believed from now on.
+    Withdraw(NodeId),
+    /// What this node tells of itself from now on.
+    Tell {
+        /// What it can do.
+        can: Capabilities,
+        /// How busy it is, in per cent.
+        load: u8,
+        /// Where it reads.
+        relays: Vec<String>,
+    },
+    /// A conversation begins here.
+    Own {
+        /// The conversation.
+        conversation: String,
+    },
+    /// A conversation passes to another machine.
+    HandOver {
+        /// The conversation.
+        conversation: String,
+        /// The new owner.
+        to: NodeId,
+        /// The head of this node's log.
+        head: Digest,
+    },
+    /// A conversation is taken from an owner that does not answer.
+    Take {
+        /// The conversation.
+        conversation: String,
+    },
+    /// A message to a conversation, wherever it is (HV-3.1-2).
+    Route {
+        /// The conversation.
+        conversation: String,
+        /// The canonical bytes of its signed envelope.
+        envelope: String,
+    },
+    /// An answer to the node that took a message in.
+    Reply {
+        /// That node.
+        to: NodeId,
+        /// The answer.
+        answer: Answer,
+    },
+    /// Other machines are asked for a decision.
+    Ask {
+        /// What is asked.
+        card: Card,
+        /// The packet's exact bytes.
+        packet: Vec<u8>,
+        /// Who is asked.
+        of: Vec<NodeId>,
+    },
+    /// A decision that another node asked for, signed here.
+    Decide(SignedDecision),
+    /// A question needs no answer any more.
+    Settle {
+        /// The approval.
+        approval: String,
+    },
+    /// A person registered the approval key of another machine at this one's terminal.
+    Register {
+        /// The machine.
+        node: NodeId,
+        /// Its key.
+        key: PublicKey,
+    },
+    /// A schedule that the mesh may hold.
+    Schedule(Schedule),
+    /// A slot came due by this node's own reckoning.
+    Due {
+        /// The schedule.
+        schedule: String,
+        /// The slot's key.
+        slot: String,
+    },
+    /// A head of this node's log, to be cosigned.
+    Head {
+        /// The log.
+        origin: String,
+        /// Notes in it.
+        size: u64,
+        /// Their root.
+        root: Digest,
+        /// The signed note.
+        note: String,
+    },
+    /// A signature under another node's head.
+    Cosign {
+        /// Whose head it is.
+        node: NodeId,
+        /// The signature.
+        cosigned: Cosigned,
+    },
+    /// Receipts of this node's log.
+    Receipts(Vec<ReceiptLine>),
+}
+
+/// What the host gives to the kernel, in the commit that records the facts of its step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Delivered {
+    /// A message to a conversation that this node owns.
+    Input {
+        /// The message.
+        input: ToConversation,
+        /// The epoch under which it is written.
+        epoch: u64,
+    },
+    /// An answer to a message that this node took in.
+    Answer {
+        /// The owner.
+        from: NodeId,
+        /// The answer.
+        answer: Answer,
+    },
+    /// Another node asks a person here.
+    Question {
+        /// Which node.
+        from: NodeId,
+        /// What.
+        card: Card,
+        /// The packet's exact bytes, whose digest the card names.
+        packet: Vec<u8>,
+    },
+    /// A question of another node is to be taken off the screen.
+    Answered {
+        /// Which node.
+        from: NodeId,
+        /// The approval.
+        approval: String,
+    },
+    /// The other machines decided.
+    Decided {
+        /// The approval.
+        approval: String,
+        /// Whether they allow it.
+        allow: bool,
+        /// Each decision that counts.
+        decisions: Vec<SignedDecision>,
+    },
+    /// A slot begins here.
+    Start {
+        /// The schedule.
+        schedule: String,
+        /// The slot's key.
+        slot: String,
+        /// The epoch of the lease.
+        epoch: u64,
+    },
+    /// A slot that began here is counted for another node.
+    NotCounted {
+        /// The slot's key.
+        slot: String,
+        /// Whose start counts.
+        by: NodeId,
+    },
+    /// This node holds a schedule from now on: slots that came due and did not begin are to be said again.
+    Holds {
+        /// The schedule.
+        schedule: String,
+        /// The epoch of the lease.
+        epoch: u64,
+    },
+    /// A conversation is another node's: what this one wrote under its epoch or later is kept aside.
+    Displaced {
+        /// The conversation.
+        conversation: String,
+        /// The epoch that another won.
+        epoch: u64,
+        /// Who owns it.
+        by: NodeId,
+    },
+    /// This node owns a conversation from now on.
+    Owns {
+        /// The conversation.
+        conversation: String,
+        /// The epoch.
+        epoch: u64,
+    },
+    /// A head of another node is to be cosigned.
+    Head {
+        /// Whose.
+        from: NodeId,
+        /// The signed note.
+        note: String,
+    },
+    /// The log of another node went back, or says two things.
+    RolledBack {
+        /// Whose.
+        from: NodeId,
+        /// The log.
+        origin: String,
+        /// The size that was seen.
+        seen: u64,
+        /// The size that was told.
+        told: u64,
+    },
+    /// A signature under a head of this node.
+    Cosigned {
+        /// Who signed.
+        from: NodeId,
+        /// The signature.
+        cosigned: Cosigned,
+    },
+    /// Receipts of another node.
+    Receipts {
+        /// Whose.
+        from: NodeId,
+        /// The receipts.
+        lines: Vec<ReceiptLine>,
+    },
+}
+
+/// What a person may want to see; nothing depends on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Telling {
+    /// A relay refused a message, in its own words.
+    Refused {
+        /// The way.
+        way: Way,
+        /// Its words, cut short.
+        why: String,
+    },
+    /// Messages that nobody here can read came by a way since the last time.
+    Unreadable {
+        /// The way.
+        way: Way,
+        /// How many.
+        count: u64,
+    },
+}
+
+/// A secret that the keychain keeps before the facts of its step are recorded.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KeepSecret {
+    /// The group's public key, by which it is found again.
+    pub group: NodeId,
+    /// The secret.
+    pub secret: [u8; 32],
+}
+
+impl std::fmt::Debug for KeepSecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KeepSecret").field("group", &self.group).finish_non_exhaustive()
+    }
+}
+
+/// What is to be done, in the order of its fields: secrets kept, facts and deliveries in one commit, then bytes written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Step {
+    /// Secrets for the keychain.
+    pub keep: Vec<KeepSecret>,
+    /// What is recorded.
+    pub facts: Vec<Fact>,
+    /// What the kernel gets, in the same commit.
+    pub deliver: Vec<Delivered>,
+    /// What goes out, each by its way.
+    pub write: Vec<(Way, Vec<u8>)>,
+    /// What a person may see.
+    pub tell: Vec<Telling>,
+    /// When to call with [`Input::Tick`] at the latest; none where nothing is due.
+    pub wake_at: Option<UnixMs>,
+}

@@ -1,0 +1,415 @@
+//! What a node believes: folded from its recorded facts, and from nothing else.
+
+use crate::port::{Fact, Never};
+use crate::sealed::WireEvent;
+use crate::{Card, Input, NodeId, Notice, Part, Peer, Says, Schedule, SignedDecision, Tells};
+use model::UnixMs;
+use seal::Digest;
+use seal::keys::PublicKey;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A letter that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// What it says.
+    pub says: Says,
+    /// Since when.
+    pub at: UnixMs,
+    /// Whether a relay has it.
+    pub accepted: bool,
+}
+
+/// The letters to one node.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lane {
+    /// The number of the newest.
+    pub last: u64,
+    /// Those that were not opened yet.
+    pub waiting: BTreeMap<u64, Waiting>,
+}
+
+/// A question of this node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// What is asked.
+    pub card: Card,
+    /// Who is asked.
+    pub of: Vec<NodeId>,
+    /// What came and counts.
+    pub decisions: BTreeMap<NodeId, SignedDecision>,
+}
+
+/// Who began a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Began {
+    /// The epoch of the lease.
+    pub epoch: u64,
+    /// The node.
+    pub by: NodeId,
+}
+
+/// Who holds a schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease {
+    /// Since which epoch.
+    pub epoch: u64,
+    /// The node.
+    pub holder: NodeId,
+}
+
+/// What a node believes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct State {
+    pub(crate) me: NodeId,
+    pub(crate) peers: BTreeMap<NodeId, Peer>,
+    pub(crate) withdrawn: BTreeMap<NodeId, u64>,
+    pub(crate) group: Option<(u64, NodeId)>,
+    pub(crate) lanes: BTreeMap<NodeId, Lane>,
+    pub(crate) taken: BTreeMap<NodeId, u64>,
+    pub(crate) notices: BTreeMap<NodeId, Vec<WireEvent>>,
+    pub(crate) owners: BTreeMap<String, BTreeSet<(u64, NodeId)>>,
+    pub(crate) passing: BTreeMap<String, (NodeId, u64)>,
+    pub(crate) held: BTreeMap<Digest, Input>,
+    pub(crate) given: BTreeSet<Digest>,
+    pub(crate) schedules: BTreeMap<String, Schedule>,
+    pub(crate) leases: BTreeMap<String, BTreeSet<(u64, NodeId)>>,
+    pub(crate) slots: BTreeMap<(String, String), BTreeSet<Began>>,
+    pub(crate) approvers: BTreeMap<PublicKey, NodeId>,
+    pub(crate) asked: BTreeMap<String, Question>,
+    pub(crate) questions: BTreeMap<(NodeId, String), Card>,
+    pub(crate) parts: BTreeMap<(NodeId, Digest), BTreeMap<u32, Part>>,
+    pub(crate) heads: BTreeMap<(NodeId, String), (u64, Digest)>,
+}
+
+impl State {
+    /// Of a node that nothing happened to.
+    pub const fn new(me: NodeId) -> Self {
+        Self {
+            me,
+            peers: BTreeMap::new(),
+            withdrawn: BTreeMap::new(),
+            group: None,
+            lanes: BTreeMap::new(),
+            taken: BTreeMap::new(),
+            notices: BTreeMap::new(),
+            owners: BTreeMap::new(),
+            passing: BTreeMap::new(),
+            held: BTreeMap::new(),
+            given: BTreeSet::new(),
+            schedules: BTreeMap::new(),
+            leases: BTreeMap::new(),
+            slots: BTreeMap::new(),
+            approvers: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            questions: BTreeMap::new(),
+            parts: BTreeMap::new(),
+            heads: BTreeMap::new(),
+        }
+    }
+
+    /// Of a node whose facts these are, in the order in which they were recorded.
+    pub fn fold<'f>(me: NodeId, facts: impl IntoIterator<Item = &'f Fact>) -> Self {
+        let mut state = Self::new(me);
+        for fact in facts {
+            state.apply(fact);
+        }
+        state
+    }
+
+    /// Whether a node may be listened to.
+    pub fn is_peer(&self, node: NodeId) -> bool {
+        self.peers.contains_key(&node) && !self.withdrawn.contains_key(&node)
+    }
+
+    /// The machines that are paired and not withdrawn.
+    pub fn peers(&self) -> impl Iterator<Item = &Peer> {
+        self.peers.values().filter(|peer| !self.withdrawn.contains_key(&peer.node))
+    }
+
+    /// Who owns a conversation, and since which epoch. What a machine claimed that was withdrawn since counts no more.
+    pub fn owner(&self, conversation: &str) -> Option<(u64, NodeId)> {
+        let claims =
+            self.owners.get(conversation)?.iter().filter(|(_, node)| !self.withdrawn.contains_key(node));
+        foremost(claims)
+    }
+
+    /// Whether this node may write to a conversation now.
+    pub fn may_write(&self, conversation: &str) -> bool {
+        !self.passing.contains_key(conversation)
+            && self.owner(conversation).is_some_and(|(_, owner)| owner == self.me)
+    }
+
+    /// Whether what a node wrote to a conversation under an epoch counts; what does not is kept aside.
+    pub fn counts(&self, conversation: &str, epoch: u64, by: NodeId) -> bool {
+        let Some(claims) = self.owners.get(conversation) else {
+            return false;
+        };
+        let of_epoch = claims.iter().filter(|(at, _)| *at == epoch);
+        foremost(of_epoch.clone().filter(|(_, node)| !self.withdrawn.contains_key(node)))
+            .or_else(|| foremost(of_epoch))
+            .is_some_and(|(_, node)| node == by)
+    }
+
+    /// Who holds a schedule: the latest claim of a machine that may.
+    pub fn lease(&self, schedule: &str) -> Option<Lease> {
+        let claims = self.leases.get(schedule)?.iter().filter(|(_, node)| self.may_hold(schedule, *node));
+        foremost(claims).map(|(epoch, holder)| Lease { epoch, holder })
+    }
+
+    /// Whose start of a slot counts.
+    pub fn began(&self, schedule: &str, slot: &str) -> Option<Began> {
+        let starts = self.slots.get(&(schedule.to_owned(), slot.to_owned()))?;
+        let known = self.schedules.get(schedule)?;
+        starts.iter().find(|began| known.ranks.contains(&began.by)).copied()
+    }
+
+    fn may_hold(&self, schedule: &str, node: NodeId) -> bool {
+        let known = self.schedules.get(schedule);
+        !self.withdrawn.contains_key(&node) && known.is_some_and(|known| known.ranks.contains(&node))
+    }
+
+    /// Letters that were not opened yet.
+    pub fn waiting(&self) -> usize {
+        self.lanes.values().map(|lane| lane.waiting.len()).sum()
+    }
+
+    /// The last notice of a maker that is taken in.
+    pub(crate) fn last_notice(&self, maker: NodeId) -> u64 {
+        match self.withdrawn.get(&maker) {
+            Some(upto) => *upto,
+            None if maker == self.me || self.peers.contains_key(&maker) => u64::MAX,
+            None => 0,
+        }
+    }
+
+    /// The letters to each node that were not opened yet, for a person to see.
+    pub const fn lanes(&self) -> &BTreeMap<NodeId, Lane> {
+        &self.lanes
+    }
+
+    /// The number of the last letter of a node that was opened here.
+    pub fn taken(&self, from: NodeId) -> u64 {
+        self.taken.get(&from).copied().unwrap_or(0)
+    }
+
+    /// How many notices of each maker are here.
+    pub fn has(&self) -> BTreeMap<NodeId, u64> {
+        let counts = self.notices.iter().map(|(node, all)| (*node, number(all.len())));
+        counts.filter(|(_, count)| *count > 0).collect()
+    }
+
+    /// The notices of a maker that are here, in order.
+    pub fn notices(&self, maker: NodeId) -> &[WireEvent] {
+        self.notices.get(&maker).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The digest of [`Self::has`].
+    pub fn has_digest(&self) -> Digest {
+        let mut hasher = seal::Hasher::new();
+        for (node, count) in self.has() {
+            hasher.update(node.0.as_bytes());
+            hasher.update(&count.to_be_bytes());
+        }
+        hasher.finish()
+    }
+
+    /// Takes a fact in.
+    pub fn apply(&mut self, fact: &Fact) {
+        match fact {
+            Fact::Paired(peer) => {
+                self.peers.insert(peer.node, peer.clone());
+            }
+            Fact::Withdrawn { node, upto, .. } => self.withdraw(*node, *upto),
+            Fact::Group { epoch, group } => self.group = Some((*epoch, *group)),
+            Fact::Noticed(event) => self.notice(event),
+            Fact::Queued { .. }
+            | Fact::Accepted { .. }
+            | Fact::Opened { .. }
+            | Fact::Never { .. }
+            | Fact::Took { .. } => self.apply_letter(fact),
+            Fact::Held(_) | Fact::Released { .. } | Fact::Given { .. } | Fact::Passing { .. } => {
+                self.apply_conversation(fact);
+            }
+            Fact::Registered { .. }
+            | Fact::Asked { .. }
+            | Fact::Part { .. }
+            | Fact::Whole { .. }
+            | Fact::Question { .. }
+            | Fact::Answered { .. }
+            | Fact::Decided { .. }
+            | Fact::Discounted { .. }
+            | Fact::Settled { .. } => self.apply_approval(fact),
+        }
+    }
+
+    /// Of two withdrawals of one machine, the one counts that leaves less of it.
+    fn withdraw(&mut self, node: NodeId, upto: u64) {
+        let last = self.withdrawn.entry(node).or_insert(upto);
+        *last = upto.min(*last);
+        let upto = usize::try_from(*last).unwrap_or(usize::MAX);
+        self.lanes.remove(&node);
+        self.approvers.retain(|_, of| *of != node);
+        self.parts.retain(|(from, _), _| *from != node);
+        self.questions.retain(|(from, _), _| *from != node);
+        for question in self.asked.values_mut() {
+            question.decisions.remove(&node);
+        }
+        let mut notices = self.notices.remove(&node).unwrap_or_default();
+        if notices.len() > upto {
+            notices.truncate(upto);
+            self.forget_claims(node);
+            for notice in &notices {
+                self.notice(notice);
+            }
+        } else {
+            self.notices.insert(node, notices);
+        }
+    }
+
+    fn forget_claims(&mut self, node: NodeId) {
+        for claims in self.owners.values_mut().chain(self.leases.values_mut()) {
+            claims.retain(|(_, by)| *by != node);
+        }
+        for starts in self.slots.values_mut() {
+            starts.retain(|began| began.by != node);
+        }
+        self.heads.retain(|(maker, _), _| *maker != node);
+    }
+
+    fn apply_letter(&mut self, fact: &Fact) {
+        match fact {
+            Fact::Queued { to, number, says, at } => {
+                let lane = self.lanes.entry(*to).or_default();
+                lane.last = *number;
+                lane.waiting.insert(*number, Waiting { says: says.clone(), at: *at, accepted: false });
+            }
+            Fact::Accepted { to, number, .. } => {
+                let lane = self.lanes.get_mut(to);
+                if let Some(letter) = lane.and_then(|lane| lane.waiting.get_mut(number)) {
+                    letter.accepted = true;
+                }
+            }
+            Fact::Opened { to, upto } => {
+                if let Some(lane) = self.lanes.get_mut(to) {
+                    lane.waiting = lane.waiting.split_off(&upto.saturating_add(1));
+                }
+            }
+            Fact::Never { to, number, why } => {
+                let lane = self.lanes.get_mut(to).filter(|_| *why != Never::Withdrawn);
+                if let Some(letter) = lane.and_then(|lane| lane.waiting.get_mut(number)) {
+                    letter.says = Says::Gone;
+                }
+            }
+            Fact::Took { from, number } => {
+                self.taken.insert(*from, *number);
+            }
+            _ => {}
+        }
+    }
+
+    fn apply_conversation(&mut self, fact: &Fact) {
+        match fact {
+            Fact::Held(input) => {
+                self.held.insert(input.id(), input.clone());
+            }
+            Fact::Released { input } => {
+                self.held.remove(input);
+            }
+            Fact::Given { input } => {
+                self.held.remove(input);
+                self.given.insert(*input);
+            }
+            Fact::Passing { conversation, to, epoch } => {
+                self.passing.insert(conversation.clone(), (*to, *epoch));
+            }
+            _ => {}
+        }
+    }
+
+    fn apply_approval(&mut self, fact: &Fact) {
+        match fact {
+            Fact::Registered { node, key } => {
+                self.approvers.insert(*key, *node);
+            }
+            Fact::Asked { card, of } => {
+                let asked = Question { card: card.clone(), of: of.clone(), decisions: BTreeMap::new() };
+                self.asked.insert(card.approval.clone(), asked);
+            }
+            Fact::Part { from, part } => {
+                let parts = self.parts.entry((*from, part.whole)).or_default();
+                parts.insert(part.index, part.clone());
+            }
+            Fact::Whole { from, whole } => {
+                self.parts.remove(&(*from, *whole));
+            }
+            Fact::Question { from, card } => {
+                self.questions.insert((*from, card.approval.clone()), card.clone());
+            }
+            Fact::Answered { from, approval } => {
+                self.questions.remove(&(*from, approval.clone()));
+            }
+            Fact::Decided { from, decision } => {
+                if let Some(question) = self.asked.get_mut(&decision.decision.approval) {
+                    question.decisions.insert(*from, decision.clone());
+                }
+            }
+            Fact::Settled { approval } => {
+                self.asked.remove(approval);
+            }
+            _ => {}
+        }
+    }
+
+    /// A notice of which the node found, before it recorded it, that its maker signed it and that it is the next.
+    fn notice(&mut self, event: &WireEvent) {
+        let maker = event.pubkey;
+        let Ok(notice) = serde_json::from_str::<Notice>(&event.content) else {
+            return;
+        };
+        self.notices.entry(maker).or_default().push(event.clone());
+        match notice.tells {
+            Tells::Schedule(schedule) => {
+                let known = self.schedules.get(&schedule.schedule);
+                let newer =
+                    |known: &Schedule| (known.version, known.sha256) < (schedule.version, schedule.sha256);
+                if known.is_none_or(newer) {
+                    self.schedules.insert(schedule.schedule.clone(), schedule);
+                }
+            }
+            Tells::Lease { schedule, epoch } => {
+                self.leases.entry(schedule).or_default().insert((epoch, maker));
+            }
+            Tells::Fired { schedule, slot, epoch } => {
+                self.slots.entry((schedule, slot)).or_default().insert(Began { epoch, by: maker });
+            }
+            Tells::Owner { conversation, epoch, .. } => {
+                if self.passing.get(&conversation).is_some_and(|(_, at)| *at <= epoch) {
+                    self.passing.remove(&conversation);
+                }
+                self.owners.entry(conversation).or_default().insert((epoch, maker));
+            }
+            Tells::Head { origin, size, root, .. } => {
+                let known = self.heads.entry((maker, origin)).or_insert((size, root));
+                if known.0 < size {
+                    *known = (size, root);
+                }
+            }
+            Tells::Withdrawn { .. } | Tells::Receipts { .. } => {}
+        }
+    }
+}
+
+/// Whether one claim goes before another: the later epoch, and of the same epoch the lower key.
+pub(crate) fn wins(one: (u64, NodeId), other: (u64, NodeId)) -> bool {
+    one.0 > other.0 || (one.0 == other.0 && one.1 < other.1)
+}
+
+/// The claim that goes before all others.
+fn foremost<'c>(claims: impl Iterator<Item = &'c (u64, NodeId)>) -> Option<(u64, NodeId)> {
+    claims.copied().reduce(|one, other| if wins(one, other) { one } else { other })
+}
+
+/// A length as a number of letters or notices.
+pub(crate) fn number(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,433 @@
+//! The nouns of the mesh: nodes, peers, what letters and notices say, and every limit of them.
+
+use crate::sealed::WireEvent;
+use model::UnixMs;
+use seal::keys::{PublicKey, Signature};
+use seal::{Digest, canon};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The version of letters and notices.
+pub const FORMAT: &str = "hermit-mesh/1";
+/// The version of the protocol that a presence tells.
+pub const PROTOCOL: u32 = 1;
+/// Bytes of a large content that one letter carries.
+pub const PART_BYTES: usize = 18 * 1024;
+/// Parts of one large content: 18 MB.
+pub const PARTS_MAX: u32 = 1_024;
+/// The longest text in one field of a letter or notice, in bytes.
+pub const FIELD_BYTES_MAX: usize = 24 * 1024;
+/// Relays that one node has.
+pub const RELAYS_MAX: usize = 8;
+/// Tools, models or folders that a presence tells, each.
+pub const CAPABILITIES_MAX: usize = 64;
+/// Peers that one node has.
+pub const PEERS_MAX: usize = 4_096;
+/// How many nodes pass a message to a conversation on before it is refused.
+pub const HOPS_MAX: u8 = 4;
+/// Nodes that a schedule names.
+pub const RANKS_MAX: usize = 32;
+/// The domain in which an approval key of a machine signs a decision.
+pub const DECISION_PAYLOAD_TYPE: &str = "application/vnd.hermit.mesh-decision+json";
+
+/// A node: the BIP-340 public key of its instance, as Nostr names it. In JSON 64 lower-case hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NodeId(pub Digest);
+
+impl std::fmt::Display for NodeId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::fmt::Debug for NodeId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::str::FromStr for NodeId {
+    type Err = seal::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self)
+    }
+}
+
+/// Another machine that a person paired with this one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Peer {
+    /// The machine.
+    pub node: NodeId,
+    /// As its person calls it.
+    pub name: String,
+    /// Where it reads: the only relays that are written to for it.
+    pub relays: Vec<String>,
+    /// The approval key that it showed; it counts for nothing until a person registers it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval_key: Option<PublicKey>,
+}
+
+/// What a node can do, as it tells its group (HV-3.7-1).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Capabilities {
+    /// Tools, by name.
+    pub tools: BTreeSet<String>,
+    /// Models, by name.
+    pub models: BTreeSet<String>,
+    /// Folders, by the alias that a person gave them; never a path.
+    pub folders: BTreeSet<String>,
+}
+
+impl Capabilities {
+    /// Whether they are few, short, and no path.
+    pub fn is_fit(&self) -> bool {
+        let all = [&self.tools, &self.models, &self.folders];
+        let is_name = |name: &String| name.len() <= 128 && !name.chars().any(model::visible::is_hidden);
+        all.iter().all(|set| set.len() <= CAPABILITIES_MAX && set.iter().all(is_name))
+            && !self.folders.iter().any(|alias| alias.contains(['/', '\\']))
+    }
+}
+
+/// What a node says of itself, encrypted to its group; the newest counts until it expires.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Presence {
+    /// The protocol that it speaks.
+    pub protocol: u32,
+    /// When it was told.
+    pub at: UnixMs,
+    /// Until when it counts.
+    pub until: UnixMs,
+    /// What it can do.
+    pub can: Capabilities,
+    /// How busy it is, in per cent.
+    pub load: u8,
+    /// Where it reads.
+    pub relays: Vec<String>,
+    /// The digest of which notices it has: two nodes that tell the same lack nothing of each other.
+    pub has: Digest,
+}
+
+/// A letter: what one node says to another, sealed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Letter {
+    /// [`FORMAT`].
+    pub format: String,
+    /// Who writes; the seal has to say the same.
+    pub from: NodeId,
+    /// To whom.
+    pub to: NodeId,
+    /// Which letter of the sender to the receiver, from 1 without gaps; 0 for one that may be lost.
+    pub number: u64,
+    /// What it says.
+    pub says: Says,
+}
+
+/// What a letter says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Says {
+    /// A message to a conversation, for the node that owns it (HV-3.1-2).
+    Input(Input),
+    /// What the owner answers, to the node that took the message in.
+    Answer(Answer),
+    /// The conversation is the receiver's from now on.
+    HandOver(HandOver),
+    /// A decision is asked for.
+    Card(Card),
+    /// A piece of a large content.
+    Part(Part),
+    /// A decision that was asked for.
+    Decision(SignedDecision),
+    /// A decision that was asked for is made, or needs none any more.
+    Settled {
+        /// The approval.
+        approval: String,
+    },
+    /// A signature under the receiver's head.
+    Cosigned(Cosigned),
+    /// The sender gave this letter up; the number stays, so that none is missing.
+    Gone,
+    /// The secret of a newer group.
+    Group(GroupSecret),
+    /// Which letters of the receiver were opened.
+    Opened(Opened),
+    /// Which notices the sender has.
+    Has {
+        /// How many of each maker.
+        has: BTreeMap<NodeId, u64>,
+    },
+    /// Notices that the receiver lacks.
+    Notices {
+        /// The notices.
+        notices: Vec<WireEvent>,
+    },
+}
+
+impl Says {
+    /// Whether it may be lost: the next of its kind makes up for it.
+    pub const fn is_loose(&self) -> bool {
+        matches!(self, Self::Opened(_) | Self::Has { .. } | Self::Notices { .. } | Self::Group(_))
+    }
+}
+
+/// A message to a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The conversation.
+    pub conversation: String,
+    /// The node that took it in.
+    pub origin: NodeId,
+    /// The canonical bytes of its envelope (`model::envelope`), signed by that node as gateway.
+    pub envelope: String,
+    /// How many nodes passed it on.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hops: u8,
+}
+
+fn is_zero(hops: &u8) -> bool {
+    *hops == 0
+}
+
+impl Input {
+    /// By what it is known, whichever way it comes.
+    pub fn id(&self) -> Digest {
+        let text = format!("hermit-mesh-input/1\n{}\n{}\n{}", self.conversation, self.origin, self.envelope);
+        Digest::of(text.as_bytes())
+    }
+}
+
+/// What the owner of a conversation answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// The conversation.
+    pub conversation: String,
+    /// [`Input::id`] of what is answered.
+    pub answers: Digest,
+    /// The text.
+    pub body: String,
+}
+
+/// A conversation passes to another owner. The old one writes nothing to it any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HandOver {
+    /// The conversation.
+    pub conversation: String,
+    /// The epoch that begins.
+    pub epoch: u64,
+    /// The head of the old owner's log.
+    pub head: Digest,
+}
+
+/// A decision that is asked of a person at another machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Card {
+    /// The approval.
+    pub approval: String,
+    /// SHA-256 of the packet's exact bytes, which come in parts.
+    pub packet: Digest,
+    /// Drawn for this question.
+    pub nonce: Digest,
+    /// Until when it can be answered.
+    pub expires_at: UnixMs,
+    /// How many machines have to say yes.
+    pub need: u8,
+}
+
+/// A piece of a large content; the whole is known by its digest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// SHA-256 of the whole.
+    pub whole: Digest,
+    /// Which piece, from 0.
+    pub index: u32,
+    /// How many there are.
+    pub count: u32,
+    /// Base64 of at most [`PART_BYTES`].
+    pub data: String,
+}
+
+/// What a person decided at a machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decision {
+    /// The approval.
+    pub approval: String,
+    /// SHA-256 of the packet that was shown.
+    pub packet: Digest,
+    /// The nonce of the card.
+    pub nonce: Digest,
+    /// The node that asked.
+    pub asked_by: NodeId,
+    /// Whether it is a yes.
+    pub allow: bool,
+    /// When.
+    pub decided_at: UnixMs,
+}
+
+/// A decision, signed by the approval key of the machine where it was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SignedDecision {
+    /// The decision.
+    pub decision: Decision,
+    /// The key.
+    pub key: PublicKey,
+    /// Ed25519 over [`Decision::signed_bytes`].
+    pub signature: Signature,
+}
+
+impl Decision {
+    /// What is signed.
+    ///
+    /// # Errors
+    /// When it has no canonical form.
+    pub fn signed_bytes(&self) -> Result<Vec<u8>, seal::Error> {
+        Ok(seal::dsse::pae(DECISION_PAYLOAD_TYPE, &canon::to_canonical(self)?))
+    }
+}
+
+/// A signature of another machine under a head of one's log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cosigned {
+    /// The log.
+    pub origin: String,
+    /// Notes in it.
+    pub size: u64,
+    /// The line of the signature, as it stands in a signed note.
+    pub line: String,
+}
+
+/// The secret of a group. It stands in no log.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GroupSecret {
+    /// Which group, counted from 1; the later one counts, and of two of the same epoch that with the lower key.
+    pub epoch: u64,
+    /// 32 bytes in hex.
+    pub secret: Digest,
+}
+
+impl std::fmt::Debug for GroupSecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GroupSecret").field("epoch", &self.epoch).finish_non_exhaustive()
+    }
+}
+
+/// Which letters were opened.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Opened {
+    /// All up to this one.
+    pub upto: u64,
+}
+
+/// A notice: what a node says to all, signed, so that anyone may pass it on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Notice {
+    /// [`FORMAT`].
+    pub format: String,
+    /// Which notice of its maker, from 1 without gaps.
+    pub number: u64,
+    /// When it was made, as its maker's clock says.
+    pub at: UnixMs,
+    /// What it tells.
+    pub tells: Tells,
+}
+
+/// What a notice tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Tells {
+    /// A schedule, and who may hold it, by rank (HV-3.5-3).
+    Schedule(Schedule),
+    /// The maker holds a schedule.
+    Lease {
+        /// The schedule.
+        schedule: String,
+        /// The epoch of the lease.
+        epoch: u64,
+    },
+    /// A slot began.
+    Fired {
+        /// The schedule.
+        schedule: String,
+        /// The slot's key.
+        slot: String,
+        /// The epoch of the lease under which it began.
+        epoch: u64,
+    },
+    /// The maker owns a conversation.
+    Owner {
+        /// The conversation.
+        conversation: String,
+        /// The epoch that began.
+        epoch: u64,
+        /// Whether the owner before did not hand it over.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        taken: bool,
+    },
+    /// A machine is not to be believed from now on.
+    Withdrawn {
+        /// The machine.
+        node: NodeId,
+        /// The last of its notices that counts: what all know in the end.
+        upto: u64,
+    },
+    /// A head of the maker's log, to be cosigned.
+    Head {
+        /// The log.
+        origin: String,
+        /// Notes in it.
+        size: u64,
+        /// Their root.
+        root: Digest,
+        /// The signed note.
+        note: String,
+    },
+    /// Receipts of the maker's log, so that there is one list.
+    Receipts {
+        /// The receipts.
+        lines: Vec<ReceiptLine>,
+    },
+}
+
+/// A schedule as the mesh knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schedule {
+    /// Its id.
+    pub schedule: String,
+    /// Its version; the later one counts.
+    pub version: u64,
+    /// SHA-256 of what a person approved.
+    pub sha256: Digest,
+    /// Who may hold it, the first one first.
+    pub ranks: Vec<NodeId>,
+    /// For how long a holder may be silent, in milliseconds.
+    pub term_ms: i64,
+}
+
+/// A receipt in the list of all machines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReceiptLine {
+    /// Its number in its log.
+    pub number: u64,
+    /// Its digest.
+    pub sha256: Digest,
+    /// When.
+    pub at: UnixMs,
+}

@@ -1,0 +1,192 @@
+//! Two nodes and a stranger: what is told of a letter, what is carried, and what comes of what nobody signed.
+
+use crate::fake::{Fake, Make as _, Seeded};
+use mesh::sealed::{Sealing as _, WireEvent};
+use mesh::{
+    Capabilities, Command, Delivered, Fact, GroupSecret, Happened, Node, NodeId, Peer, State, Step, Telling,
+    Way, carry, frame,
+};
+use model::UnixMs;
+use seal::Digest;
+
+const NOW: UnixMs = UnixMs(1_800_000_000_000);
+
+fn relay() -> Way {
+    Way::Relay("wss://relay.example".to_owned())
+}
+
+fn peer(node: NodeId) -> Peer {
+    Peer {
+        node,
+        name: "a machine".to_owned(),
+        relays: vec!["wss://relay.example".to_owned()],
+        approval_key: None,
+    }
+}
+
+struct One {
+    node: Node<Fake>,
+    facts: Vec<Fact>,
+    chance: Seeded,
+    id: NodeId,
+}
+
+impl One {
+    fn new(secret: u8, others: &[u8]) -> Self {
+        let sealing = Fake::make([secret; 32]);
+        let id = sealing.node();
+        let mut one = Self {
+            node: Node::new(sealing, State::new(id), NOW),
+            facts: Vec::new(),
+            chance: Seeded(secret.into()),
+            id,
+        };
+        for other in others {
+            let group = Some(GroupSecret { epoch: 1, secret: Digest::of(b"group") });
+            one.does(Happened::Said(Command::Pair { peer: peer(Fake::make([*other; 32]).node()), group }));
+        }
+        one
+    }
+
+    fn at(&mut self, what: Happened, now: UnixMs) -> Step {
+        let step = self.node.handle(what, now, &mut self.chance).unwrap();
+        self.facts.extend(step.facts.clone());
+        step
+    }
+
+    fn does(&mut self, what: Happened) -> Step {
+        self.at(what, NOW)
+    }
+
+    fn route(&mut self, conversation: &str) -> Step {
+        let (conversation, envelope) = (conversation.to_owned(), "hello".to_owned());
+        self.does(Happened::Said(Command::Route { conversation, envelope }))
+    }
+
+    fn hears(&mut self, step: &Step) -> Step {
+        let mut all = Step::default();
+        for (_, bytes) in &step.write {
+            let heard = self.does(Happened::Received { way: relay(), bytes: bytes.clone() });
+            all.deliver.extend(heard.deliver);
+            all.facts.extend(heard.facts);
+            all.write.extend(heard.write);
+            all.tell.extend(heard.tell);
+        }
+        all
+    }
+}
+
+/// Two that are paired; the second owns a conversation, and the first knows.
+fn two() -> (One, One) {
+    let (mut one, mut other) = (One::new(1, &[2]), One::new(2, &[1]));
+    one.does(Happened::Up(relay()));
+    other.does(Happened::Up(relay()));
+    let owns = other.does(Happened::Said(Command::Own { conversation: "c".to_owned() }));
+    one.hears(&owns);
+    (one, other)
+}
+
+fn event_of(bytes: &[u8]) -> WireEvent {
+    match frame::read(bytes) {
+        Some(frame::Frame::Event(event)) => *event,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn delivery_is_told_as_it_is() {
+    let (mut one, mut other) = two();
+    let sent = one.route("c");
+    assert!(matches!(sent.facts.as_slice(), [Fact::Queued { number: 1, .. }]));
+    // A relay has it: no more is said than that.
+    let event = event_of(&sent.write[0].1);
+    let ok = serde_json::to_vec(&("OK", event.id, true, "")).unwrap();
+    let told = one.does(Happened::Received { way: relay(), bytes: ok.clone() });
+    assert_eq!(told.facts, [Fact::Accepted { to: other.id, number: 1, way: relay() }]);
+    assert_eq!(one.does(Happened::Received { way: relay(), bytes: ok }).facts, []);
+    // Of an event that nobody wrote, a relay says nothing that counts.
+    let lie = serde_json::to_vec(&("OK", Digest::of(b"another"), true, "")).unwrap();
+    assert_eq!(one.does(Happened::Received { way: relay(), bytes: lie }).facts, []);
+    let no = serde_json::to_vec(&("OK", event.id, false, "too old")).unwrap();
+    let told = one.does(Happened::Received { way: relay(), bytes: no });
+    assert_eq!(told.tell, [Telling::Refused { way: relay(), why: "too old".to_owned() }]);
+    // The receiver opens it once, however often it comes, and says so.
+    let heard = other.hears(&sent);
+    assert!(matches!(heard.deliver.as_slice(), [Delivered::Input { .. }]));
+    assert_eq!(other.hears(&sent).deliver, []);
+    let opened = other.does(Happened::Tick);
+    assert_eq!(one.hears(&opened).facts, [Fact::Opened { to: other.id, upto: 1 }]);
+    assert_eq!(one.node.state().waiting(), 0);
+}
+
+#[test]
+fn without_any_network_a_stick_carries_the_same() {
+    let (mut one, mut other) = two();
+    one.does(Happened::Down(relay()));
+    assert_eq!(one.route("c").write, []);
+    let mut chance = Seeded(5);
+    let (file, left_out) = one.node.export(Some(other.id), NOW, &mut chance).unwrap();
+    assert_eq!(left_out, 0);
+    assert!(file.starts_with(b"hermit-mesh-carry/1\n"));
+    let heard = other.does(Happened::Imported(file.clone()));
+    assert!(matches!(heard.deliver.as_slice(), [Delivered::Input { .. }]));
+    assert_eq!(other.does(Happened::Imported(file)).deliver, []);
+    // The way back is a stick too: it says what was opened.
+    let (back, _) = other.node.export(None, NOW, &mut chance).unwrap();
+    other.route("c");
+    assert_eq!(one.does(Happened::Imported(back)).facts, [Fact::Opened { to: other.id, upto: 1 }]);
+    assert!(carry::unpack(b"another file").is_err());
+}
+
+#[test]
+fn a_stranger_gets_nothing_and_stops_nothing() {
+    let (mut one, mut other) = two();
+    // It knows everybody's keys and relays, and takes itself for paired.
+    let mut stranger = One::new(3, &[1, 2]);
+    stranger.does(Happened::Up(relay()));
+    let before = other.node.state().clone();
+    let owns = stranger.does(Happened::Said(Command::Own { conversation: "c2".to_owned() }));
+    let over = Command::HandOver { conversation: "c2".to_owned(), to: other.id, head: Digest::ZERO };
+    let over = stranger.does(Happened::Said(over));
+    let told = Command::Tell { can: Capabilities::default(), load: 0, relays: Vec::new() };
+    let told = stranger.does(Happened::Said(told));
+    for step in [&owns, &over, &told] {
+        assert!(!step.write.is_empty());
+        let heard = other.hears(step);
+        assert_eq!((heard.facts, heard.deliver, heard.write), (vec![], vec![], vec![]));
+    }
+    assert_eq!(other.node.state(), &before);
+    assert_eq!(other.does(Happened::Tick).tell.len(), 1, "that there was something is told");
+    // Frames that are none, of any length, change nothing either.
+    for bytes in
+        [b"".to_vec(), b"[]".to_vec(), vec![b'['; 400_000], b"[\"EVENT\",{}]".to_vec(), vec![0xff; 40]]
+    {
+        assert_eq!(other.does(Happened::Received { way: relay(), bytes }).facts, []);
+    }
+    let sent = one.route("c");
+    assert_eq!(stranger.hears(&sent).deliver, [], "what is sealed for another is opened by no one else");
+    assert!(matches!(other.hears(&sent).deliver.as_slice(), [Delivered::Input { .. }]));
+}
+
+#[test]
+fn facts_alone_make_a_node_again() {
+    let (mut one, other) = two();
+    one.route("c");
+    let lines: Vec<String> = one.facts.iter().map(|fact| serde_json::to_string(fact).unwrap()).collect();
+    assert!(!lines.concat().contains(&Digest::of(b"group").to_string()), "invariant 8");
+    let facts: Vec<Fact> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(&State::fold(one.id, &facts), one.node.state());
+    assert_eq!(one.node.state().owner("c"), Some((1, other.id)));
+}
+
+#[test]
+fn what_waited_for_thirty_days_never_comes_and_its_number_stays() {
+    let (mut one, mut other) = two();
+    one.route("c");
+    let late = NOW.plus_ms(mesh::NEVER_AFTER_MS + 1);
+    let step = one.at(Happened::Tick, late);
+    assert!(step.facts.iter().any(|fact| matches!(fact, Fact::Never { number: 1, .. })));
+    let heard = other.hears(&step);
+    assert_eq!(heard.deliver, []);
+    assert!(heard.facts.iter().any(|fact| matches!(fact, Fact::Took { number: 1, .. })));
+}

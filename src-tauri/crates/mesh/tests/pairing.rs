@@ -1,0 +1,117 @@
+//! Pairing by a code: with the right one, with a wrong one, with somebody in between, and too late.
+
+use crate::fake::{Make as _, Seeded};
+use mesh::GroupSecret;
+use mesh::pairing::{CODE_FOR_MS, Ended, Introduction, Pairing, Progress, draw_code};
+use mesh::sealed::{NostrSealing, Sealing as _};
+use model::UnixMs;
+use seal::Digest;
+
+const NOW: UnixMs = UnixMs(1_800_000_000_000);
+
+fn about(name: &str) -> Introduction {
+    let group = Some(GroupSecret { epoch: 1, secret: Digest::of(b"a group") });
+    let relays = vec!["wss://relay.example".to_owned()];
+    Introduction { name: name.to_owned(), relays, approval_key: None, group }
+}
+
+struct Two {
+    keys: [NostrSealing; 2],
+    sides: [Pairing; 2],
+    chance: Seeded,
+    ended: [Vec<Ended>; 2],
+}
+
+impl Two {
+    fn new(shown: &str, typed: &str) -> Self {
+        let keys = [NostrSealing::make([1; 32]), NostrSealing::make([2; 32])];
+        let mut chance = Seeded(3);
+        let inviter = Pairing::invite(keys[0].node(), about("laptop"), shown, NOW).unwrap();
+        let joiner = Pairing::join(keys[1].node(), about("server"), typed, NOW, &mut chance).unwrap();
+        Self { keys, sides: [inviter, joiner], chance, ended: [Vec::new(), Vec::new()] }
+    }
+
+    /// Hands over what each says until both are silent, as far as `passes` lets it through.
+    fn talk(&mut self, now: UnixMs, passes: impl Fn(usize, usize) -> bool) -> usize {
+        let mut said = 0;
+        let mut waiting: Vec<(usize, Progress)> = vec![(1, self.sides[1].tick(now, &mut self.chance))];
+        while let Some((by, progress)) = waiting.pop() {
+            self.ended[by].extend(progress.ended);
+            for frame in progress.write {
+                said += 1;
+                if passes(by, said) {
+                    let to = 1 - by;
+                    let heard = self.sides[to].received(&frame, &self.keys[to], now, &mut self.chance);
+                    waiting.push((to, heard));
+                }
+            }
+        }
+        said
+    }
+}
+
+#[test]
+fn with_the_code_both_know_each_other_and_the_one_that_shows_it_gives_its_group() {
+    let code = draw_code(&mut Seeded(1));
+    let typed = code.to_lowercase().replace('-', " ");
+    let mut two = Two::new(&code, &typed);
+    two.talk(NOW, |_, _| true);
+    let [Ended::Paired { peer: joiner, group: None }] = two.ended[0].as_slice() else {
+        panic!("{:?}", two.ended)
+    };
+    let [Ended::Paired { peer: inviter, group: Some(group) }] = two.ended[1].as_slice() else {
+        panic!("{:?}", two.ended)
+    };
+    assert_eq!((joiner.node, joiner.name.as_str()), (two.keys[1].node(), "server"));
+    assert_eq!((inviter.node, inviter.name.as_str()), (two.keys[0].node(), "laptop"));
+    assert_eq!(Some(group), about("laptop").group.as_ref());
+}
+
+#[test]
+fn what_a_relay_loses_is_said_again_and_pairs_once() {
+    let code = draw_code(&mut Seeded(1));
+    let mut two = Two::new(&code, &code);
+    // The last words of the machine that shows the code are lost, twice.
+    two.talk(NOW, |by, said| !(by == 0 && said > 2));
+    assert_eq!((two.ended[0].len(), two.ended[1].len()), (1, 0));
+    two.talk(NOW.plus_ms(2_000), |by, _| by == 1);
+    two.talk(NOW.plus_ms(4_000), |_, _| true);
+    assert_eq!((two.ended[0].len(), two.ended[1].len()), (1, 1));
+}
+
+#[test]
+fn three_wrong_codes_end_it_at_both() {
+    let mut two = Two::new("ABCD-EFGHJK", "ABCD-EFGHJL");
+    two.talk(NOW, |_, _| true);
+    assert_eq!(two.ended, [vec![Ended::WrongCode], vec![Ended::WrongCode]]);
+    assert_eq!(two.talk(NOW.plus_ms(60_000), |_, _| true), 0);
+}
+
+#[test]
+fn a_code_expires_and_only_a_code_is_one() {
+    let code = draw_code(&mut Seeded(1));
+    let mut two = Two::new(&code, &code);
+    two.talk(NOW.plus_ms(CODE_FOR_MS + 1), |_, _| true);
+    assert_eq!(two.ended[1], [Ended::Expired]);
+    let mut chance = Seeded(3);
+    let late = two.sides[0].tick(NOW.plus_ms(CODE_FOR_MS + 1), &mut chance);
+    assert_eq!(late.ended, Some(Ended::Expired));
+    for text in ["", "ABCD", "ABCD-EFGHJ", "ABCD-EFGHJKL", "ABCD-EFGHI0", &"A".repeat(10_000)] {
+        assert!(Pairing::invite(two.keys[0].node(), about("x"), text, NOW).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn what_was_said_in_a_pairing_opens_no_other_with_the_same_code() {
+    let code = draw_code(&mut Seeded(1));
+    let (mut one, mut other) = (Two::new(&code, &code), Two::new(&code, &code));
+    let begin = one.sides[1].tick(NOW, &mut one.chance).write.remove(0);
+    let reply = one.sides[0].received(&begin, &one.keys[0], NOW, &mut one.chance).write.remove(0);
+    let joins = one.sides[1].received(&reply, &one.keys[1], NOW, &mut one.chance).write.remove(0);
+    // Somebody who recorded it plays it to the same machine, which drew another half meanwhile.
+    let mut chance = Seeded(99);
+    let played = other.sides[0].received(&begin, &other.keys[0], NOW, &mut chance);
+    assert_eq!(played.write.len(), 1);
+    let played = other.sides[0].received(&joins, &other.keys[0], NOW, &mut chance);
+    assert_eq!(played.ended, None);
+}

@@ -1,0 +1,280 @@
+//! Simulated meshes: churn, crashes, partitions, clocks that differ, relays that lie, a machine that is withdrawn.
+//!
+//! `HERMIT_MESH_NODES` says how many nodes, `HERMIT_MESH_SEED` from which seed; what fails says its seed.
+
+mod relay;
+mod world;
+
+use crate::fake::{Fake, Make};
+use mesh::sealed::NostrSealing;
+use mesh::{Card, Command, Decision, Delivered, Fact, NodeId, Schedule, State};
+use seal::{Digest, Signer as _};
+use std::collections::{BTreeMap, BTreeSet};
+use world::World;
+
+const MINUTE: i64 = 60_000;
+
+/// What was done to a world, to be held against what came of it.
+#[derive(Default)]
+struct Done {
+    routed: BTreeSet<String>,
+    /// Conversations that are only ever handed over.
+    conversations: Vec<String>,
+    taken: String,
+    approvals: u32,
+    withdrawn: usize,
+}
+
+fn name(at: usize) -> String {
+    format!("conversation-{at}")
+}
+
+fn begin<S: Make>(world: &mut World<S>) -> Done {
+    let count = world.machines.len();
+    let withdrawn = count - 1;
+    let mut done = Done { withdrawn, taken: "taken".to_owned(), ..Done::default() };
+    for at in 0..(count / 8).clamp(2, 12) {
+        let owner = world.rng.of(count - 1);
+        world.say(owner, Command::Own { conversation: name(at) });
+        done.conversations.push(name(at));
+    }
+    world.say(0, Command::Own { conversation: done.taken.clone() });
+    for at in 0..(count / 50).clamp(1, 6) {
+        let mut ranks = BTreeSet::new();
+        while ranks.len() < 3.min(count - 1) {
+            ranks.insert(world.rng.of(count - 1));
+        }
+        let ranks: Vec<usize> = ranks.into_iter().collect();
+        let schedule = Schedule {
+            schedule: format!("schedule-{at}"),
+            version: 1,
+            sha256: Digest::of(b"what a person approved"),
+            ranks: ranks.iter().map(|node| world.machines[*node].id).collect(),
+            term_ms: 5 * MINUTE,
+        };
+        world.ranks.insert(schedule.schedule.clone(), ranks.clone());
+        world.say(ranks[0], Command::Schedule(schedule));
+    }
+    // Whoever asks knows the keys of two machines and of the one that will be withdrawn.
+    for approver in [1 % count, 2 % count, withdrawn] {
+        let (node, key) = (world.machines[approver].id, world.machines[approver].signer.public());
+        for asker in 0..count.min(8) {
+            if asker != approver {
+                world.say(asker, Command::Register { node, key });
+            }
+        }
+    }
+    world.run(2 * MINUTE);
+    done
+}
+
+fn route<S: Make>(world: &mut World<S>, done: &mut Done) {
+    let count = world.machines.len();
+    for _ in 0..4 {
+        let from = world.rng.of(count - 1);
+        if world.machines[from].node.is_some() {
+            let conversation = done.conversations[world.rng.of(done.conversations.len())].clone();
+            let envelope = format!("message {}", done.routed.len());
+            world.say(from, Command::Route { conversation, envelope: envelope.clone() });
+            done.routed.insert(envelope);
+        }
+    }
+    let owner_of = |world: &World<S>, conversation: &str| {
+        let nodes = 0..count - 1;
+        nodes
+            .into_iter()
+            .find(|at| world.machines[*at].node.as_ref().is_some_and(|n| n.state().may_write(conversation)))
+    };
+    let conversation = done.conversations[world.rng.of(done.conversations.len())].clone();
+    if let Some(owner) = owner_of(world, &conversation) {
+        let to = world.rng.of(count - 1);
+        if to != owner {
+            let to = world.machines[to].id;
+            world.say(owner, Command::HandOver { conversation, to, head: Digest::ZERO });
+        }
+    }
+    let taker = world.rng.of(count - 1);
+    if world.rng.percent(20) {
+        // It may be the owner already, or know of none.
+        let _ = world.try_say(taker, Command::Take { conversation: done.taken.clone() });
+    }
+}
+
+fn ask<S: Make>(world: &mut World<S>, done: &mut Done, need: u8) {
+    let asker = world.rng.of(world.machines.len().min(8) - 1);
+    if world.machines[asker].node.is_none() {
+        return;
+    }
+    let approvers = [1, 2, done.withdrawn].into_iter().filter(|at| *at != asker);
+    let of = approvers.map(|at| world.machines[at].id).filter(|node| world.state(asker).is_peer(*node));
+    let of: Vec<NodeId> = of.collect();
+    let packet = vec![b'p'; 40_000];
+    done.approvals += 1;
+    let card = Card {
+        approval: format!("approval-{}", done.approvals),
+        packet: Digest::of(&packet),
+        nonce: Digest::of(&done.approvals.to_be_bytes()),
+        expires_at: world.clock(asker).plus_ms(600 * MINUTE),
+        need,
+    };
+    // Too few may be left who could say yes.
+    let _ = world.try_say(asker, Command::Ask { card, packet, of });
+}
+
+/// Everybody who was asked and has not answered says yes.
+fn answer<S: Make>(world: &mut World<S>) {
+    for index in 0..world.machines.len() {
+        let asked = world.machines[index].delivered.iter().filter_map(|delivered| match delivered {
+            Delivered::Question { from, card, packet } => Some((*from, card.clone(), Digest::of(packet))),
+            _ => None,
+        });
+        for (asked_by, card, packet) in asked.collect::<Vec<_>>() {
+            let (approval, nonce, decided_at) = (card.approval, card.nonce, world.clock(index));
+            let decision = Decision { approval, packet, nonce, asked_by, allow: true, decided_at };
+            let signed = world.sign(index, decision);
+            // It may be answered, or settled by others.
+            let _ = world.try_say(index, Command::Decide(signed));
+        }
+    }
+}
+
+fn trouble<S: Make>(world: &mut World<S>, done: &mut Done, rounds: usize) {
+    world.crashes = 2;
+    for round in 0..rounds {
+        for schedule in world.ranks.keys().cloned().collect::<Vec<_>>() {
+            world.come_due(&schedule, &format!("slot-{round}"));
+        }
+        route(world, done);
+        ask(world, done, if round % 2 == 0 { 1 } else { 2 });
+        world.run(3 * MINUTE);
+        answer(world);
+        for _ in 0..(world.machines.len() / 10).max(1) {
+            let dies = world.rng.of(world.machines.len());
+            world.kill(dies);
+        }
+        world.cut(round % 3 == 1);
+        if round == rounds / 2 {
+            let by = (0..done.withdrawn).find(|at| world.machines[*at].node.is_some()).unwrap_or(0);
+            if world.machines[by].node.is_none() {
+                world.start(by);
+            }
+            let node = world.machines[done.withdrawn].id;
+            world.say(by, Command::Withdraw(node));
+        }
+        world.run(12 * MINUTE);
+    }
+    world.crashes = 0;
+    world.cut(false);
+    for index in 0..world.machines.len() {
+        if world.machines[index].node.is_none() {
+            world.start(index);
+        }
+    }
+    let slower = i64::try_from(world.machines.len() / 32).unwrap() + 1;
+    world.run(150 * MINUTE * slower.min(8));
+}
+
+fn check<S: Make>(world: &World<S>, done: &Done) {
+    let all = 0..done.withdrawn;
+    let withdrawn = world.machines[done.withdrawn].id;
+    let mut given: BTreeMap<&str, u32> = BTreeMap::new();
+    for index in all.clone() {
+        let machine = &world.machines[index];
+        let state = world.state(index);
+        assert_eq!(&State::fold(machine.id, &machine.facts), state, "invariant 1, machine {index}");
+        assert!(!state.is_peer(withdrawn), "machine {index} knows that it was withdrawn");
+        for (to, lane) in state.lanes() {
+            let opened = all
+                .clone()
+                .find(|at| world.machines[*at].id == *to)
+                .map(|at| world.state(at).taken(machine.id));
+            assert!(
+                lane.waiting.is_empty(),
+                "machine {index}: {:?} not opened, {opened:?} opened",
+                lane.waiting.keys()
+            );
+        }
+        assert_eq!(state.has(), world.state(0).has(), "machine {index} lacks notices");
+        for delivered in &machine.delivered {
+            if let Delivered::Input { input, epoch } = delivered {
+                *given.entry(&input.envelope).or_default() += 1;
+                assert!(state.counts(&input.conversation, *epoch, machine.id), "invariant 5: {input:?}");
+            }
+        }
+        for conversation in done.conversations.iter().chain([&done.taken]) {
+            assert_eq!(state.owner(conversation), world.state(0).owner(conversation), "machine {index}");
+        }
+        check_withdrawn(&machine.facts, withdrawn);
+    }
+    for envelope in &done.routed {
+        assert_eq!(given.get(envelope.as_str()), Some(&1), "invariant 2: `{envelope}`");
+    }
+    for (schedule, slot) in &world.due {
+        let counted: BTreeSet<_> = all.clone().map(|at| world.state(at).began(schedule, slot)).collect();
+        assert_eq!(counted.len(), 1, "invariant 6: {schedule} {slot}");
+        assert!(counted.first().unwrap().is_some(), "{schedule} {slot} did not begin");
+    }
+}
+
+/// Invariant 7: whatever that machine said yes to, it counted before the withdrawal was recorded or not at all.
+fn check_withdrawn(facts: &[Fact], withdrawn: NodeId) {
+    let at = facts.iter().position(|fact| matches!(fact, Fact::Withdrawn { node, .. } if *node == withdrawn));
+    let later = facts.iter().skip(at.unwrap());
+    assert!(!later.into_iter().any(|fact| matches!(fact, Fact::Decided { from, .. } if *from == withdrawn)));
+}
+
+fn seed() -> u64 {
+    std::env::var("HERMIT_MESH_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(17)
+}
+
+/// Says the seed of what fails.
+struct Says(u64, usize);
+
+impl Drop for Says {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("HERMIT_MESH_SEED={} HERMIT_MESH_NODES={}", self.0, self.1);
+        }
+    }
+}
+
+fn live<S: Make>(count: usize, seed: u64, rounds: usize) -> World<S> {
+    let _says = Says(seed, count);
+    let mut world = World::<S>::new(count, seed);
+    let mut done = begin(&mut world);
+    trouble(&mut world, &mut done, rounds);
+    check(&world, &done);
+    let decided = world.machines.iter().flat_map(|machine| &machine.delivered);
+    let decided = decided.filter(|delivered| matches!(delivered, Delivered::Decided { .. })).count();
+    let hours = (world.now - 1_800_000_000_000) / 3_600_000;
+    let per_node = |total: u64| total / u64::try_from(count).unwrap() / u64::try_from(hours.max(1)).unwrap();
+    eprintln!(
+        "{count} nodes, {hours} h: {} messages and {} slots, each once; {decided} of {} questions decided; a node and hour: {} written, {} bytes, {} read",
+        done.routed.len(),
+        world.due.len(),
+        done.approvals,
+        per_node(world.cost.written),
+        per_node(world.cost.bytes),
+        per_node(world.cost.read),
+    );
+    assert!(decided > 0, "somebody decided");
+    world
+}
+
+#[test]
+fn a_mesh_in_trouble_delivers_each_message_once_and_runs_each_slot_once() {
+    let nodes = std::env::var("HERMIT_MESH_NODES").ok().and_then(|nodes| nodes.parse().ok());
+    match nodes {
+        Some(nodes) => drop(live::<Fake>(nodes, seed(), 6)),
+        None => {
+            for (nodes, more) in [(5, 0), (5, 1), (5, 2), (10, 3)] {
+                live::<Fake>(nodes, seed() + more, 6);
+            }
+        }
+    }
+}
+
+#[test]
+fn so_does_one_whose_seals_are_real() {
+    live::<NostrSealing>(4, seed(), 2);
+}
