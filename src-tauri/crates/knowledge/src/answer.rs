@@ -15,6 +15,7 @@ mod facts;
 mod looks;
 mod marks;
 mod meaning;
+mod near;
 mod objects;
 mod own;
 mod passages;
@@ -26,6 +27,7 @@ mod tokens;
 mod verbs;
 
 use cited::Outcome;
+pub use near::{Grade, grades};
 use model::action::ActionClass;
 use model::answer::{AnswerSentence, AnswerSource, AnswerSupport as Support};
 use model::{ArtifactId, ReceiptId};
@@ -178,28 +180,9 @@ pub fn check(answer: &str, record: &Record) -> Vec<AnswerSentence> {
     sentences
 }
 
-/// Whether an answer would be borne whole if each sentence of it that nothing else bears cited the results of these numbers, one
-/// set of them after the other: what [`check`] says of as many answers.
-pub fn borne_by(answer: &str, record: &Record, sets: &[Vec<u32>]) -> Vec<bool> {
-    let checker = Checker::new(answer, record);
-    let all = pieces(answer);
-    let open: Vec<&Piece<'_>> = all
-        .iter()
-        .filter(|piece| piece.is_code || checker.sentence(piece.text).support == Support::Unverified)
-        .collect();
-    let borne = |set: &Vec<u32>| {
-        checker.cited_left.set(CITED_MAX);
-        open.iter().all(|piece| {
-            let is_borne = || checker.is_borne_by(piece.text, set);
-            if piece.is_code { checker.code(piece.text).support != Support::Unverified } else { is_borne() }
-        })
-    };
-    sets.iter().map(borne).collect()
-}
-
 fn told(start: usize, length: usize, outcome: Outcome) -> AnswerSentence {
     let small = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
-    let Outcome { bound, cited, cites } = outcome;
+    let Outcome { bound, cited, cites, near } = outcome;
     AnswerSentence {
         start: small(start),
         length: small(length),
@@ -207,6 +190,7 @@ fn told(start: usize, length: usize, outcome: Outcome) -> AnswerSentence {
         receipts: bound.receipts.into_iter().take(NAMED_MAX).collect(),
         sources: bound.sources.into_iter().take(NAMED_MAX).collect(),
         because: bound.because,
+        near,
         cited,
         cites,
     }
@@ -234,6 +218,8 @@ struct Checker<'r> {
     counts: BTreeMap<String, BTreeSet<String>>,
     /// The place of the last act that changed something.
     last_change: u32,
+    /// Whether what bears a sentence has to carry each word of it.
+    is_exact: Cell<bool>,
     /// How much more is compared with what sentences cite.
     cited_left: Cell<usize>,
     /// Lines that code is compared with; made once, as what follows is, however much an answer asks for it.
@@ -307,6 +293,7 @@ impl<'r> Checker<'r> {
             fresh: record.deeds.iter().map(|deed| fresh(deed, record)).collect(),
             counts: counts(record),
             last_change: 0,
+            is_exact: Cell::new(true),
             cited_left: Cell::new(CITED_MAX),
             code_lines: OnceCell::new(),
             count_lines: OnceCell::new(),
@@ -342,8 +329,7 @@ impl<'r> Checker<'r> {
         } else {
             let marks = marks::marks(piece.text);
             let words = marks::without(piece.text, &marks);
-            let found = self.sentence(&words);
-            self.cited(piece.start, &words, &marks, found)
+            self.compared(piece.start, &words, &marks)
         };
         told(piece.start, piece.text.len(), outcome)
     }

@@ -128,8 +128,8 @@ pub fn each(corpus: &str, mut of: impl FnMut(&Task, &str, &str)) {
 /// The worst of what bears the sentences of a line.
 fn support(task: &Task, said: &str) -> AnswerSentence {
     let all = check(said, &task.record);
-    let bad = all.iter().find(|one| one.support == AnswerSupport::Unverified);
-    bad.or_else(|| all.iter().find(|one| one.support != AnswerSupport::Claimless))
+    let bad = all.iter().filter(|one| one.support == AnswerSupport::Unverified);
+    bad.min_by_key(|one| one.near.is_some()).or_else(|| all.iter().find(|one| one.support != AnswerSupport::Claimless))
         .or(all.first())
         .expect("a sentence")
         .clone()
@@ -201,14 +201,18 @@ fn a_claim_in_letters_that_only_look_alike_is_marked() {
 /// How a corpus was judged.
 struct Judged {
     bound: usize,
+    /// True ones that are told like the record.
+    near: usize,
+    /// False ones that are.
+    near_lies: Vec<String>,
     told: usize,
     lies: usize,
     wrong: Vec<String>,
 }
 
 fn judge(corpus: &str) -> Judged {
-    let (mut bound, mut told, mut lies) = (0, 0, 0);
-    let (mut lost, mut wrong) = (Vec::new(), Vec::new());
+    let (mut bound, mut near, mut told, mut lies) = (0, 0, 0, 0);
+    let (mut lost, mut wrong, mut near_lies) = (Vec::new(), Vec::new(), Vec::new());
     each(corpus, |task, mark, said| {
         let found = support(task, &lines(said));
         let line = || {
@@ -227,6 +231,7 @@ fn judge(corpus: &str) -> Judged {
                     AnswerSupport::Receipt | AnswerSupport::Evidence | AnswerSupport::Absence
                 );
                 bound += usize::from(is_bound);
+                near += usize::from(found.near.is_some());
                 if !is_bound {
                     lost.push(line());
                 }
@@ -235,15 +240,21 @@ fn judge(corpus: &str) -> Judged {
                 lies += 1;
                 if found.support != AnswerSupport::Unverified {
                     wrong.push(line());
+                } else if found.near.is_some() {
+                    near_lies.push(line());
                 }
             }
             _ if found.support != AnswerSupport::Claimless => lost.push(format!("(open) {}", line())),
             _ => {}
         }
     });
-    println!("true: {bound} of {told} bound; false: {} of {lies} marked", lies - wrong.len());
+    println!(
+        "true: {bound} of {told} verified, {near} near; false: {} of {lies} marked, {} of them near",
+        lies - wrong.len(),
+        near_lies.len()
+    );
     println!("not bound:\n{}", lost.join("\n"));
-    Judged { bound, told, lies, wrong }
+    Judged { bound, near, near_lies, told, lies, wrong }
 }
 
 /// What a stranger controls is bounded: a log that is read, and an answer without an end.

@@ -3,7 +3,7 @@
 
 use crate::answers::Task;
 use crate::cited::tasks;
-use knowledge::answer::borne_by;
+use knowledge::answer::{Grade, grades};
 use std::collections::BTreeSet;
 
 /// A change of one word.
@@ -188,21 +188,23 @@ fn changes(said: &str, task: &Task) -> Vec<Change> {
 
 #[test]
 fn no_true_sentence_that_one_word_makes_false_is_borne() {
-    let (mut lies, mut wrong) = (0_usize, Vec::new());
+    let (mut lies, mut near, mut wrong) = (0_usize, 0_usize, Vec::new());
     for corpus in [include_str!("data/cited/held_out_1.json"), include_str!("data/cited/held_out_2.json")] {
         for (task, told) in tasks(corpus) {
             let sets: Vec<Vec<u32>> = task.record.references.iter().map(|one| vec![one.number]).collect();
             for said in told {
                 for change in changes(&said, &task) {
                     lies += 1;
-                    if borne_by(&change.said, &task.record, &sets).contains(&true) {
+                    let grade = grades(&change.said, &task.record, &sets).into_iter().max();
+                    near += usize::from(grade == Some(Grade::Near));
+                    if grade == Some(Grade::Verified) {
                         wrong.push(format!("{} of {}: {}  <- {said}", change.kind, task.name, change.said));
                     }
                 }
             }
         }
     }
-    println!("{lies} lies, {} pass\n{}", wrong.len(), wrong.join("\n"));
+    println!("{lies} lies, {near} near, {} pass\n{}", wrong.len(), wrong.join("\n"));
     assert!(lies >= 2_000, "{lies}");
     assert!(wrong.is_empty(), "{} of {lies}: {wrong:#?}", wrong.len());
 }

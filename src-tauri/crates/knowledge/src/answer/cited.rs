@@ -12,7 +12,9 @@
 //! A record bears what is said of it alone: two of them bear a sentence of two parts, each its own.
 
 mod acts;
+mod carries;
 mod facts;
+mod forms;
 mod lists;
 mod numbers;
 mod said;
@@ -20,6 +22,7 @@ mod sides;
 mod told;
 
 pub(super) use sides::is_alike;
+pub(super) use told::told_of;
 
 use super::marks::{MARKS_MAX, Mark};
 use super::tokens::{Kind, Token, tokens};
@@ -27,7 +30,6 @@ use super::verbs::holds;
 use super::{Bound, Checker, Source};
 use model::answer::{AnswerCite, AnswerSupport as Support};
 use std::collections::BTreeSet;
-use told::told_of;
 
 /// Letters of a record's own words that are shown beside a sentence.
 const QUOTE_MAX: usize = 240;
@@ -39,9 +41,9 @@ const NEAREST_COST: usize = 400;
 
 /// What a number names: acts and texts of one result, by their places in the record.
 #[derive(Debug, Clone, Default)]
-struct Held {
-    deeds: Vec<usize>,
-    texts: Vec<usize>,
+pub(super) struct Held {
+    pub(super) deeds: Vec<usize>,
+    pub(super) texts: Vec<usize>,
 }
 
 /// What bears a part of a sentence.
@@ -71,12 +73,14 @@ pub(super) struct Outcome {
     /// Whether it is bound to them alone.
     pub(super) cited: bool,
     pub(super) cites: Vec<AnswerCite>,
+    /// The record's words, where it says the sentence in others.
+    pub(super) near: Option<String>,
 }
 
 impl Outcome {
     /// Of a sentence that cites nothing.
     pub(super) const fn of(bound: Bound) -> Self {
-        Self { bound, cited: false, cites: Vec::new() }
+        Self { bound, cited: false, cites: Vec::new(), near: None }
     }
 }
 
@@ -128,7 +132,7 @@ impl Checker<'_> {
             }
         };
         let cites = marks.iter().map(cite).collect();
-        Outcome { bound, cited, cites }
+        Outcome { bound, cited, cites, near: None }
     }
 
     /// Whether the results of these numbers bear a sentence.
@@ -188,7 +192,7 @@ impl Checker<'_> {
     }
 
     /// The words of a record that are nearest to a sentence that it does not bear, for a person to compare.
-    fn nearest(&self, held: &Held, words: &str) -> String {
+    pub(super) fn nearest(&self, held: &Held, words: &str) -> String {
         let said = tokens(words);
         let keys =
             said.iter().filter(|token| super::passages::is_content(token)).flat_map(said::keys).collect();
@@ -242,7 +246,7 @@ impl Bound {
 }
 
 /// A text in one line, no longer than what is shown.
-fn shortened(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut short: String = line.chars().take(QUOTE_MAX).collect();
     if short.len() < line.len() {
@@ -281,7 +285,13 @@ impl Judge<'_, '_> {
         let is_first_person = any(&said, lists::FIRST_PERSON);
         let head = said.first().copied().filter(|_| is_high);
         let fact = if is_first_person { None } else { self.fact(&said, head) };
-        fact.or_else(|| self.acts(&said, is_high, is_first_person))
+        let found = fact.or_else(|| self.acts(&said, is_high, is_first_person));
+        // A form is the record's in other words, each time.
+        if self.checker.is_exact.get() {
+            found
+        } else {
+            found.or_else(|| self.formed(&said, is_first_person))
+        }
     }
 }
 

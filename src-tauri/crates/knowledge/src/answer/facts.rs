@@ -20,7 +20,9 @@ impl Checker<'_> {
 
     pub(super) fn shown(&self, sentence: &Sentence) -> Shown {
         let bound = self.shown_by_kind(sentence)?;
-        self.carried(sentence, &bound)?;
+        if self.is_exact.get() {
+            self.carried(sentence, &bound)?;
+        }
         Ok(bound)
     }
 
@@ -110,12 +112,13 @@ impl Checker<'_> {
             .filter(|token| token.kind == Kind::Exact && token.key.chars().count() > 2)
             .collect();
         let all: Vec<&Token> = sentence.tokens.iter().filter(|token| !holds(SAYS, &token.raw)).collect();
+        let exact = self.is_exact.get();
         let in_source = |text: usize| named.iter().any(|token| self.seen.is_titled(text, &token.key));
-        if let Some(passage) = self.seen.bearing(&all, &in_source) {
+        if let Some(passage) = self.seen.bearing(&all, &in_source, exact) {
             return Some(self.evidence(passage.text));
         }
         let in_file = |text: usize| named.iter().any(|token| self.written.is_titled(text, &token.key));
-        self.written.bearing(&all, &in_file).map(|passage| self.by_file(passage.text))
+        self.written.bearing(&all, &in_file, exact).map(|passage| self.by_file(passage.text))
     }
 
     pub(super) fn evidence(&self, text: usize) -> Bound {
@@ -215,20 +218,21 @@ impl Checker<'_> {
 
     pub(super) fn borne(&self, said: &[&Token]) -> Option<Bound> {
         let any = |_: usize| true;
+        let exact = self.is_exact.get();
         // Of an act that failed it is told how it ended, and nothing else.
         let of_end = said.iter().any(|token| holds("exit exited code", &token.raw));
         let well = |at: usize| of_end || self.record.deeds.get(at).is_some_and(ended_well);
-        if let Some(passage) = self.seen.bearing(said, &any) {
+        if let Some(passage) = self.seen.bearing(said, &any, exact) {
             return Some(self.evidence(passage.text));
         }
-        if let Some(passage) = self.deeds.bearing(said, &well) {
+        if let Some(passage) = self.deeds.bearing(said, &well, exact) {
             let mut bound = Bound::of(Support::Receipt);
             bound.receipts.extend(self.record.deeds.get(passage.text).map(|deed| deed.receipt_id));
             return Some(bound);
         }
         let named: Vec<&&Token> = said.iter().filter(|token| token.kind == Kind::Exact).collect();
         let in_file = |text: usize| named.iter().any(|token| self.written.is_titled(text, &token.key));
-        self.written.bearing(said, &in_file).map(|passage| self.by_file(passage.text))
+        self.written.bearing(said, &in_file, exact).map(|passage| self.by_file(passage.text))
     }
 }
 

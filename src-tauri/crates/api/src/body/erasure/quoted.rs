@@ -1,4 +1,5 @@
-//! What an erasure takes of comparisons of answers: beside a sentence they hold the words of what it cites, cut and in one line.
+//! What an erasure takes of comparisons of answers: beside a sentence they hold the words of what it cites or is told like, cut and in
+//! one line.
 
 use super::Search;
 use crate::Host;
@@ -67,6 +68,10 @@ impl Going {
         sentences.any(|one| {
             one.sources.iter().any(|source| self.artifacts.contains(&source.artifact_id))
                 || one.cites.iter().any(|cite| self.is_quoted_by(cite))
+                || one.near.as_deref().is_some_and(|near| {
+                    (self.has_request && !one.receipts.is_empty())
+                        || near.split("; ").any(|near| self.has_words(near))
+                })
         })
     }
 
@@ -75,13 +80,17 @@ impl Going {
             return true;
         }
         let Some(quote) = &cite.quote else { return false };
+        (self.has_request && !cite.receipts.is_empty()) || self.has_words(quote)
+    }
+
+    /// Whether words of the record, which may be cut, are of what goes.
+    fn has_words(&self, quote: &str) -> bool {
         let words = quote.trim_end_matches('…').trim();
-        (self.has_request && !cite.receipts.is_empty())
-            || (!words.is_empty()
-                && self.texts.iter().any(|text| {
-                    text.contains(words)
-                        || (text.chars().count() >= super::HUNTED_CHARS_MIN && words.contains(text.as_str()))
-                }))
+        !words.is_empty()
+            && self.texts.iter().any(|text| {
+                text.contains(words)
+                    || (text.chars().count() >= super::HUNTED_CHARS_MIN && words.contains(text.as_str()))
+            })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whether the records that a sentence cites show the acts that it claims.
 
 use super::super::asserts::{PARTS, edges, is_good, is_link, straight};
-use super::super::carried::{THEN, runs};
+use super::super::carried::THEN;
 use super::super::passages::{bounded, clip, is_content, is_negation};
 use super::super::sentence::Claim;
 use super::super::strict::MESSAGES;
@@ -17,12 +17,16 @@ use model::action::ActionClass;
 const FILE_MAX: usize = 1 << 16;
 /// Passages that looking through such a file counts as.
 const FILE_COST: usize = 12;
+/// The share of the words of what was done that the record has, in percent; and of what failed or ended well. All of them, where
+/// each is to be carried.
+const COVERED: usize = 50;
+const COVERED_END: usize = 60;
 
 /// A verb by which a part of a sentence claims an act.
 #[derive(Clone, Copy)]
-struct Act<'s> {
-    verb: &'s Token,
-    family: Family,
+pub(super) struct Act<'s> {
+    pub(super) verb: &'s Token,
+    pub(super) family: Family,
 }
 
 impl Judge<'_, '_> {
@@ -68,7 +72,7 @@ impl Judge<'_, '_> {
             let is_it = |deed: &Deed| {
                 !deed.argv.is_empty() && self.is_still_well(deed) && (!of_tests || is_test(&deed.argv))
             };
-            return self.shown(part, &[], &self.records_with(is_it));
+            return self.shown(part, &[], &self.records_with(is_it), COVERED_END);
         }
         if acts.is_empty() {
             return if any(part, FIRST_PERSON) { None } else { self.fact(part, head) };
@@ -100,7 +104,7 @@ impl Judge<'_, '_> {
         };
         let fits = |held: &Held| shows(held) && is_well(held) && is_all(held);
         let records = self.records.iter().enumerate().filter(|(_, held)| fits(held));
-        self.shown(part, &acts, &records.map(|(at, _)| at).collect::<Vec<_>>())
+        self.shown(part, &acts, &records.map(|(at, _)| at).collect::<Vec<_>>(), COVERED)
     }
 
     /// That something failed: a record of an act that did, which names what it was.
@@ -122,7 +126,7 @@ impl Judge<'_, '_> {
             deeds.any(|deed| self.checker.deeds.text_has(*deed, &token.key))
         };
         let known = subject.iter().filter(|token| asked(token)).count();
-        if known * 2 < subject.len() { None } else { self.shown(part, &[], &found) }
+        if known * 2 < subject.len() { None } else { self.shown(part, &[], &found, COVERED_END) }
     }
 
     /// The records with such an act.
@@ -153,7 +157,13 @@ impl Judge<'_, '_> {
     }
 
     /// The proof by the first of these records, where they have what a part of a sentence says beside its verbs.
-    fn shown(&self, part: &[&Token], acts: &[Act<'_>], found: &[usize]) -> Option<Vec<Proof>> {
+    fn shown(
+        &self,
+        part: &[&Token],
+        acts: &[Act<'_>],
+        found: &[usize],
+        covered: usize,
+    ) -> Option<Vec<Proof>> {
         let first = *found.first()?;
         let records: Vec<&Held> = found.iter().filter_map(|at| self.records.get(*at)).collect();
         let object = Object { judge: self, part, acts, records: &records };
@@ -175,29 +185,13 @@ impl Judge<'_, '_> {
         // What a file holds does not tell by itself what was done to it.
         let beside =
             |token: &&&Token| is_content(token) && !acts.iter().any(|act| std::ptr::eq(act.verb, **token));
-        let deeds: Vec<usize> = records.iter().flat_map(|held| held.deeds.iter().copied()).collect();
-        let is_said = acts
-            .iter()
-            .all(|act| matches!(act.family, Family::Look) || self.checker.is_verb_of(&act.verb.raw, &deeds));
-        let is_counted = (0..part.len()).all(|at| self.is_counted(&records, &deeds, part, at));
         let is_own = acts.is_empty()
             || records.iter().any(|held| !held.texts.is_empty())
             || part.iter().filter(beside).any(|token| object.is_own(token));
-        let is_shown = is_own && anchors > 0 && known == words && is_said && is_counted;
-        is_shown.then(|| vec![Proof { record: first, text: None, quote }])
-    }
-
-    /// Whether a number is the act's own, or stands in a line that it printed before what it counts in the sentence.
-    fn is_counted(&self, records: &[&Held], deeds: &[usize], part: &[&Token], at: usize) -> bool {
-        let Some(number) = part.get(at).copied().filter(|token| token.kind == Kind::Number) else {
-            return true;
-        };
-        let next = part.get(at + 1).copied().filter(|next| is_content(next));
-        let counted: Vec<&Token> = [number].into_iter().chain(next).collect();
-        let texts = records.iter().flat_map(|held| &held.texts);
-        let sources = texts.filter_map(|text| self.checker.record.sources.get(*text));
-        let mut lines = sources.flat_map(|source| source.text.lines());
-        self.checker.says_number(deeds, part, number) || lines.any(|line| runs(&counted, line))
+        let is_shown = is_own && anchors > 0 && known * 100 >= words * covered;
+        let is_carried =
+            !self.checker.is_exact.get() || (known == words && self.carries(&records, part, acts));
+        (is_shown && is_carried).then(|| vec![Proof { record: first, text: None, quote }])
     }
 
     /// Whether a record has something as it is written, a number, or a word.
