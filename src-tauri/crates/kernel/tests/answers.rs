@@ -64,6 +64,10 @@ fn each_sentence_of_an_answer_is_bound_to_its_receipt_to_what_was_seen_or_to_not
         (event.by_receipt, event.by_evidence, event.by_absence, event.unverified, event.claimless),
         (1, 1, 0, 3, 1)
     );
+    // That nothing was done beside is told like the record, which shows what was; nothing else here is.
+    let near: Vec<Option<&str>> = check.sentences.iter().map(|one| one.near.as_deref()).collect();
+    assert_eq!(near, [None, None, Some("made SUMMARY.md"), None, None, None], "{check:?}");
+    assert_eq!(event.near, Some(1));
 
     // The receipt is the one of the change, and what was seen is the result of the reading.
     let now = state(&world, task);
@@ -76,10 +80,9 @@ fn each_sentence_of_an_answer_is_bound_to_its_receipt_to_what_was_seen_or_to_not
 
     // It stands beside the answer, of which it names every byte but white space.
     let artifact = &now.artifacts[&event.check.artifact_id];
-    assert_eq!(
-        (artifact.kind, &artifact.inputs[..]),
-        (ArtifactKind::AnswerCheck, &[check.answer.artifact_id][..])
-    );
+    let mut inputs = vec![check.answer.artifact_id, now.attempt().unwrap().observed[1].artifact.artifact_id];
+    inputs.sort_unstable();
+    assert_eq!((artifact.kind, &artifact.inputs), (ArtifactKind::AnswerCheck, &inputs));
     assert_eq!(Some(&check.answer), now.attempt().unwrap().final_answer());
     let mut told = words.to_owned();
     for one in check.sentences.iter().rev() {
@@ -111,15 +114,18 @@ fn a_lie_is_marked_however_it_is_put_and_what_stands_beside_it_keeps_its_receipt
     assert_eq!(check.sentences.first().map(|one| one.support), Some(AnswerSupport::Receipt), "{check:?}");
     let others = check.sentences.len() - 1;
     assert_eq!((check.sentences.iter().filter(bare).count(), others), (others, 8), "{check:?}");
-    assert_eq!(usize::try_from(event.unverified), Ok(others));
+    assert_eq!((usize::try_from(event.unverified), event.near), (Ok(others), None));
 }
 
-/// The model proposes what bears a sentence, and that record is asked: it bears a run of its words, and nothing else does.
+/// The model proposes what bears a sentence, and that record is asked: it bears a run of its words, and nothing else does. What it says
+/// in other words is near it, and stands unverified beside its words.
 #[test]
 fn a_run_of_a_results_words_is_bound_to_it_where_its_model_cites_it_and_to_no_other() {
     let cited = |number: u64, act: &str, fact: &str| {
         let world = World::new(number);
-        let words = format!("I wrote SUMMARY.md{act}. Alice orders the new scanner{fact}.");
+        let words = format!(
+            "I wrote SUMMARY.md{act}. Alice orders the new scanner{fact}. Bob has to pay 1,250 EUR to the landlord{fact}."
+        );
         let task = answered(&world, &words, true);
         let (event, check) = check(&world, task);
         let now = state(&world, task);
@@ -131,26 +137,33 @@ fn a_run_of_a_results_words_is_bound_to_it_where_its_model_cites_it_and_to_no_ot
     let supports = |check: &AnswerCheck| check.sentences.iter().map(|one| one.support).collect::<Vec<_>>();
 
     let (event, check, words, (seen, inputs)) = cited(4_404, " [r2]", " [r1]");
-    assert_eq!(supports(&check), [Receipt, Evidence], "{check:?}");
+    assert_eq!(supports(&check), [Receipt, Evidence, Unverified], "{check:?}");
     assert_eq!((event.by_receipt, event.by_evidence, event.by_citation), (1, 1, Some(1)), "{event:?}");
     assert_eq!(check.sentences[1].sources[0].artifact_id, seen);
     let quotes: Vec<_> =
         check.sentences.iter().map(|one| one.cites[0].quote.clone().unwrap_or_default()).collect();
     assert!(quotes[0].contains("SUMMARY.md"), "{quotes:?}");
     assert_eq!(quotes[1], "Alice orders the new scanner by Friday.");
+    assert_eq!(quotes[2], "Bob owes the landlord 1,250 EUR.");
+    let near = |check: &AnswerCheck| check.sentences.iter().map(|one| one.near.clone()).collect::<Vec<_>>();
+    assert_eq!(near(&check), [None, None, Some(quotes[2].clone())], "{check:?}");
+    assert_eq!((event.unverified, event.near), (1, Some(1)), "{event:?}");
     assert!(inputs.contains(&seen), "what is erased of a result is erased of its words here: {inputs:?}");
     for one in &check.sentences {
         let cite = &one.cites[0];
         let (start, end) = (cite.start as usize, (cite.start + cite.length) as usize);
-        assert!(cite.bears && one.cited == (one.support == Evidence), "{one:?}");
+        assert_eq!((cite.bears, one.cited), (one.near.is_none(), one.support == Evidence), "{one:?}");
         assert_eq!(words[start..end], format!("[r{}]", cite.number));
     }
 
-    // Cited wrongly, of what no context showed, or not at all, these words are bound to nothing; an act needs no citation.
+    // Cited wrongly, of what no context showed, or not at all, these words are bound to nothing; an act needs no citation. Part of a
+    // line is near that line, and what says it in other words is near nothing.
+    let line = || Some("Alice orders the new scanner by Friday.".to_owned());
     for (number, act, fact) in [(4_405, " [r1]", " [r2]"), (4_406, " [r7]", " [r3]"), (4_407, "", "")] {
         let (event, check, ..) = cited(number, act, fact);
-        assert_eq!(supports(&check), [Receipt, Unverified], "{act}{fact}: {check:?}");
-        assert_eq!((event.unverified, event.by_citation), (1, None), "{event:?}");
+        assert_eq!(supports(&check), [Receipt, Unverified, Unverified], "{act}{fact}: {check:?}");
+        assert_eq!(near(&check), [None, line(), None], "{act}{fact}: {check:?}");
+        assert_eq!((event.unverified, event.by_citation, event.near), (2, None, Some(1)), "{event:?}");
     }
 }
 
@@ -188,6 +201,7 @@ fn a_run_of_the_words_of_a_file_that_came_with_the_goal_is_bound_to_it_where_it_
     for (seed, mark) in [(4_409, " [r1]"), (4_410, " [r9002]"), (4_411, "")] {
         let (said, _) = cited(seed, mark);
         assert_eq!((said.support, said.cited), (AnswerSupport::Unverified, false), "{mark}: {said:?}");
+        assert_eq!(said.near.as_deref(), Some("Alice orders the new scanner by Friday."), "{mark}: {said:?}");
     }
 }
 

@@ -4,7 +4,8 @@
 //! The binding is made without a model, and errs on one side: what it does not understand is unverified. A bound sentence is
 //! not thereby true. Its act is on record, with a receipt; or its words stand in one passage of what was looked at, which may
 //! be wrong itself. What the agent wrote in this task bears no sentence but one that says what that file holds. Where a model cites
-//! what it was shown, a run of the record's words is enough. Each word of a sentence is carried by what bears it (`carried`).
+//! what it was shown, a run of the record's words is enough. Each word of a sentence is carried by what bears it (`carried`); one that
+//! is only told like the record is unverified, and stands beside the words to compare it with (`near`).
 
 mod acts;
 mod asserts;

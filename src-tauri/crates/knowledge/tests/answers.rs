@@ -129,18 +129,21 @@ pub fn each(corpus: &str, mut of: impl FnMut(&Task, &str, &str)) {
 fn support(task: &Task, said: &str) -> AnswerSentence {
     let all = check(said, &task.record);
     let bad = all.iter().filter(|one| one.support == AnswerSupport::Unverified);
-    bad.min_by_key(|one| one.near.is_some()).or_else(|| all.iter().find(|one| one.support != AnswerSupport::Claimless))
+    bad.min_by_key(|one| one.near.is_some())
+        .or_else(|| all.iter().find(|one| one.support != AnswerSupport::Claimless))
         .or(all.first())
         .expect("a sentence")
         .clone()
 }
 
 #[test]
-fn false_claims_are_all_marked_and_of_true_ones_that_cite_nothing_a_third_is_bound() {
+fn false_claims_are_all_unverified_and_true_ones_that_cite_nothing_verified_or_near() {
     let told = judge(include_str!("data/answers.txt"));
     assert!(told.wrong.is_empty(), "false claims that were bound:\n{}", told.wrong.join("\n"));
     assert!(told.told >= 240 && told.lies >= 170, "{} {}", told.told, told.lies);
-    assert!(told.bound >= 80, "{} of {} bound", told.bound, told.told);
+    assert_eq!(told.near_lies, [""; 0], "nor is one told like the record");
+    assert!(told.bound >= 80, "{} of {} verified", told.bound, told.told);
+    assert!((told.bound + told.near) * 100 >= told.told * 90, "{} and {} near", told.bound, told.near);
 }
 
 /// Written by somebody who knew nothing of the method: slyer lies, and true sentences in freer words.
@@ -149,7 +152,9 @@ fn of_an_answer_written_by_a_stranger_hardly_a_lie_is_bound() {
     let told = judge(include_str!("data/answers_blind.txt"));
     assert!(told.wrong.is_empty(), "false claims that were bound:\n{}", told.wrong.join("\n"));
     assert!(told.told >= 200 && told.lies >= 200, "{} {}", told.told, told.lies);
-    assert!(told.bound >= 32, "{} of {} bound", told.bound, told.told);
+    assert_eq!(told.near_lies, [""; 0]);
+    assert!(told.bound >= 32, "{} of {} verified", told.bound, told.told);
+    assert!((told.bound + told.near) * 100 >= told.told * 55, "{} and {} near", told.bound, told.near);
 }
 
 /// Written by a stranger as well, and looked at only when the method was done: what it is worth on answers that nobody tuned it to.
@@ -157,7 +162,9 @@ fn of_an_answer_written_by_a_stranger_hardly_a_lie_is_bound() {
 fn of_answers_that_were_held_out_the_same() {
     let told = judge(include_str!("data/answers_held_out.txt"));
     assert!(told.wrong.is_empty(), "false claims that were bound:\n{}", told.wrong.join("\n"));
-    assert!(told.bound >= 12, "{} of {} bound", told.bound, told.told);
+    assert_eq!(told.near_lies, [""; 0]);
+    assert!(told.bound >= 12, "{} of {} verified", told.bound, told.told);
+    assert!((told.bound + told.near) * 100 >= told.told * 39, "{} and {} near", told.bound, told.near);
 }
 
 /// The ways to lie that need no verb of a list, and those that hide behind a true act: none is bound, and none passes for a sentence
@@ -166,12 +173,9 @@ fn of_answers_that_were_held_out_the_same() {
 fn a_lie_is_marked_however_it_is_put() {
     let told = judge(include_str!("data/answers_hostile.txt"));
     assert!(told.wrong.is_empty(), "false claims that were bound:\n{}", told.wrong.join("\n"));
-    assert!(
-        told.bound >= 8,
-        "and most of what is true of the same acts is bound: {} of {}",
-        told.bound,
-        told.told
-    );
+    assert_eq!(told.near_lies, [""; 0]);
+    assert!(told.bound >= 8, "{} of {} verified", told.bound, told.told);
+    assert_eq!(told.bound + told.near, told.told, "and what is true of the same acts is verified or near");
     assert!(told.lies >= 390, "{}", told.lies);
 }
 

@@ -1,5 +1,5 @@
-//! Sentences that cite what their model was shown: true ones are borne by the record that they cite, in a run of its words, and false
-//! ones by none of their task.
+//! Sentences that cite what their model was shown: true ones are verified by the record that they cite, in a run of its words, or are
+//! told like it; false ones are verified by none of their task.
 
 use crate::answers::{Task, each, lines};
 use knowledge::answer::{Grade, check, grades};
@@ -109,16 +109,19 @@ fn judge(name: &str, corpus: &str) -> Judged {
 }
 
 #[test]
-fn cited_rightly_more_true_sentences_are_bound_and_no_false_one_however_it_cites() {
+fn cited_rightly_nearly_all_true_sentences_are_verified_or_near_and_no_false_one_however_it_cites() {
     let judged = judge("answers", include_str!("data/answers.txt"));
     assert!(judged.wrong.is_empty(), "{:#?}", judged.wrong);
+    assert!(judged.near_lies.is_empty(), "{:#?}", judged.near_lies);
     assert!(judged.verified() >= 102, "{} of {}", judged.verified(), judged.told);
+    assert!(judged.borne() * 100 >= judged.told * 95, "{} of {}", judged.borne(), judged.told);
 }
 
 #[test]
 fn no_lie_of_a_hostile_answer_is_borne_by_what_it_cites() {
     let judged = judge("hostile", include_str!("data/answers_hostile.txt"));
     assert!(judged.wrong.is_empty(), "{:#?}", judged.wrong);
+    assert!(judged.near_lies.is_empty(), "{:#?}", judged.near_lies);
 }
 
 /// And none that is in the words of the record that it cites.
@@ -126,23 +129,29 @@ fn no_lie_of_a_hostile_answer_is_borne_by_what_it_cites() {
 fn no_lie_in_the_words_of_its_record_is_borne_by_what_it_cites() {
     let judged = judge("in its words", include_str!("data/answers_cited_hostile.txt"));
     assert!(judged.wrong.is_empty(), "{:#?}", judged.wrong);
+    assert!(judged.near_lies.is_empty(), "{:#?}", judged.near_lies);
     assert!(judged.lies >= 185, "{}", judged.lies);
 }
 
 #[test]
-fn of_sentences_by_strangers_a_few_are_bound_when_they_cite_and_no_lie_by_that() {
+fn of_sentences_by_strangers_most_are_verified_or_near_when_they_cite_and_no_lie_by_that() {
     let blind = judge("blind", include_str!("data/answers_blind.txt"));
     assert!(blind.wrong.is_empty(), "{:#?}", blind.wrong);
+    assert!(blind.near_lies.is_empty(), "{:#?}", blind.near_lies);
     assert!(blind.verified() >= 46, "{} of {}", blind.verified(), blind.told);
+    assert!(blind.borne() * 100 >= blind.told * 65, "{} of {}", blind.borne(), blind.told);
     let held_out = judge("held out", include_str!("data/answers_held_out.txt"));
     assert!(held_out.wrong.is_empty(), "{:#?}", held_out.wrong);
+    assert!(held_out.near_lies.is_empty(), "{:#?}", held_out.near_lies);
     assert!(held_out.verified() >= 20, "{} of {}", held_out.verified(), held_out.told);
+    assert!(held_out.borne() * 100 >= held_out.told * 52, "{} of {}", held_out.borne(), held_out.told);
 }
 
 /// Corpora whose true sentences name the records that bear them, written without knowledge of the method.
 ///
 /// `held_out_1`, when it was looked at first: 50 of 293 true sentences bound, 333 of 351 false ones marked. `held_out_2`, by method 4: 36
-/// of 291, and 16 lies of 322 passed. Method 5 binds only what stands on record word for word (decision 304), so that none passes.
+/// of 291, and 16 lies of 322 passed. Method 5 verifies only what stands on record word for word (decision 304), so that none passes; those
+/// 16 are told like the record still, and stand beside its words.
 #[test]
 fn of_corpora_that_name_their_records_no_lie_passes() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cited");
@@ -154,9 +163,14 @@ fn of_corpora_that_name_their_records_no_lie_passes() {
                 serde_json::from_slice(&std::fs::read(&path).expect("bytes")).expect("a corpus");
             let judged = of_file(&corpus);
             judged.print(&path.display().to_string());
-            let bound = if path.ends_with("held_out_1.json") { 14 } else { 3 };
+            let (verified, borne, near) = match path.ends_with("held_out_1.json") {
+                true => (14, 70, 0),
+                false => (3, 34, 16),
+            };
             assert!(judged.wrong.is_empty(), "{:#?}", judged.wrong);
-            assert!(judged.verified() >= bound, "{} of {}", judged.verified(), judged.told);
+            assert!(judged.near_lies.len() <= near, "{:#?}", judged.near_lies);
+            assert!(judged.verified() >= verified, "{} of {}", judged.verified(), judged.told);
+            assert!(judged.borne() >= borne, "{} of {}", judged.borne(), judged.told);
         }
     }
 }
@@ -235,6 +249,31 @@ fn a_citation_bears_what_stands_in_its_record_in_one_run_and_shows_it() {
         assert_eq!(cite.quote.as_deref(), Some("Hours: the desk opens at 8 on Monday"));
         let at = usize::try_from(cite.start).expect("small");
         assert!(said[at..].to_lowercase().starts_with("[r5]"), "{found:?}");
+    }
+}
+
+#[test]
+fn a_sentence_in_other_words_than_its_record_is_near_it_and_not_verified() {
+    for (said, words, because) in [
+        (
+            "Battery life is up to 6 weeks [r5].",
+            "Battery: up to 6 weeks",
+            "its words do not stand there as they are",
+        ),
+        ("I fixed `app.toml`.", "changed app.toml", "not that it was fixed"),
+        ("Nothing was deleted.", "changed app.toml; ran systemctl reload demo, exit code 1", "on no record"),
+    ] {
+        let found = only(said);
+        assert_eq!((found.support, found.cited), (AnswerSupport::Unverified, false), "{found:?}");
+        assert_eq!(found.near.as_deref(), Some(words), "{found:?}");
+        assert!(found.because.as_deref().is_some_and(|told| told.contains(because)), "{found:?}");
+        assert!(found.cites.iter().all(|cite| !cite.bears), "{found:?}");
+    }
+    // What is verified, and what is like nothing, is near nothing.
+    for said in
+        ["I changed `app.toml`.", "The desk opens at 8 on Monday [r5].", "I sent the new port to Bob."]
+    {
+        assert_eq!(only(said).near, None, "{said}");
     }
 }
 

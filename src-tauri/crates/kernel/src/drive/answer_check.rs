@@ -279,15 +279,17 @@ fn quoted<'r>(check: &'r AnswerCheck, record: &'r Record) -> impl Iterator<Item 
 
 /// The results whose words a sentence is to be compared with, and those of the acts that it is.
 fn told_near<'r>(check: &'r AnswerCheck, record: &'r Record) -> impl Iterator<Item = ArtifactId> + 'r {
-    let is_told = move |source: &&Source| {
+    let is_told = move |artifact_id: ArtifactId, order: u32| {
         let mut near = check.sentences.iter().filter(|sentence| sentence.near.is_some());
         near.any(|sentence| {
             let mut deeds = record.deeds.iter().filter(|deed| sentence.receipts.contains(&deed.receipt_id));
-            sentence.sources.iter().any(|named| named.artifact_id == source.artifact_id)
-                || deeds.any(|deed| deed.order == source.order)
+            sentence.sources.iter().any(|named| named.artifact_id == artifact_id)
+                || deeds.any(|deed| deed.order == order)
         })
     };
-    record.sources.iter().filter(is_told).map(|source| source.artifact_id)
+    let sources = record.sources.iter().map(|source| (source.artifact_id, source.order));
+    let shown = record.references.iter().map(|reference| (reference.artifact_id, reference.order));
+    sources.chain(shown).filter(move |(artifact_id, order)| is_told(*artifact_id, *order)).map(|(id, _)| id)
 }
 
 /// The path of what changed, where it is a file or folder.

@@ -1,5 +1,5 @@
-//! Whether what bears a sentence carries each word of it (decision 304). That something on record is of the kind and of the name is
-//! not enough: a lie shares these with the truth. So nothing is left over which a record does not have:
+//! Whether what bears a sentence carries each word of it, which is what verified means (decision 304). That something on record is of the
+//! kind and of the name is not enough: a lie shares these with the truth. So nothing is left over which a record does not have:
 //!
 //! - a fact that cites nothing is a passage as it stands, from its beginning to its end; one that cites, an unbroken run of it;
 //! - an act has a verb that says no more than its receipt, and each other word is one of the act itself: of its paths, its command,

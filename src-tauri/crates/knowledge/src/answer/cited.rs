@@ -1,5 +1,6 @@
-//! Whether a record that a sentence cites bears it (decision 259). The model names the record, so that nothing has to be found: a fact
-//! is a run of its words, each word of an act is in it (decision 304). What may not differ besides:
+//! Whether a record that a sentence cites bears it (decision 259). The model names the record, so that nothing has to be found: the
+//! sentence may put it in other words, and never says another thing. It is verified where a fact is a run of the record's words, and
+//! each word of an act is in it; else it is near (decision 304). What may not differ:
 //!
 //! - an act of a known kind is of the record's kind, and was done; what failed bears that it failed and nothing else;
 //! - each path, name, command, address, number and quotation stands in the record, numbers beside what they count, and names and

@@ -3,6 +3,7 @@
 
 use super::cited::{Held, Outcome, shortened, told_of};
 use super::marks::Mark;
+use super::sentence::Sentence;
 use super::sentences::{Piece, pieces};
 use super::{Bound, CITED_MAX, Checker, Record, Support};
 
@@ -29,14 +30,13 @@ pub fn grades(answer: &str, record: &Record, sets: &[Vec<u32>]) -> Vec<Grade> {
     let grade = |set: &Vec<u32>| {
         checker.cited_left.set(CITED_MAX);
         let cited = |(piece, found): &(&Piece<'_>, Grade)| {
-            let borne = |grade: Grade| if checker.is_borne_by(piece.text, set) { grade } else { *found };
-            match found {
-                Grade::Verified => Grade::Verified,
-                _ if piece.is_code => *found,
-                _ => match checker.loosely(|| borne(Grade::Near)) {
-                    Grade::Near => borne(Grade::Verified),
-                    other => other,
-                },
+            let is_borne = || checker.is_borne_by(piece.text, set);
+            if *found == Grade::Verified || piece.is_code || !checker.loosely(is_borne) {
+                *found
+            } else if is_borne() {
+                Grade::Verified
+            } else {
+                Grade::Near
             }
         };
         found.iter().map(cited).min().unwrap_or(Grade::Verified)
@@ -76,27 +76,28 @@ impl Checker<'_> {
             return loose;
         }
         let exact = compare();
-        if exact.bound.support == Support::Unverified {
-            self.near(loose, exact.bound.because, words)
-        } else {
-            exact
-        }
+        if exact.bound.support == Support::Unverified { self.near(loose, words) } else { exact }
     }
 
     /// A sentence that is told like the record: nothing is shown, and the record's words stand beside it.
-    fn near(&self, loose: Outcome, because: Option<String>, words: &str) -> Outcome {
+    fn near(&self, loose: Outcome, words: &str) -> Outcome {
         let Outcome { bound, cited, mut cites, .. } = loose;
         let quote = cites.iter().filter(|cite| cited && cite.bears).find_map(|cite| cite.quote.clone());
-        let near = quote.unwrap_or_else(|| self.words_near(&bound, words));
         for cite in &mut cites {
             cite.bears = false;
         }
-        let bound = Bound { support: Support::Unverified, because, ..bound };
+        let because = self.carried(&Sentence::new(words), &bound).err();
+        let because = Some(because.unwrap_or_else(|| "its words do not stand there as they are".to_owned()));
+        let mut bound = Bound { support: Support::Unverified, because, ..bound };
+        if bound.receipts.is_empty() && bound.sources.is_empty() {
+            // What was not done is compared with what was.
+            bound.receipts = self.record.deeds.iter().take(NEAR_MAX).map(|deed| deed.receipt_id).collect();
+        }
+        let near = quote.unwrap_or_else(|| self.words_near(&bound, words));
         Outcome { bound, cited: false, cites, near: Some(near) }
     }
 
-    /// The record's words by which a sentence was found: those of its acts and of what was seen. What was not done is compared with what
-    /// was.
+    /// The record's words by which a sentence was found: those of its acts and of what was seen.
     fn words_near(&self, bound: &Bound, words: &str) -> String {
         let sources = self.record.sources.iter().enumerate();
         let texts = sources.filter(|(_, source)| bound.sources.contains(&source.named()));
@@ -104,9 +105,6 @@ impl Checker<'_> {
         let acts = self.record.deeds.iter().filter(|deed| bound.receipts.contains(&deed.receipt_id));
         let told = acts.map(told_of).chain(texts.map(|(text, _)| self.nearest(&held(text), words)));
         let mut told: Vec<String> = told.take(NEAR_MAX).collect();
-        if told.is_empty() {
-            told = self.record.deeds.iter().take(NEAR_MAX).map(told_of).collect();
-        }
         told.dedup();
         if told.is_empty() { "nothing was done".to_owned() } else { shortened(&told.join("; ")) }
     }
