@@ -28,10 +28,10 @@ mod tokens;
 mod verbs;
 
 use cited::Outcome;
-pub use near::{Grade, grades};
 use model::action::ActionClass;
 use model::answer::{AnswerSentence, AnswerSource, AnswerSupport as Support};
 use model::{ArtifactId, ReceiptId};
+pub use near::{Grade, grades};
 use own::Own;
 use passages::{Passages, clip};
 use sentences::{Piece, pieces};
