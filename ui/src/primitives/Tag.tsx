@@ -65,6 +65,16 @@ export function Cite({ children, title }: { children: ReactNode; title?: string 
   return <span className={styles.cite} title={title}>{children}</span>;
 }
 
+/** What is told like the record, whose words stand beside it. */
+export function ToCompare() {
+  return (
+    <span className={styles.compare}>
+      <Mark name="unknown" size={10} />
+      COMPARE
+    </span>
+  );
+}
+
 /** What no receipt confirms. */
 export function Unverified({ children = "UNVERIFIED" }: { children?: ReactNode }) {
   return (

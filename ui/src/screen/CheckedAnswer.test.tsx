@@ -3,13 +3,13 @@ import { render, screen } from "@testing-library/react";
 import { expect, test } from "vitest";
 import type { AnswerCheck } from "~/ipc/generated/answer";
 import { CheckedAnswer } from "./CheckedAnswer";
-import { markedAnswer } from "./answer";
+import { countsOf, isBare, markedAnswer } from "./answer";
 
 const check: AnswerCheck = {
-  method: "hermit.answer/4",
+  method: "hermit.answer/5",
   sentences: [
-    { gap: "", text: "The port is another now [r2].", plain: "The port is another now.", support: "receipt", receipts: ["rcp_1"], sources: [], because: null, cited: true, cites: [{ number: 2, bears: true, source: null, receipts: ["rcp_1"], quote: "changed app.toml" }] },
-    { gap: " ", text: "It is out. [r9]", plain: "It is out.", support: "unverified", receipts: [], sources: [], because: "r9, which it cites, is nothing that was shown", cited: false, cites: [{ number: 9, bears: false, source: null, receipts: [], quote: null }] },
+    { gap: "", text: "The port is another now [r2].", plain: "The port is another now.", support: "receipt", receipts: ["rcp_1"], sources: [], because: null, near: null, cited: true, cites: [{ number: 2, bears: true, source: null, receipts: ["rcp_1"], quote: "changed app.toml" }] },
+    { gap: " ", text: "It is out. [r9]", plain: "It is out.", support: "unverified", receipts: [], sources: [], because: "r9, which it cites, is nothing that was shown", near: null, cited: false, cites: [{ number: 9, bears: false, source: null, receipts: [], quote: null }] },
   ],
 };
 
@@ -32,4 +32,16 @@ test("where the record that it cites does not show it, the words of both stand b
   const { container } = render(<CheckedAnswer check={open} cite={(receipt) => <b key={receipt}>{receipt}</b>} />);
   expect(container.textContent).toMatch(/It lasts 8 weeks\..*UNVERIFIED.*compare with.*Battery: up to 6 weeks/);
   expect(markedAnswer(open, (receipt) => receipt)).toContain("[UNVERIFIED, compare with: \u201cBattery: up to 6 weeks\u201d]");
+});
+
+test("one that is told like the record is not shown as verified: it has a mark of its own, and the words of the record beside it", () => {
+  const near: AnswerCheck = { ...check, sentences: [check.sentences[0]!, { ...check.sentences[1]!, text: "I improved it.", plain: null, receipts: ["rcp_2"], because: "a receipt shows what was done, and not that it was improved", near: "changed app.toml", cites: [] }, check.sentences[1]!] };
+  const { container } = render(<CheckedAnswer check={near} cite={(receipt) => <b key={receipt}>{receipt}</b>} />);
+  const [, told] = [...container.querySelectorAll<HTMLElement>("[data-support]")];
+  expect(told?.textContent).toMatch(/I improved it\..*COMPARE.*changed app\.toml/);
+  expect(told?.textContent).not.toMatch(/UNVERIFIED|rcp_2/);
+  expect(screen.getByTitle(/not every word of it is: a receipt shows what was done/)).toBeTruthy();
+  expect(markedAnswer(near, (receipt) => receipt)).toContain("I improved it. [COMPARE: \u201cchanged app.toml\u201d] It is out. [UNVERIFIED]");
+  expect(countsOf(near)).toBe("1 verified, 1 to compare, 1 unverified");
+  expect(isBare({ ...near, sentences: near.sentences.slice(1) })).toBe(false);
 });

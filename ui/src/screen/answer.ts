@@ -2,9 +2,17 @@
 import type { AnswerCheck, AnswerSentence } from "~/ipc/generated/answer";
 import type { Task } from "~/ipc/generated/task";
 
-/** Whether nothing on record shows any of it. */
+/** Whether nothing on record shows any of it, or is like it. */
 export function isBare(check: AnswerCheck): boolean {
-  return !check.sentences.some((one) => one.support === "receipt" || one.support === "evidence" || one.support === "absence");
+  return !check.sentences.some((one) => one.near !== null || (one.support !== "unverified" && one.support !== "claimless"));
+}
+
+/** How many sentences are verified, are to be compared, and are neither; those that claim nothing do not count. */
+export function countsOf(check: AnswerCheck): string {
+  const open = check.sentences.filter((one) => one.support === "unverified");
+  const near = open.filter((one) => one.near !== null).length;
+  const verified = check.sentences.filter((one) => one.support !== "claimless").length - open.length;
+  return [`${verified} verified`, ...(near > 0 ? [`${near} to compare`] : []), `${open.length - near} unverified`].join(", ");
 }
 
 /** What shows the sentences of a message, where it is a task's last words; of the words of an attempt before, nobody asks it here. */
@@ -14,8 +22,9 @@ export function checkOf(task: Task, message: { final: boolean; text: string }): 
   return message.final && whole === message.text.trim() ? check : null;
 }
 
-/** What the records say that a sentence is bound to by what the model cited alone, or that it cites without being shown by them. */
+/** What the records say that a sentence is bound to by what the model cited alone, that it is told like, or that it cites without being shown by them. */
 export function quotesOf(of: AnswerSentence): string[] {
+  if (of.near !== null) return [of.near];
   const open = of.support === "unverified";
   return open || of.cited ? [...new Set(of.cites.flatMap((one) => (open || one.bears ? one.quote ?? [] : [])))] : [];
 }
@@ -31,7 +40,7 @@ function mark(of: AnswerSentence, short: (receipt: string) => string): string {
     case "receipt": return ` [${of.receipts.map(short).join(", ")}${quotes}]`;
     case "evidence": return ` [seen: ${of.sources.map((source) => source.title).join(", ")}${quotes}]`;
     case "absence": return " [no receipt says otherwise]";
-    case "unverified": return quotes === "" ? " [UNVERIFIED]" : ` [UNVERIFIED, compare with${quotes}]`;
+    case "unverified": return of.near !== null ? ` [COMPARE${quotes}]` : quotes === "" ? " [UNVERIFIED]" : ` [UNVERIFIED, compare with${quotes}]`;
     case "claimless": return "";
   }
 }

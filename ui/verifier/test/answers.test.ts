@@ -35,7 +35,7 @@ test("each sentence stands with what bears it, and the words are whole", () => {
   const found = answer(SENTENCES);
   expect(found?.sentences?.map((one) => [one.text, one.support])).toEqual([["I wrote a.md.", "receipt"], ["Größe: 5 €.", "evidence"], ["The mail is out.", "unverified"]]);
   expect(found?.sentences?.map((one) => one.gap + one.text).join("")).toBe(WORDS);
-  expect(found?.counts).toEqual({ receipt: 1, evidence: 1, absence: 0, unverified: 1 });
+  expect(found?.counts).toEqual({ receipt: 1, evidence: 1, absence: 0, near: 0, unverified: 1 });
 });
 
 test("what names nothing, has a word of no list, or was not compared is marked", () => {
@@ -76,4 +76,17 @@ test("words that are no mark are not taken out of an answer", () => {
   for (const words of ["another now", "r2"]) {
     expect(ofCited([{ ...first, cites: [{ ...at(words), number: 2, bears: true }] }])?.sentences).toBeUndefined();
   }
+});
+
+test("what is told like the record is not bound: the words of the record stand beside it, and it counts for itself", () => {
+  const near: Json = { ...place("The mail is out."), support: "unverified", because: "no receipt shows that", receipts: ["rcp_1"], near: "the mail is queued" };
+  const check: Json = { answer: { artifact_id: "art_9", sha256 }, sentences: [SENTENCES[0] ?? null, SENTENCES[1] ?? null, near] };
+  const counted = { ...checked, payload: { ...(checked.payload as { [name: string]: Json }), near: 1 } };
+  const [found] = answersOf([ended(WORDS), counted], () => check, () => undefined);
+  expect(found?.counts).toEqual({ receipt: 1, evidence: 1, absence: 0, near: 1, unverified: 0 });
+  expect(found?.sentences?.map((one) => [one.support, one.isNear, one.quotes])).toEqual([["receipt", false, []], ["evidence", false, []], ["unverified", true, ["the mail is queued"]]]);
+  // A sentence that is bound is compared with nothing, and more of them than are unverified are none.
+  const [bound] = answersOf([ended(WORDS), { ...checked, payload: { ...(checked.payload as { [name: string]: Json }), near: 9 } }], () => ({ ...check, sentences: [{ ...(SENTENCES[0] as { [name: string]: Json }), near: "x" }] }), () => undefined);
+  expect(bound?.counts).toMatchObject({ near: 1, unverified: 0 });
+  expect(bound?.sentences?.[0]).toMatchObject({ support: "receipt", isNear: false, quotes: [] });
 });

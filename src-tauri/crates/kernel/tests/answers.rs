@@ -58,12 +58,16 @@ fn each_sentence_of_an_answer_is_bound_to_its_receipt_to_what_was_seen_or_to_not
     let task = answered(&world, words, true);
     let (event, check) = check(&world, task);
     let supports: Vec<AnswerSupport> = check.sentences.iter().map(|one| one.support).collect();
-    use AnswerSupport::{Absence, Claimless, Evidence, Receipt, Unverified};
-    assert_eq!(supports, [Receipt, Evidence, Absence, Unverified, Unverified, Claimless], "{check:?}");
+    use AnswerSupport::{Claimless, Evidence, Receipt, Unverified};
+    assert_eq!(supports, [Receipt, Evidence, Unverified, Unverified, Unverified, Claimless], "{check:?}");
     assert_eq!(
         (event.by_receipt, event.by_evidence, event.by_absence, event.unverified, event.claimless),
-        (1, 1, 1, 2, 1)
+        (1, 1, 0, 3, 1)
     );
+    // That nothing was done beside is told like the record, which shows what was; nothing else here is.
+    let near: Vec<Option<&str>> = check.sentences.iter().map(|one| one.near.as_deref()).collect();
+    assert_eq!(near, [None, None, Some("made SUMMARY.md"), None, None, None], "{check:?}");
+    assert_eq!(event.near, Some(1));
 
     // The receipt is the one of the change, and what was seen is the result of the reading.
     let now = state(&world, task);
@@ -76,10 +80,9 @@ fn each_sentence_of_an_answer_is_bound_to_its_receipt_to_what_was_seen_or_to_not
 
     // It stands beside the answer, of which it names every byte but white space.
     let artifact = &now.artifacts[&event.check.artifact_id];
-    assert_eq!(
-        (artifact.kind, &artifact.inputs[..]),
-        (ArtifactKind::AnswerCheck, &[check.answer.artifact_id][..])
-    );
+    let mut inputs = vec![check.answer.artifact_id, now.attempt().unwrap().observed[1].artifact.artifact_id];
+    inputs.sort_unstable();
+    assert_eq!((artifact.kind, &artifact.inputs), (ArtifactKind::AnswerCheck, &inputs));
     assert_eq!(Some(&check.answer), now.attempt().unwrap().final_answer());
     let mut told = words.to_owned();
     for one in check.sentences.iter().rev() {
@@ -111,16 +114,17 @@ fn a_lie_is_marked_however_it_is_put_and_what_stands_beside_it_keeps_its_receipt
     assert_eq!(check.sentences.first().map(|one| one.support), Some(AnswerSupport::Receipt), "{check:?}");
     let others = check.sentences.len() - 1;
     assert_eq!((check.sentences.iter().filter(bare).count(), others), (others, 8), "{check:?}");
-    assert_eq!(usize::try_from(event.unverified), Ok(others));
+    assert_eq!((usize::try_from(event.unverified), event.near), (Ok(others), None));
 }
 
-/// The model proposes what bears a sentence, and that record is asked: it bears the sentence in other words, and nothing else does.
+/// The model proposes what bears a sentence, and that record is asked: it bears a run of its words, and nothing else does. What it says
+/// in other words is near it, and stands unverified beside its words.
 #[test]
-fn a_sentence_in_other_words_is_bound_to_the_result_that_its_model_cites_and_to_no_other() {
+fn a_run_of_a_results_words_is_bound_to_it_where_its_model_cites_it_and_to_no_other() {
     let cited = |number: u64, act: &str, fact: &str| {
         let world = World::new(number);
         let words = format!(
-            "I noted the urgent scanner in `SUMMARY.md`{act}. Bob has to pay 1,250 EUR to the landlord{fact}."
+            "I wrote SUMMARY.md{act}. Alice orders the new scanner{fact}. Bob has to pay 1,250 EUR to the landlord{fact}."
         );
         let task = answered(&world, &words, true);
         let (event, check) = check(&world, task);
@@ -133,32 +137,39 @@ fn a_sentence_in_other_words_is_bound_to_the_result_that_its_model_cites_and_to_
     let supports = |check: &AnswerCheck| check.sentences.iter().map(|one| one.support).collect::<Vec<_>>();
 
     let (event, check, words, (seen, inputs)) = cited(4_404, " [r2]", " [r1]");
-    assert_eq!(supports(&check), [Receipt, Evidence], "{check:?}");
-    assert_eq!((event.by_receipt, event.by_evidence, event.by_citation), (1, 1, Some(2)), "{event:?}");
+    assert_eq!(supports(&check), [Receipt, Evidence, Unverified], "{check:?}");
+    assert_eq!((event.by_receipt, event.by_evidence, event.by_citation), (1, 1, Some(1)), "{event:?}");
     assert_eq!(check.sentences[1].sources[0].artifact_id, seen);
     let quotes: Vec<_> =
         check.sentences.iter().map(|one| one.cites[0].quote.clone().unwrap_or_default()).collect();
     assert!(quotes[0].contains("SUMMARY.md"), "{quotes:?}");
-    assert_eq!(quotes[1], "Bob owes the landlord 1,250 EUR.");
+    assert_eq!(quotes[1], "Alice orders the new scanner by Friday.");
+    assert_eq!(quotes[2], "Bob owes the landlord 1,250 EUR.");
+    let near = |check: &AnswerCheck| check.sentences.iter().map(|one| one.near.clone()).collect::<Vec<_>>();
+    assert_eq!(near(&check), [None, None, Some(quotes[2].clone())], "{check:?}");
+    assert_eq!((event.unverified, event.near), (1, Some(1)), "{event:?}");
     assert!(inputs.contains(&seen), "what is erased of a result is erased of its words here: {inputs:?}");
     for one in &check.sentences {
         let cite = &one.cites[0];
         let (start, end) = (cite.start as usize, (cite.start + cite.length) as usize);
-        assert!(one.cited && cite.bears, "{one:?}");
+        assert_eq!((cite.bears, one.cited), (one.near.is_none(), one.support == Evidence), "{one:?}");
         assert_eq!(words[start..end], format!("[r{}]", cite.number));
     }
 
-    // Cited wrongly, of what no context showed, or not at all, the same words are bound to nothing.
+    // Cited wrongly, of what no context showed, or not at all, these words are bound to nothing; an act needs no citation. Part of a
+    // line is near that line, and what says it in other words is near nothing.
+    let line = || Some("Alice orders the new scanner by Friday.".to_owned());
     for (number, act, fact) in [(4_405, " [r1]", " [r2]"), (4_406, " [r7]", " [r3]"), (4_407, "", "")] {
         let (event, check, ..) = cited(number, act, fact);
-        assert_eq!(supports(&check), [Unverified, Unverified], "{act}{fact}: {check:?}");
-        assert_eq!((event.unverified, event.by_citation), (2, None), "{event:?}");
+        assert_eq!(supports(&check), [Receipt, Unverified, Unverified], "{act}{fact}: {check:?}");
+        assert_eq!(near(&check), [None, line(), None], "{act}{fact}: {check:?}");
+        assert_eq!((event.unverified, event.by_citation, event.near), (2, None, Some(1)), "{event:?}");
     }
 }
 
 /// What came with the goal has a number of its own, which results do not change; what no context named bears nothing.
 #[test]
-fn a_sentence_in_other_words_is_bound_to_the_file_that_came_with_the_goal_and_is_cited() {
+fn a_run_of_the_words_of_a_file_that_came_with_the_goal_is_bound_to_it_where_it_is_cited() {
     let cited = |seed: u64, mark: &str| {
         let world = World::new(seed);
         let mut bytes = NOTES.as_bytes();
@@ -171,10 +182,10 @@ fn a_sentence_in_other_words_is_bound_to_the_file_that_came_with_the_goal_and_is
         };
         let (file, _) = world.kernel().ingest(incoming, Channel::App).unwrap();
         std::fs::write(world.path("other.md"), "nothing of it\n").unwrap();
-        let words = format!("Bob has to pay 1,250 EUR to the landlord{mark}.");
+        let words = format!("Alice orders the new scanner{mark}.");
         let script = vec![("read", json!({ "path": "other.md" })), ("done", json!({ "summary": words }))];
         let wire = Wire::new(script);
-        let goal = ("What does Bob owe?", vec![file.artifact_id]);
+        let goal = ("Who orders the scanner?", vec![file.artifact_id]);
         let task = give_with(&world, &wire, goal, settings(ToolMode::Tools, &[]));
         assert_eq!(world.drive(task), completed());
         let sent = wire.sent().pop().unwrap();
@@ -186,10 +197,11 @@ fn a_sentence_in_other_words_is_bound_to_the_file_that_came_with_the_goal_and_is
     let (said, given) = cited(4_408, " [r9001]");
     assert_eq!((said.support, said.cited), (AnswerSupport::Evidence, true), "{said:?}");
     assert_eq!(said.sources[0].artifact_id, given);
-    assert_eq!(said.cites[0].quote.as_deref(), Some("Bob owes the landlord 1,250 EUR."));
+    assert_eq!(said.cites[0].quote.as_deref(), Some("Alice orders the new scanner by Friday."));
     for (seed, mark) in [(4_409, " [r1]"), (4_410, " [r9002]"), (4_411, "")] {
         let (said, _) = cited(seed, mark);
         assert_eq!((said.support, said.cited), (AnswerSupport::Unverified, false), "{mark}: {said:?}");
+        assert_eq!(said.near.as_deref(), Some("Alice orders the new scanner by Friday."), "{mark}: {said:?}");
     }
 }
 

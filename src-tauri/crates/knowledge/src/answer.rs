@@ -4,16 +4,19 @@
 //! The binding is made without a model, and errs on one side: what it does not understand is unverified. A bound sentence is
 //! not thereby true. Its act is on record, with a receipt; or its words stand in one passage of what was looked at, which may
 //! be wrong itself. What the agent wrote in this task bears no sentence but one that says what that file holds. Where a model cites
-//! what it was shown, the sentence may be in other words than the record, and never of other things.
+//! what it was shown, a run of the record's words is enough. Each word of a sentence is carried by what bears it (`carried`); one that
+//! is only told like the record is unverified, and stands beside the words to compare it with (`near`).
 
 mod acts;
 mod asserts;
+mod carried;
 mod cited;
 mod denials;
 mod facts;
 mod looks;
 mod marks;
 mod meaning;
+mod near;
 mod objects;
 mod own;
 mod passages;
@@ -28,6 +31,7 @@ use cited::Outcome;
 use model::action::ActionClass;
 use model::answer::{AnswerSentence, AnswerSource, AnswerSupport as Support};
 use model::{ArtifactId, ReceiptId};
+pub use near::{Grade, grades};
 use own::Own;
 use passages::{Passages, clip};
 use sentences::{Piece, pieces};
@@ -36,7 +40,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tokens::{Kind, Token, tokens};
 
 /// The name of the method, with its version: what it says of the same record stays the same.
-pub const METHOD: &str = "hermit.answer/4";
+pub const METHOD: &str = "hermit.answer/5";
 /// Sentences of an answer that are looked at; what follows is one more, unverified.
 pub const SENTENCES_MAX: usize = 400;
 /// Letters of a sentence that is looked at.
@@ -177,28 +181,9 @@ pub fn check(answer: &str, record: &Record) -> Vec<AnswerSentence> {
     sentences
 }
 
-/// Whether an answer would be borne whole if each sentence of it that nothing else bears cited the results of these numbers, one
-/// set of them after the other: what [`check`] says of as many answers.
-pub fn borne_by(answer: &str, record: &Record, sets: &[Vec<u32>]) -> Vec<bool> {
-    let checker = Checker::new(answer, record);
-    let all = pieces(answer);
-    let open: Vec<&Piece<'_>> = all
-        .iter()
-        .filter(|piece| piece.is_code || checker.sentence(piece.text).support == Support::Unverified)
-        .collect();
-    let borne = |set: &Vec<u32>| {
-        checker.cited_left.set(CITED_MAX);
-        open.iter().all(|piece| {
-            let is_borne = || checker.is_borne_by(piece.text, set);
-            if piece.is_code { checker.code(piece.text).support != Support::Unverified } else { is_borne() }
-        })
-    };
-    sets.iter().map(borne).collect()
-}
-
 fn told(start: usize, length: usize, outcome: Outcome) -> AnswerSentence {
     let small = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
-    let Outcome { bound, cited, cites } = outcome;
+    let Outcome { bound, cited, cites, near } = outcome;
     AnswerSentence {
         start: small(start),
         length: small(length),
@@ -206,6 +191,7 @@ fn told(start: usize, length: usize, outcome: Outcome) -> AnswerSentence {
         receipts: bound.receipts.into_iter().take(NAMED_MAX).collect(),
         sources: bound.sources.into_iter().take(NAMED_MAX).collect(),
         because: bound.because,
+        near,
         cited,
         cites,
     }
@@ -233,6 +219,8 @@ struct Checker<'r> {
     counts: BTreeMap<String, BTreeSet<String>>,
     /// The place of the last act that changed something.
     last_change: u32,
+    /// Whether what bears a sentence has to carry each word of it.
+    is_exact: Cell<bool>,
     /// How much more is compared with what sentences cite.
     cited_left: Cell<usize>,
     /// Lines that code is compared with; made once, as what follows is, however much an answer asks for it.
@@ -306,6 +294,7 @@ impl<'r> Checker<'r> {
             fresh: record.deeds.iter().map(|deed| fresh(deed, record)).collect(),
             counts: counts(record),
             last_change: 0,
+            is_exact: Cell::new(true),
             cited_left: Cell::new(CITED_MAX),
             code_lines: OnceCell::new(),
             count_lines: OnceCell::new(),
@@ -341,8 +330,7 @@ impl<'r> Checker<'r> {
         } else {
             let marks = marks::marks(piece.text);
             let words = marks::without(piece.text, &marks);
-            let found = self.sentence(&words);
-            self.cited(piece.start, &words, &marks, found)
+            self.compared(piece.start, &words, &marks)
         };
         told(piece.start, piece.text.len(), outcome)
     }

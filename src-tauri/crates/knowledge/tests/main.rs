@@ -12,5 +12,6 @@ mod answers;
 mod cited;
 mod kit;
 mod layers;
+mod mutated;
 mod pack;
 mod soul;

@@ -23,7 +23,11 @@ pub struct AnswerSentence {
     /// Why nothing does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
-    /// Whether it is bound to what the model cited alone: the record says it in other words.
+    /// Words of the record to compare it with, where the sentence is told like them and not every word of it is on record. It is
+    /// unverified none the less.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub near: Option<String>,
+    /// Whether it is bound to what the model cited alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cited: bool,
     /// What the model cited in it, in its order.
@@ -80,6 +84,11 @@ impl AnswerCheck {
     /// How many sentences are borne by that.
     pub fn count(&self, support: AnswerSupport) -> u32 {
         u32::try_from(self.sentences.iter().filter(|one| one.support == support).count()).unwrap_or(u32::MAX)
+    }
+
+    /// How many of the unverified sentences are told like the record.
+    pub fn near(&self) -> u32 {
+        u32::try_from(self.sentences.iter().filter(|one| one.near.is_some()).count()).unwrap_or(u32::MAX)
     }
 
     /// How many sentences are bound to what the model cited alone.

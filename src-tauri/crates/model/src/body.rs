@@ -444,10 +444,10 @@ with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhe
     }
     /// The tokens of a server of tools are forgotten.
     ToolLoggedOut ("tools.logged_out", 1, ToolServer, |b| b.server) { server: String, logged_out_at: UnixMs }
-    /// The closing answer was compared, sentence by sentence, with what is on record; so many are borne by what.
+    /// The closing answer was compared with the record: so many sentences are borne by what, and `near` unverified ones are like it.
     AnswerChecked ("attempt.answer_checked", 1, Attempt, |b| b.about_attempt_id) {
         about_attempt_id: AttemptId, answer: ArtifactRef, check: ArtifactRef, method: String, by_receipt: u32,
-        by_evidence: u32, by_absence: u32, claimless: u32, unverified: u32; since by_citation: u32
+        by_evidence: u32, by_absence: u32, claimless: u32, unverified: u32; since by_citation: u32, near: u32
     }
     /// A person trusted a skill: exactly these bytes. What it says and its files are the artifact.
     SkillTrusted ("skill.trusted", 1, Skill, |b| b.skill_sha256) {

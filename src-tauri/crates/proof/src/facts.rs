@@ -40,6 +40,8 @@ pub(crate) struct Facts {
     pub answers: [u64; 4],
     /// Those of them that are bound to what the model cited alone.
     pub cited: u64,
+    /// Those that nothing bears and that are told like the record.
+    pub near: u64,
     /// Events of types that this program does not know.
     pub unknown: u64,
     /// The newest time that an event states, by the machine's own clock.
@@ -141,6 +143,7 @@ impl Facts {
                     *all = all.saturating_add(u64::from(count));
                 }
                 self.cited = self.cited.saturating_add(u64::from(b.by_citation.unwrap_or_default()));
+                self.near = self.near.saturating_add(u64::from(b.near.unwrap_or_default()));
             }
             Body::ArtifactCreated(b) => {
                 self.artifacts.insert(b.artifact.content_hash, b.artifact.kind);

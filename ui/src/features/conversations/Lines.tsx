@@ -9,7 +9,7 @@ import { Button } from "~/primitives/Button";
 import { bytes } from "~/primitives/Diff";
 import { Icon, Mark } from "~/primitives/Icon";
 import { Failed } from "~/primitives/States";
-import { isBare } from "~/screen/answer";
+import { countsOf, isBare } from "~/screen/answer";
 import { CheckedAnswer } from "~/screen/CheckedAnswer";
 import { Unverified } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
@@ -239,7 +239,7 @@ function Answer({ line, acts }: { line: Line; acts: Acts }) {
     <div className={styles.message} data-who={line.role}>
       <div className={styles.who}>
         <Speaker name={isClaim ? "Agent" : "Hermit"} /><Time at={line.at} clock />
-        {isClaim && (check === null || isBare(check)) && <span title="Nothing on record shows these words. What was done is listed with its receipts."><Unverified /></span>}
+        {isClaim && (check === null || isBare(check) ? <span title="Nothing on record shows these words. What was done is listed with its receipts."><Unverified /></span> : <span>{countsOf(check)}</span>)}
         <QuoteIt line={line} of={of} acts={acts} />
       </div>
       <p className={styles.words} ref={of}>{check === null ? <Prose of={words} /> : <CheckedAnswer check={check} cite={cite} />}</p>

@@ -13,7 +13,7 @@ import { Icon, Mark } from "~/primitives/Icon";
 import { many } from "~/primitives/number";
 import { Answer, Failed } from "~/primitives/States";
 import { agentOf, hearsWords } from "~/screen/agent";
-import { checkOf, isBare } from "~/screen/answer";
+import { checkOf, countsOf, isBare } from "~/screen/answer";
 import { CheckedAnswer } from "~/screen/CheckedAnswer";
 import { Unverified } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
@@ -166,7 +166,7 @@ function Said({ message, agent, check, see }: { message: Message; agent: string;
   const isClaim = message.who === "agent" && agent === "Model" && message.final;
   return (
     <div className={styles.message} data-who={message.who}>
-      <div className={styles.who}><b>{message.who === "you" ? "You" : message.who === "other" ? message.from : message.who === "agent" ? agent : "Hermit"}</b><Time at={message.at} clock />{isClaim && (check === null || isBare(check)) && <span title="Nothing on record shows these words. What was done is listed with its receipts."><Unverified /></span>}</div>
+      <div className={styles.who}><b>{message.who === "you" ? "You" : message.who === "other" ? message.from : message.who === "agent" ? agent : "Hermit"}</b><Time at={message.at} clock />{isClaim && (check === null || isBare(check) ? <span title="Nothing on record shows these words. What was done is listed with its receipts."><Unverified /></span> : <span>{countsOf(check)}</span>)}</div>
       <p>{check === null ? <Prose of={message.text} /> : <CheckedAnswer check={check} cite={cite} />}</p>
       {message.goal !== null && <p className={styles.isgoal}>{message.goal === "now" ? "The goal as it is now" : "The goal until it was edited"}</p>}
       {message.given.length > 0 && <ul className={styles.given} aria-label="Came with it">{message.given.map((one) => <li key={one.id}><Given one={one} /></li>)}</ul>}

@@ -32,7 +32,7 @@ test("words of a model are never proven: they are marked, and what was done stan
 });
 
 test("each sentence of an answer stands with what shows it, and one that nothing shows is marked by itself", async () => {
-  const sentence = (text: string, more: Partial<AnswerSentence>): AnswerSentence => ({ gap: " ", text, plain: null, support: "unverified", receipts: [], sources: [], because: null, cited: false, cites: [], ...more });
+  const sentence = (text: string, more: Partial<AnswerSentence>): AnswerSentence => ({ gap: " ", text, plain: null, support: "unverified", receipts: [], sources: [], because: null, near: null, cited: false, cites: [], ...more });
   const check: AnswerCheck = {
     method: "hermit.answer/1",
     sentences: [

@@ -22,7 +22,9 @@ export interface AnswerSentence {
   sources: AnswerSource[];
   /** Why nothing bears it. */
   because: string | null;
-  /** Whether it is bound to what the model cited alone: the record says it in other words. */
+  /** Words of the record to compare it with, where the sentence is told like them and not every word of it is on record. It is unverified none the less. */
+  near: string | null;
+  /** Whether it is bound to what the model cited alone. */
   cited: boolean;
   /** What the model cited in it. */
   cites: AnswerCite[];

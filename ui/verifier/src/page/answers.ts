@@ -20,7 +20,9 @@ export interface SentenceTold {
   receipts: string[];
   sources: { id: string; title: string }[];
   because?: string;
-  /** What the records say in their own words, where it is bound to them by what the model cited alone. */
+  /** Whether it is told like the record: unverified, and its first quotation is to be compared with it. */
+  isNear: boolean;
+  /** What the records say in their own words, where it is bound to them by what the model cited alone, or is to be compared with them. */
   quotes: string[];
 }
 
@@ -28,7 +30,7 @@ export interface SentenceTold {
 export interface AnswerTold {
   /** The event that says what came of it. */
   seq: number;
-  counts: { receipt: number; evidence: number; absence: number; unverified: number };
+  counts: { receipt: number; evidence: number; absence: number; near: number; unverified: number };
   /** Nothing where the words or the comparison do not go along, or do not fit each other. */
   sentences?: SentenceTold[];
 }
@@ -39,7 +41,9 @@ const SUPPORTS = ["receipt", "evidence", "absence", "claimless"] as const;
 export function answersOf(events: readonly Told[], content: (digest: string) => Json | undefined, bytes: (digest: string) => Uint8Array | undefined): AnswerTold[] {
   return events.filter(({ type }) => type === "attempt.answer_checked").map(({ seq, payload }) => {
     const number = (name: string): number => num(payload, name) ?? 0;
-    const counts = { receipt: number("by_receipt"), evidence: number("by_evidence"), absence: number("by_absence"), unverified: number("unverified") };
+    // Those that are told like the record are counted among the unverified.
+    const near = Math.min(number("near"), number("unverified"));
+    const counts = { receipt: number("by_receipt"), evidence: number("by_evidence"), absence: number("by_absence"), near, unverified: number("unverified") - near };
     const sha256 = say(payload, "answer", "sha256") ?? "";
     const told: AnswerTold = { seq, counts };
     const words = wordsOf(events, say(payload, "about_attempt_id"), sha256, bytes);
@@ -85,13 +89,14 @@ function cut(words: Uint8Array, all: readonly Json[]): SentenceTold[] | undefine
     if (said === undefined) return undefined;
     // Beside a sentence that nothing bears, the words of what it cites stand to be compared.
     const cited = is(one, "cited") && (bound === "receipt" || bound === "evidence");
-    const quotes = cites.flatMap((cite) => ((cited && is(cite, "bears")) || word === "unverified" ? say(cite, "quote") ?? [] : []));
-    sentences.push({ gap: text(read, start), text: said, support: bound, receipts, sources, quotes: [...new Set(quotes)], ...(because !== undefined && { because }) });
+    const near = word === "unverified" ? say(one, "near") : undefined;
+    const quotes = near !== undefined ? [near] : cites.flatMap((cite) => ((cited && is(cite, "bears")) || word === "unverified" ? say(cite, "quote") ?? [] : []));
+    sentences.push({ gap: text(read, start), text: said, support: bound, isNear: near !== undefined, receipts, sources, quotes: [...new Set(quotes)], ...(because !== undefined && { because }) });
     read = start + length;
   }
   // Words behind the last sentence were compared with nothing.
   const rest = text(read, words.length);
-  if (rest.trim() !== "") sentences.push({ gap: "", text: rest, support: "unverified", receipts: [], sources: [], quotes: [] });
+  if (rest.trim() !== "") sentences.push({ gap: "", text: rest, support: "unverified", isNear: false, receipts: [], sources: [], quotes: [] });
   return sentences;
 }
 
@@ -128,14 +133,15 @@ export function answersView(opened: Opened, go: Go): HTMLElement {
 }
 
 function one(answer: AnswerTold, opened: Opened, go: Go): HTMLElement {
-  const { receipt, evidence, absence, unverified } = answer.counts;
+  const { receipt, evidence, absence, near, unverified } = answer.counts;
   const head = h("h2", {}, "What the model said at the end");
   const lead = h(
     "p",
     { class: "dim" },
-    `Hermit compared it with its log, sentence by sentence: ${receipt} bound to receipts, ${evidence} to what was seen, ${absence} to no receipt that says otherwise, `,
+    `Hermit compared it with its log, sentence by sentence: ${receipt + evidence + absence} verified (${receipt} by receipts, ${evidence} by what was seen, ${absence} by no receipt that says otherwise), `,
+    ...(near > 0 ? [h("strong", {}, `${near} to compare`), ", "] : []),
     h("strong", {}, `${unverified} UNVERIFIED`),
-    ". Bound does not mean true. ",
+    ". Verified is that it stands on record, not that it is true. ",
     h("button", { type: "button", class: "cite", click: () => go.event(answer.seq) }, `event ${answer.seq}`),
   );
   const section = h("section", { class: "answer", "aria-label": "Answer" }, head, lead);
@@ -145,7 +151,7 @@ function one(answer: AnswerTold, opened: Opened, go: Go): HTMLElement {
   }
   const said = h("div", { class: "answer-words" });
   for (const sentence of answer.sentences.slice(0, SHOWN)) {
-    const quotes = sentence.quotes.map((quote) => h("q", { title: `${sentence.support === "unverified" ? "It does not show the sentence: compare" : "What the record says"}, in its own words; the model cited it` }, ...shown(quote)));
+    const quotes = sentence.quotes.map((quote) => h("q", { title: sentence.isNear ? "What is on record, in its own words: compare" : `${sentence.support === "unverified" ? "It does not show the sentence: compare" : "What the record says"}, in its own words; the model cited it` }, ...shown(quote)));
     append(said, [h("span", { "data-support": sentence.support }, ...shown(sentence.gap), h("span", { class: "words" }, ...shown(sentence.text)), ...support(sentence, opened, go), ...quotes)]);
   }
   append(section, [said]);
@@ -170,6 +176,7 @@ function support(sentence: SentenceTold, opened: Opened, go: Go): (Node | string
     case "claimless":
       return [];
     case "unverified":
+      if (sentence.isNear) return [h("span", { class: "tag s-mute", title: `It is told like what is on record, and not every word of it is${sentence.because === undefined ? "" : `: ${sentence.because}`}` }, icon("ask", 11), "COMPARE")];
       return [h("span", { class: "tag s-wait", title: `Nothing on record shows this${sentence.because === undefined ? "" : `: ${sentence.because}`}` }, icon("ask", 11), "UNVERIFIED")];
   }
 }

@@ -172,7 +172,7 @@ function drawNav(): void {
   const { opened } = state;
   const numbers: Record<View, number | undefined> = {
     verdict: undefined,
-    answers: opened?.story.answers.reduce((all, answer) => all + answer.counts.unverified, 0) || undefined,
+    answers: opened?.story.answers.reduce((all, answer) => all + answer.counts.near + answer.counts.unverified, 0) || undefined,
     receipts: opened?.story.receipts.length,
     timeline: opened?.story.events.length,
     artifacts: opened?.story.artifacts.length,

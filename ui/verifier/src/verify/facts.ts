@@ -67,6 +67,8 @@ export class Facts {
   answers = [0, 0, 0, 0];
   /** Those of them that are bound to what the model cited alone. */
   cited = 0;
+  /** Those that nothing bears and that are told like the record. */
+  near = 0;
   /** Events of types that this program does not know. */
   unknown = 0;
   /** The newest time that an event states, by the machine's own clock. */
@@ -92,8 +94,9 @@ export class Facts {
   private fold({ task_seq: seq, occurred_at, payload }: Event, type: keyof Bodies): void {
     switch (type) {
       case "attempt.answer_checked": {
-        const { by_receipt, by_evidence, by_absence, unverified, by_citation } = BODIES[type](payload);
+        const { by_receipt, by_evidence, by_absence, unverified, by_citation, near } = BODIES[type](payload);
         this.cited += Number(by_citation ?? 0);
+        this.near += Number(near ?? 0);
         this.answers = [by_receipt, by_evidence, by_absence, unverified].map((count, at) => (this.answers[at] ?? 0) + Number(count));
         return;
       }

@@ -223,8 +223,10 @@ function asserted(check: Check, vouched: boolean, approvalTrusted: boolean, seen
     const acts = check.counts.receipts === 0 ? "no receipt here says that anything was done" : "what was done is what the receipts say";
     const [byReceipt = 0, byEvidence = 0, byAbsence = 0, none = 0] = check.facts.answers;
     const all = byReceipt + byEvidence + byAbsence + none;
-    const cited = check.facts.cited === 0 ? "" : `; ${check.facts.cited} of the bound by what the model cited, in other words`;
-    const bound = all === 0 ? "" : `; Hermit compared ${count(all, "claim")} of it with its log: ${byReceipt} bound to receipts, ${byEvidence} to what was seen, ${byAbsence} to no receipt that says otherwise, ${none} UNVERIFIED${cited}`;
+    const cited = check.facts.cited === 0 ? "" : `; ${check.facts.cited} of the bound by what the model cited`;
+    const toCompare = Math.min(check.facts.near, none);
+    const near = toCompare === 0 ? "" : `${toCompare} to compare, `;
+    const bound = all === 0 ? "" : `; Hermit compared ${count(all, "claim")} of it with its log: ${byReceipt} bound to receipts, ${byEvidence} to what was seen, ${byAbsence} to no receipt that says otherwise, ${near}${none - toCompare} UNVERIFIED${cited}`;
     said.push(`what was said at ${count(check.facts.claims, "end")} of a run: a model's own words, unverified; ${acts}${bound}`);
   }
   return said;

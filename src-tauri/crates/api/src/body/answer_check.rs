@@ -48,6 +48,7 @@ fn told(check: model::answer::AnswerCheck, answer: &str) -> AnswerCheck {
             receipts: sentence.receipts.iter().map(ToString::to_string).collect(),
             sources: sentence.sources.into_iter().map(source).collect(),
             because: sentence.because,
+            near: sentence.near,
             cited: sentence.cited,
             cites: sentence.cites.into_iter().map(cite).collect(),
         });

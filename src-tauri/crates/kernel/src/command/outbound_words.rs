@@ -168,7 +168,8 @@ pub(super) fn ended(state: &TaskState, answer: Option<&str>) -> String {
     answer.map_or_else(|| head.clone(), |answer| format!("{head}\n\n{answer}"))
 }
 
-/// An answer, with each sentence marked that nothing bears, and without the marks by which its model cites.
+/// An answer, with each sentence marked that nothing bears or that is told like the record, and without the marks by which its model
+/// cites. The words to compare it with stay at the machine: nobody said yes to sending them.
 pub(super) fn answer(text: &str, check: Option<&AnswerCheck>) -> String {
     let Some(check) = check else {
         return format!("The model says (UNVERIFIED):\n\n{text}");
@@ -187,7 +188,8 @@ pub(super) fn answer(text: &str, check: Option<&AnswerCheck>) -> String {
         }
         told.push_str(text.get(at..end).unwrap_or_default());
         if sentence.support == AnswerSupport::Unverified {
-            told.push_str(" [UNVERIFIED]");
+            let is_near = sentence.near.is_some();
+            told.push_str(if is_near { " [COMPARE, at the machine]" } else { " [UNVERIFIED]" });
         }
         at = end;
     }

@@ -60,6 +60,7 @@ impl Kernel {
             claimless: check.count(AnswerSupport::Claimless),
             unverified: check.count(AnswerSupport::Unverified),
             by_citation: Some(check.cited()).filter(|cited| *cited > 0),
+            near: Some(check.near()).filter(|near| *near > 0),
         });
         Ok(())
     }
@@ -273,7 +274,22 @@ fn quoted<'r>(check: &'r AnswerCheck, record: &'r Record) -> impl Iterator<Item 
         cites.any(|cite| cite.number == number && cite.quote.is_some())
     };
     let quoted = record.references.iter().filter(move |reference| is_quoted(reference.number));
-    quoted.map(|reference| reference.artifact_id)
+    quoted.map(|reference| reference.artifact_id).chain(told_near(check, record))
+}
+
+/// The results whose words a sentence is to be compared with, and those of the acts that it is.
+fn told_near<'r>(check: &'r AnswerCheck, record: &'r Record) -> impl Iterator<Item = ArtifactId> + 'r {
+    let is_told = move |artifact_id: ArtifactId, order: u32| {
+        let mut near = check.sentences.iter().filter(|sentence| sentence.near.is_some());
+        near.any(|sentence| {
+            let mut deeds = record.deeds.iter().filter(|deed| sentence.receipts.contains(&deed.receipt_id));
+            sentence.sources.iter().any(|named| named.artifact_id == artifact_id)
+                || deeds.any(|deed| deed.order == order)
+        })
+    };
+    let sources = record.sources.iter().map(|source| (source.artifact_id, source.order));
+    let shown = record.references.iter().map(|reference| (reference.artifact_id, reference.order));
+    sources.chain(shown).filter(move |(artifact_id, order)| is_told(*artifact_id, *order)).map(|(id, _)| id)
 }
 
 /// The path of what changed, where it is a file or folder.

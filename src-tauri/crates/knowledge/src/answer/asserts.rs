@@ -146,7 +146,7 @@ impl Sentence {
         let mut free = false;
         for (at, token) in self.tokens.iter().enumerate().skip(skipped) {
             let before = at.checked_sub(1).and_then(|before| self.tokens.get(before));
-            let is_before = |words: &str| before.is_some_and(|before| holds(words, &before.raw));
+            let is_before = |words: &'static str| before.is_some_and(|before| holds(words, &before.raw));
             let is_cut = before.is_some_and(|before| before.kind == Kind::Mark);
             let raw = straight(&token.raw);
             let begins = before.is_none() || is_cut || is_before("and or but then so");

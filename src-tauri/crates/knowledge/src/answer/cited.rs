@@ -1,5 +1,6 @@
 //! Whether a record that a sentence cites bears it (decision 259). The model names the record, so that nothing has to be found: the
-//! sentence may put it in other words, and never says another thing. What may not differ:
+//! sentence may put it in other words, and never says another thing. It is verified where a fact is a run of the record's words, and
+//! each word of an act is in it; else it is near (decision 304). What may not differ:
 //!
 //! - an act of a known kind is of the record's kind, and was done; what failed bears that it failed and nothing else;
 //! - each path, name, command, address, number and quotation stands in the record, numbers beside what they count, and names and
@@ -12,6 +13,7 @@
 //! A record bears what is said of it alone: two of them bear a sentence of two parts, each its own.
 
 mod acts;
+mod carries;
 mod facts;
 mod forms;
 mod lists;
@@ -21,6 +23,7 @@ mod sides;
 mod told;
 
 pub(super) use sides::is_alike;
+pub(super) use told::told_of;
 
 use super::marks::{MARKS_MAX, Mark};
 use super::tokens::{Kind, Token, tokens};
@@ -28,7 +31,6 @@ use super::verbs::holds;
 use super::{Bound, Checker, Source};
 use model::answer::{AnswerCite, AnswerSupport as Support};
 use std::collections::BTreeSet;
-use told::told_of;
 
 /// Letters of a record's own words that are shown beside a sentence.
 const QUOTE_MAX: usize = 240;
@@ -40,9 +42,9 @@ const NEAREST_COST: usize = 400;
 
 /// What a number names: acts and texts of one result, by their places in the record.
 #[derive(Debug, Clone, Default)]
-struct Held {
-    deeds: Vec<usize>,
-    texts: Vec<usize>,
+pub(super) struct Held {
+    pub(super) deeds: Vec<usize>,
+    pub(super) texts: Vec<usize>,
 }
 
 /// What bears a part of a sentence.
@@ -72,12 +74,14 @@ pub(super) struct Outcome {
     /// Whether it is bound to them alone.
     pub(super) cited: bool,
     pub(super) cites: Vec<AnswerCite>,
+    /// The record's words, where it says the sentence in others.
+    pub(super) near: Option<String>,
 }
 
 impl Outcome {
     /// Of a sentence that cites nothing.
     pub(super) const fn of(bound: Bound) -> Self {
-        Self { bound, cited: false, cites: Vec::new() }
+        Self { bound, cited: false, cites: Vec::new(), near: None }
     }
 }
 
@@ -129,7 +133,7 @@ impl Checker<'_> {
             }
         };
         let cites = marks.iter().map(cite).collect();
-        Outcome { bound, cited, cites }
+        Outcome { bound, cited, cites, near: None }
     }
 
     /// Whether the results of these numbers bear a sentence.
@@ -189,7 +193,7 @@ impl Checker<'_> {
     }
 
     /// The words of a record that are nearest to a sentence that it does not bear, for a person to compare.
-    fn nearest(&self, held: &Held, words: &str) -> String {
+    pub(super) fn nearest(&self, held: &Held, words: &str) -> String {
         let said = tokens(words);
         let keys =
             said.iter().filter(|token| super::passages::is_content(token)).flat_map(said::keys).collect();
@@ -243,7 +247,7 @@ impl Bound {
 }
 
 /// A text in one line, no longer than what is shown.
-fn shortened(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut short: String = line.chars().take(QUOTE_MAX).collect();
     if short.len() < line.len() {
@@ -282,8 +286,13 @@ impl Judge<'_, '_> {
         let is_first_person = any(&said, lists::FIRST_PERSON);
         let head = said.first().copied().filter(|_| is_high);
         let fact = if is_first_person { None } else { self.fact(&said, head) };
-        fact.or_else(|| self.acts(&said, is_high, is_first_person))
-            .or_else(|| self.formed(&said, is_first_person))
+        let found = fact.or_else(|| self.acts(&said, is_high, is_first_person));
+        // A form is the record's in other words, each time.
+        if self.checker.is_exact.get() {
+            found
+        } else {
+            found.or_else(|| self.formed(&said, is_first_person))
+        }
     }
 }
 
@@ -294,11 +303,11 @@ fn spoken(words: &str) -> String {
 }
 
 /// Whether one of these words stands there.
-fn any(said: &[&Token], words: &str) -> bool {
+fn any(said: &[&Token], words: &'static str) -> bool {
     said.iter().any(|token| token.kind != Kind::Mark && holds(words, &super::asserts::straight(&token.raw)))
 }
 
 /// Whether one of these words stands there as a word of its language.
-fn has(said: &[&Token], words: &str) -> bool {
+fn has(said: &[&Token], words: &'static str) -> bool {
     said.iter().any(|token| token.kind == Kind::Word && holds(words, &super::asserts::straight(&token.raw)))
 }

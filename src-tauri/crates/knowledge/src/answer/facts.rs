@@ -3,7 +3,7 @@
 use super::asserts::edges;
 use super::passages::is_content;
 use super::sentence::{Sentence, is_place};
-use super::tokens::{Kind, Token};
+use super::tokens::{Kind, Token, is_path};
 use super::verbs::{GENERIC, SAYS, UNIVERSAL, WELL, holds};
 use super::{Bound, Checker, Shown, ended_well, is_at, nowhere, targets};
 use model::answer::AnswerSupport as Support;
@@ -19,6 +19,14 @@ impl Checker<'_> {
     }
 
     pub(super) fn shown(&self, sentence: &Sentence) -> Shown {
+        let bound = self.shown_by_kind(sentence)?;
+        if self.is_exact.get() {
+            self.carried(sentence, &bound)?;
+        }
+        Ok(bound)
+    }
+
+    fn shown_by_kind(&self, sentence: &Sentence) -> Shown {
         let content: Vec<&Token> = sentence.tokens.iter().filter(|token| is_content(token)).collect();
         let claims = sentence.claims();
         let ends_well = sentence.has(WELL)
@@ -32,7 +40,19 @@ impl Checker<'_> {
         }
         let is_title = sentence.is_heading && !sentence.titles();
         if is_plain && (content.is_empty() || is_open || is_title) {
+            // What is only offered names nobody and counts nothing: `You can cancel 14 days before` is told, and not offered.
+            let counts = |token: &Token| {
+                token.kind == Kind::Exact
+                    && token.raw.contains(|c: char| c.is_ascii_digit())
+                    && !is_path(&token.raw)
+            };
+            let tells = |token: &&&Token| {
+                is_open && (matches!(token.kind, Kind::Number | Kind::Name) || counts(token))
+            };
             let says = |token: &&&Token| matches!(token.kind, Kind::Exact | Kind::Number);
+            if content.iter().any(|token| tells(&token)) {
+                return Err("it says more than what could be done".to_owned());
+            }
             return match content.iter().find(|token| says(token) && !self.stands_anywhere(token)) {
                 None => Ok(Bound::of(Support::Claimless)),
                 Some(token) => Err(nowhere(token)),
@@ -92,12 +112,13 @@ impl Checker<'_> {
             .filter(|token| token.kind == Kind::Exact && token.key.chars().count() > 2)
             .collect();
         let all: Vec<&Token> = sentence.tokens.iter().filter(|token| !holds(SAYS, &token.raw)).collect();
+        let exact = self.is_exact.get();
         let in_source = |text: usize| named.iter().any(|token| self.seen.is_titled(text, &token.key));
-        if let Some(passage) = self.seen.bearing(&all, &in_source) {
+        if let Some(passage) = self.seen.bearing(&all, &in_source, exact) {
             return Some(self.evidence(passage.text));
         }
         let in_file = |text: usize| named.iter().any(|token| self.written.is_titled(text, &token.key));
-        self.written.bearing(&all, &in_file).map(|passage| self.by_file(passage.text))
+        self.written.bearing(&all, &in_file, exact).map(|passage| self.by_file(passage.text))
     }
 
     pub(super) fn evidence(&self, text: usize) -> Bound {
@@ -188,10 +209,7 @@ impl Checker<'_> {
 
     /// `Source: https://example.org`.
     pub(super) fn names_a_source(&self, content: &[&Token]) -> Option<Bound> {
-        let named = |text: usize, token: &Token| {
-            self.seen.is_titled(text, &token.key)
-                || self.record.sources.get(text).is_some_and(|source| source.text.contains(&token.key))
-        };
+        let named = |text: usize, token: &Token| self.seen.is_titled(text, &token.key);
         let all_named =
             |text: &usize| content.iter().all(|token| token.kind == Kind::Exact && named(*text, token));
         let text = (0..self.record.sources.len()).find(all_named).filter(|_| !content.is_empty())?;
@@ -200,20 +218,21 @@ impl Checker<'_> {
 
     pub(super) fn borne(&self, said: &[&Token]) -> Option<Bound> {
         let any = |_: usize| true;
+        let exact = self.is_exact.get();
         // Of an act that failed it is told how it ended, and nothing else.
         let of_end = said.iter().any(|token| holds("exit exited code", &token.raw));
         let well = |at: usize| of_end || self.record.deeds.get(at).is_some_and(ended_well);
-        if let Some(passage) = self.seen.bearing(said, &any) {
+        if let Some(passage) = self.seen.bearing(said, &any, exact) {
             return Some(self.evidence(passage.text));
         }
-        if let Some(passage) = self.deeds.bearing(said, &well) {
+        if let Some(passage) = self.deeds.bearing(said, &well, exact) {
             let mut bound = Bound::of(Support::Receipt);
             bound.receipts.extend(self.record.deeds.get(passage.text).map(|deed| deed.receipt_id));
             return Some(bound);
         }
         let named: Vec<&&Token> = said.iter().filter(|token| token.kind == Kind::Exact).collect();
         let in_file = |text: usize| named.iter().any(|token| self.written.is_titled(text, &token.key));
-        self.written.bearing(said, &in_file).map(|passage| self.by_file(passage.text))
+        self.written.bearing(said, &in_file, exact).map(|passage| self.by_file(passage.text))
     }
 }
 

@@ -2,6 +2,7 @@
 //! it. A sentence is borne by one passage, never by words that were gathered from several.
 
 use super::asserts::is_past;
+use super::carried::is_whole;
 use super::cited::is_alike;
 use super::meaning::{Manner, Meaning};
 use super::sentences::bounds;
@@ -156,8 +157,13 @@ impl Passages {
         self.passages.push(Passage { text, raw, places, names, numbers, is_negative, manner, is_joined });
     }
 
-    /// The passage that holds all that a sentence says, of the texts that `may` be used.
-    pub(super) fn bearing(&self, said: &[&Token], may: &dyn Fn(usize) -> bool) -> Option<&Passage> {
+    /// The passage that holds all that a sentence says, of the texts that `may` be used; nothing else where it `is_exact`.
+    pub(super) fn bearing(
+        &self,
+        said: &[&Token],
+        may: &dyn Fn(usize) -> bool,
+        is_exact: bool,
+    ) -> Option<&Passage> {
         let counts = |token: &&Token| {
             is_content(token)
                 && (!holds(GENERIC, &token.raw) || token.raw == "new")
@@ -184,6 +190,7 @@ impl Passages {
             let Some(passage) = self.passages.get(*at).filter(|passage| may(passage.text)) else { continue };
             if passage.is_negative == is_negative
                 && self.is_borne(&content, passage)
+                && (!is_exact || is_whole(said, &passage.raw))
                 && meaning.fits(&passage.manner, &passage.raw, &passage.places)
             {
                 if is_alike(said, &tokens(&passage.raw)) {

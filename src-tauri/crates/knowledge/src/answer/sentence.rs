@@ -139,7 +139,7 @@ impl Sentence {
         }
     }
 
-    pub(super) fn has(&self, words: &str) -> bool {
+    pub(super) fn has(&self, words: &'static str) -> bool {
         self.tokens.iter().any(|token| token.kind == Kind::Word && holds(words, &token.raw.replace('’', "'")))
     }
 
@@ -393,7 +393,7 @@ impl Sentence {
     }
 
     /// What stands behind a verb and one of these words of place.
-    fn behind(&self, at: usize, places: &str) -> Vec<&Token> {
+    fn behind(&self, at: usize, places: &'static str) -> Vec<&Token> {
         const ENDS: &str = "in on at from and but to of for with by that which so because where after before like using via per through if into";
         let mut is_behind = false;
         let mut behind = Vec::new();
@@ -433,7 +433,7 @@ impl Sentence {
             token.raw.ends_with("ly") || holds("not now also already all both then", &token.raw)
         };
         let helper = self.before(at).find(|token| !adverb(token));
-        let helps = |words: &str| helper.is_some_and(|token| holds(words, &token.raw));
+        let helps = |words: &'static str| helper.is_some_and(|token| holds(words, &token.raw));
         if holds(STANDS, &verb.raw) && helps("is are") {
             return None;
         }

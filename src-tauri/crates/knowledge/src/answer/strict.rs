@@ -305,7 +305,7 @@ impl Checker<'_> {
 
 /// Whether what a part says is judged with the acts, or it says nothing.
 fn says_no_more(sentence: &Sentence, claims: &[Claim<'_>], part: &[&Token]) -> bool {
-    let any = |words: &str| part.iter().any(|token| holds(words, &token.raw));
+    let any = |words: &'static str| part.iter().any(|token| holds(words, &token.raw));
     part.iter().any(|token| state_of(&token.raw).is_some())
         || any(TRIED)
         || any(WELL)

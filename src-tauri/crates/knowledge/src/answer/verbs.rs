@@ -1,6 +1,10 @@
 //! Words by which an answer claims that something was done, by the kind of act that would show it. English only: what is said
 //! in another language claims nothing that could be bound, and stays unverified.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
 /// The kind of act that a verb claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Family {
@@ -66,9 +70,22 @@ const LISTS: [(&str, Family); 11] = [
     (COMMIT, Family::Commit),
 ];
 
+/// The kind of each word of the lists, of the first list that has it.
+static FAMILIES: LazyLock<BTreeMap<&str, Family>> = LazyLock::new(|| {
+    let words =
+        LISTS.iter().rev().flat_map(|(list, family)| list.split_whitespace().map(|word| (word, *family)));
+    words.collect()
+});
+/// The same by the words' stems.
+static STEMS: LazyLock<BTreeMap<String, Family>> = LazyLock::new(|| {
+    let words =
+        LISTS.iter().rev().flat_map(|(list, family)| list.split_whitespace().map(|word| (word, *family)));
+    words.map(|(word, family)| (super::tokens::stem(word), family)).collect()
+});
+
 /// The kind of act that a word in the past claims.
 pub(super) fn family(raw: &str) -> Option<Family> {
-    LISTS.iter().find(|(list, _)| list.split_whitespace().any(|word| word == raw)).map(|(_, family)| *family)
+    FAMILIES.get(raw).copied()
 }
 
 /// The kind of act that a word names which is not in the past: `change`, `send`.
@@ -94,11 +111,7 @@ pub(super) fn family_of_base(raw: &str) -> Option<Family> {
     if let Some(past) = past {
         return family(past);
     }
-    let stem = super::tokens::stem(raw);
-    LISTS
-        .iter()
-        .find(|(list, _)| list.split_whitespace().any(|word| super::tokens::stem(word) == stem))
-        .map(|(_, family)| *family)
+    STEMS.get(&super::tokens::stem(raw)).copied()
 }
 
 /// What an act that a word claims is called in the words of programs and tools: `npm install`, `git push`, `send_mail`.
@@ -227,7 +240,15 @@ pub(super) const SAYS: &str = "according says said states claims reads lists sho
 /// What is set down somewhere `is` so, without anybody having done it just now.
 pub(super) const STANDS: &str = "set defined declared implemented configured documented stored";
 
+thread_local! {
+    /// The words of each list that was asked for, by where the list lies: the lists are many, and are asked for each word of a text.
+    static WORDS: RefCell<BTreeMap<(usize, usize), BTreeSet<&'static str>>> = const { RefCell::new(BTreeMap::new()) };
+}
+
 /// Whether a space-parted list of words holds a word.
-pub(super) fn holds(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|listed| listed == word)
+pub(super) fn holds(list: &'static str, word: &str) -> bool {
+    WORDS.with_borrow_mut(|words| {
+        let of = words.entry((list.as_ptr().addr(), list.len()));
+        of.or_insert_with(|| list.split_whitespace().collect()).contains(word)
+    })
 }

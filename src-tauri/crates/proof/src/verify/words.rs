@@ -300,13 +300,18 @@ impl Check<'_> {
         let [by_receipt, by_evidence, by_absence, none] = self.facts.answers;
         let cited = match self.facts.cited {
             0 => String::new(),
-            cited => format!("; {cited} of the bound by what the model cited, in other words"),
+            cited => format!("; {cited} of the bound by what the model cited"),
         };
+        let near = match self.facts.near.min(none) {
+            0 => String::new(),
+            near => format!("{near} to compare, "),
+        };
+        let open = none.saturating_sub(self.facts.near);
         let bound = match by_receipt + by_evidence + by_absence + none {
             0 => String::new(),
             all => format!(
                 "; Hermit compared {} of it with its log: {by_receipt} bound to receipts, {by_evidence} to what was seen, \
-                 {by_absence} to no receipt that says otherwise, {none} UNVERIFIED{cited}",
+                 {by_absence} to no receipt that says otherwise, {near}{open} UNVERIFIED{cited}",
                 count(all, "claim")
             ),
         };

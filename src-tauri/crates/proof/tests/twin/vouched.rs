@@ -155,3 +155,65 @@ fn what_a_model_said_at_the_end_is_told_apart_from_what_receipts_say() {
         assert!(readme.contains("UNVERIFIED: its own words"), "{readme}");
     }
 }
+
+/// Sentences that are told like the record are unverified, and both verifiers say how many there are.
+#[test]
+fn what_is_to_be_compared_with_the_record_is_told_apart_from_what_is_bound_and_from_what_is_not() {
+    use model::answer::{AnswerCheck, AnswerSentence, AnswerSupport};
+    use model::artifact::ArtifactKind;
+    use model::attempt::TerminationReason;
+    use model::body::{AnswerChecked, RunTerminated};
+    for (near, told) in [
+        (None, "1 to no receipt that says otherwise, 2 UNVERIFIED"),
+        (Some(1), "1 to no receipt that says otherwise, 1 to compare, 1 UNVERIFIED"),
+        // There are no more of them than are unverified.
+        (Some(9), "1 to no receipt that says otherwise, 2 to compare, 0 UNVERIFIED"),
+    ] {
+        let mut world = World::new(0, 0);
+        let attempt = world.attempt;
+        let answer = world.artifact(ArtifactKind::Answer, b"I have paid the invoice.".to_vec());
+        let sentence = AnswerSentence {
+            start: 0,
+            length: 24,
+            support: AnswerSupport::Unverified,
+            receipts: Vec::new(),
+            sources: Vec::new(),
+            because: Some("no receipt shows that".to_owned()),
+            near: near.map(|_| "the invoice is open".to_owned()),
+            cited: false,
+            cites: Vec::new(),
+        };
+        let check = AnswerCheck {
+            attempt_id: attempt,
+            answer: answer.clone(),
+            method: "hermit.answer/5".to_owned(),
+            sentences: vec![sentence],
+        };
+        let check = world.object(ArtifactKind::AnswerCheck, &check);
+        world.push(AnswerChecked {
+            about_attempt_id: attempt,
+            answer,
+            check,
+            method: "hermit.answer/5".to_owned(),
+            by_receipt: 1,
+            by_evidence: 1,
+            by_absence: 1,
+            claimless: 0,
+            unverified: 2,
+            by_citation: None,
+            near,
+        });
+        world.push(RunTerminated {
+            about_attempt_id: attempt,
+            reason: TerminationReason::ALL[0],
+            iterations: 1,
+            summary: "I have paid the invoice.".to_owned().into(),
+            answer: None,
+            helped: None,
+            contradicted: None,
+        });
+        let field = Field::new(world, &World::everything());
+        let report = judged(&field.files, &field.manifest());
+        assert!(report.asserted.iter().any(|line| line.ends_with(told)), "{report}");
+    }
+}

@@ -142,6 +142,9 @@ fn checked(mirror: &mut RunFold, b: &AnswerChecked) -> Vec<Draft> {
     if let (Some(cited), Value::Object(told)) = (b.by_citation, &mut check) {
         told.insert("by_citation".to_owned(), json!(cited));
     }
+    if let (Some(near), Value::Object(told)) = (b.near, &mut check) {
+        told.insert("near".to_owned(), json!(near));
+    }
     if let Some(outcome) = &mut mirror.outcome {
         outcome.check = Some(check);
     }

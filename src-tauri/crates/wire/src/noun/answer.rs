@@ -27,7 +27,10 @@ answers! {
         sources: Vec<AnswerSource>,
         /// Why nothing bears it.
         because: Option<String>,
-        /// Whether it is bound to what the model cited alone: the record says it in other words.
+        /// Words of the record to compare it with, where the sentence is told like them and not every word of it is on record. It is
+        /// unverified none the less.
+        near: Option<String>,
+        /// Whether it is bound to what the model cited alone.
         cited: bool,
         /// What the model cited in it.
         cites: Vec<AnswerCite>,

@@ -256,7 +256,7 @@ export type CapabilityGrant = Of<typeof capabilityGrant>;
 
 /** Bodies that other files of a bundle must agree with, by type; all of them are version 1. */
 export const BODIES = {
-  "attempt.answer_checked": object({ about_attempt_id: id("att"), answer: artifactRef, check: artifactRef, method: string, by_receipt: u32, by_evidence: u32, by_absence: u32, claimless: u32, unverified: u32, by_citation: nullable(u32) }, "closed"),
+  "attempt.answer_checked": object({ about_attempt_id: id("att"), answer: artifactRef, check: artifactRef, method: string, by_receipt: u32, by_evidence: u32, by_absence: u32, claimless: u32, unverified: u32, by_citation: nullable(u32), near: nullable(u32) }, "closed"),
   "artifact.created": object({ artifact: artifact }, "closed"),
   "receipt.issued": object({ receipt_id: id("rcp"), receipt_class: receiptClass, action_class: actionClass, result_code: resultCode, action_request_id: nullable(id("act")), envelope: artifactRef, statement_sha256: digest, reversibility: reversibility, rolls_back: nullable(id("rcp")), verifiability: verifiability, summary: sensitive(string) }, "closed"),
   "approval.requested": object({ approval: approval, action_request_id: id("act"), risk_band: riskBand, nonce: string, summary: sensitive(string) }, "closed"),

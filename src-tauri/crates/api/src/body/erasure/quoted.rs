@@ -1,10 +1,11 @@
-//! What an erasure takes of comparisons of answers: beside a sentence they hold the words of what it cites, cut and in one line.
+//! What an erasure takes of comparisons of answers: beside a sentence they hold the words of what it cites or is told like, cut and in
+//! one line.
 
 use super::Search;
 use crate::Host;
 use crate::convert::every;
 use model::ArtifactId;
-use model::answer::{AnswerCheck, AnswerCite};
+use model::answer::{AnswerCheck, AnswerCite, AnswerSentence};
 use model::artifact::ArtifactKind;
 use projections::ArtifactState;
 use projections::query::ArtifactFilter;
@@ -63,11 +64,17 @@ impl Search {
 impl Going {
     /// Whether it has words of what goes, or its title.
     fn is_quoted_in(&self, check: &AnswerCheck) -> bool {
-        let mut sentences = check.sentences.iter();
-        sentences.any(|one| {
-            one.sources.iter().any(|source| self.artifacts.contains(&source.artifact_id))
-                || one.cites.iter().any(|cite| self.is_quoted_by(cite))
-        })
+        check.sentences.iter().any(|one| self.is_beside(one))
+    }
+
+    fn is_beside(&self, one: &AnswerSentence) -> bool {
+        let near = |near: &str| {
+            (self.has_request && !one.receipts.is_empty())
+                || near.split("; ").any(|near| self.has_words(near))
+        };
+        one.sources.iter().any(|source| self.artifacts.contains(&source.artifact_id))
+            || one.cites.iter().any(|cite| self.is_quoted_by(cite))
+            || one.near.as_deref().is_some_and(near)
     }
 
     fn is_quoted_by(&self, cite: &AnswerCite) -> bool {
@@ -75,13 +82,17 @@ impl Going {
             return true;
         }
         let Some(quote) = &cite.quote else { return false };
+        (self.has_request && !cite.receipts.is_empty()) || self.has_words(quote)
+    }
+
+    /// Whether words of the record, which may be cut, are of what goes.
+    fn has_words(&self, quote: &str) -> bool {
         let words = quote.trim_end_matches('…').trim();
-        (self.has_request && !cite.receipts.is_empty())
-            || (!words.is_empty()
-                && self.texts.iter().any(|text| {
-                    text.contains(words)
-                        || (text.chars().count() >= super::HUNTED_CHARS_MIN && words.contains(text.as_str()))
-                }))
+        !words.is_empty()
+            && self.texts.iter().any(|text| {
+                text.contains(words)
+                    || (text.chars().count() >= super::HUNTED_CHARS_MIN && words.contains(text.as_str()))
+            })
     }
 }
 
@@ -92,7 +103,7 @@ fn in_one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Going, in_one_line};
-    use model::answer::AnswerCite;
+    use model::answer::{AnswerCite, AnswerSentence, AnswerSupport};
 
     #[test]
     fn words_of_what_goes_are_found_in_a_quotation_that_is_cut() {
@@ -110,5 +121,25 @@ mod tests {
         assert!(going.is_quoted_by(&cite("Bob owes the landlord…")));
         assert!(!going.is_quoted_by(&cite("Carol owes the landlord")));
         assert!(!Going::default().is_quoted_by(&cite("Bob owes the landlord")));
+    }
+
+    #[test]
+    fn words_of_what_goes_are_found_among_those_that_a_sentence_is_to_be_compared_with() {
+        let sentence = |near: &str| AnswerSentence {
+            start: 0,
+            length: 4,
+            support: AnswerSupport::Unverified,
+            receipts: Vec::new(),
+            sources: Vec::new(),
+            because: None,
+            near: Some(near.to_owned()),
+            cited: false,
+            cites: Vec::new(),
+        };
+        let text = in_one_line("Alice orders it.\nBob  owes the\nlandlord 1,250 EUR.");
+        let going = Going { texts: vec![text], ..Going::default() };
+        assert!(going.is_beside(&sentence("made SUMMARY.md; Bob owes the landlord…")));
+        assert!(!going.is_beside(&sentence("made SUMMARY.md")));
+        assert!(!Going::default().is_beside(&sentence("Bob owes the landlord")));
     }
 }

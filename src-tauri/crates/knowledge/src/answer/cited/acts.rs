@@ -1,6 +1,7 @@
 //! Whether the records that a sentence cites show the acts that it claims.
 
 use super::super::asserts::{PARTS, edges, is_good, is_link, straight};
+use super::super::carried::THEN;
 use super::super::passages::{bounded, clip, is_content, is_negation};
 use super::super::sentence::Claim;
 use super::super::strict::MESSAGES;
@@ -16,15 +17,16 @@ use model::action::ActionClass;
 const FILE_MAX: usize = 1 << 16;
 /// Passages that looking through such a file counts as.
 const FILE_COST: usize = 12;
-/// The share of the words of what was done that the record has, in percent; and of what failed or ended well.
+/// The share of the words of what was done that the record has, in percent; and of what failed or ended well. All of them, where
+/// each is to be carried.
 const COVERED: usize = 50;
 const COVERED_END: usize = 60;
 
 /// A verb by which a part of a sentence claims an act.
 #[derive(Clone, Copy)]
-struct Act<'s> {
-    verb: &'s Token,
-    family: Family,
+pub(super) struct Act<'s> {
+    pub(super) verb: &'s Token,
+    pub(super) family: Family,
 }
 
 impl Judge<'_, '_> {
@@ -33,7 +35,9 @@ impl Judge<'_, '_> {
         let first = said.first()?;
         let is_more = has(said, UNIVERSAL)
             || has(said, "both only after before twice again instead either myself personally manually");
-        if is_more || holds("if please let would", &first.raw) {
+        // A run that failed shows that it did then.
+        let is_of_now = any(said, FAILED) && any(said, THEN);
+        if is_more || is_of_now || holds("if please let would", &first.raw) {
             return None;
         }
         let mut proofs = Vec::new();
@@ -185,7 +189,9 @@ impl Judge<'_, '_> {
             || records.iter().any(|held| !held.texts.is_empty())
             || part.iter().filter(beside).any(|token| object.is_own(token));
         let is_shown = is_own && anchors > 0 && known * 100 >= words * covered;
-        is_shown.then(|| vec![Proof { record: first, text: None, quote }])
+        let is_carried =
+            !self.checker.is_exact.get() || (known == words && self.carries(&records, part, acts));
+        (is_shown && is_carried).then(|| vec![Proof { record: first, text: None, quote }])
     }
 
     /// Whether a record has something as it is written, a number, or a word.

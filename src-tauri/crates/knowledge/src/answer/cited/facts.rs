@@ -1,6 +1,7 @@
 //! Whether one passage of a record bears a fact that a sentence states of it.
 
 use super::super::asserts::{is_good, is_link, is_past};
+use super::super::carried::is_run;
 use super::super::meaning::Meaning;
 use super::super::passages::{Passage, Passages, asks, bounded, clip, is_content, is_negation, parts};
 use super::super::tokens::{Kind, Token, tokens};
@@ -37,6 +38,8 @@ struct Place<'p> {
     of_act: bool,
     /// Whether it came of a program.
     of_program: bool,
+    /// Whether it has to have each word of a sentence, in one run.
+    is_exact: bool,
 }
 
 impl Judge<'_, '_> {
@@ -100,13 +103,22 @@ impl Judge<'_, '_> {
         head: Option<&Token>,
         keys: &BTreeSet<String>,
     ) -> Option<Proof> {
-        let (of_act, of_program) = self.kind(held);
+        let (of_act, of_program, is_exact) = self.kind(held);
         held.texts.iter().find_map(|text| {
             let (title, about, called) = self.checker.seen.title(*text);
             let bears = |passage: &&Passage| {
                 let passage = *passage;
-                let place =
-                    Place { passage, title, about, called, file: None, is_new: false, of_act, of_program };
+                let place = Place {
+                    passage,
+                    title,
+                    about,
+                    called,
+                    file: None,
+                    is_new: false,
+                    of_act,
+                    of_program,
+                    is_exact,
+                };
                 place.bears(said, head)
             };
             let found = self.near(&self.checker.seen, *text, keys).into_iter().find(bears)?;
@@ -157,7 +169,7 @@ impl Judge<'_, '_> {
             .copied()
             .filter(|token| !(of_end && holds("finished ended exited returned", &token.raw)))
             .collect();
-        let (of_act, of_program) = self.kind(held);
+        let (of_act, of_program, is_exact) = self.kind(held);
         let about = held.texts.first().and_then(|text| self.checker.seen.title(*text).1);
         held.deeds.iter().find_map(|deed| {
             let bears = |passage: &&Passage| {
@@ -171,6 +183,7 @@ impl Judge<'_, '_> {
                     is_new: false,
                     of_act,
                     of_program,
+                    is_exact,
                 };
                 place.bears(&said, head)
             };
@@ -190,7 +203,7 @@ impl Judge<'_, '_> {
         keys: &BTreeSet<String>,
         is_meant: &dyn Fn(&str) -> bool,
     ) -> Option<Proof> {
-        let (of_act, of_program) = self.kind(held);
+        let (of_act, of_program, is_exact) = self.kind(held);
         let files = self.checker.written_by.iter().enumerate();
         files.filter(|(_, deed)| held.deeds.contains(deed)).find_map(|(file, deed)| {
             let title = self.checker.written.title(file).0;
@@ -213,6 +226,7 @@ impl Judge<'_, '_> {
                     is_new: !deed.made.is_empty(),
                     of_act,
                     of_program,
+                    is_exact,
                 };
                 place.bears(said, head)
             };
@@ -221,10 +235,10 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// Whether a record is of an act, and of a program.
-    fn kind(&self, held: &Held) -> (bool, bool) {
+    /// Whether a record is of an act, and of a program; and whether it has to have each word.
+    fn kind(&self, held: &Held) -> (bool, bool, bool) {
         let mut deeds = held.deeds.iter().filter_map(|at| self.checker.record.deeds.get(*at));
-        (!held.deeds.is_empty(), deeds.any(|deed| !deed.argv.is_empty()))
+        (!held.deeds.is_empty(), deeds.any(|deed| !deed.argv.is_empty()), self.checker.is_exact.get())
     }
 }
 
@@ -308,13 +322,16 @@ impl Place<'_> {
                 own += 1;
                 anchors += 2;
             } else if !(token.raw == "new" && self.is_new) {
-                if !may_differ(token, head) {
+                if self.is_exact || !may_differ(token, head) {
                     return None;
                 }
                 missing += 1;
                 continue;
             }
             present.push(token);
+        }
+        if self.is_exact && !is_run(content, &self.passage.raw) {
+            return None;
         }
         let all = content.len();
         // Of what an act printed, the words that asked for it say what it is of.

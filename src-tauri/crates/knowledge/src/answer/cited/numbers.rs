@@ -147,7 +147,7 @@ fn bound(words: &[&str], at: usize) -> Option<bool> {
     if near.first().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit())) {
         return None;
     }
-    let any = |list: &str| near.iter().any(|word| holds(list, word));
+    let any = |list: &'static str| near.iter().any(|word| holds(list, word));
     if any("under below") || near == ["up", "to"] || near == ["at", "most"] {
         return Some(true);
     }

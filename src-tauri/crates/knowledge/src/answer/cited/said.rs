@@ -89,7 +89,7 @@ pub(super) fn is_dated(said: &[&Token]) -> bool {
 }
 
 /// Whether what a sentence is about is called one of these: `the summary says`.
-pub(super) fn is_of(said: &[&Token], called: &str) -> bool {
+pub(super) fn is_of(said: &[&Token], called: &'static str) -> bool {
     let verb = |token: &Token| {
         is_link(token) || is_past(token) || holds(SAYS, &token.raw) || holds("has have had", &token.raw)
     };

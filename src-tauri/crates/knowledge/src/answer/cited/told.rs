@@ -3,7 +3,7 @@
 use super::super::Deed;
 
 /// What was done, from the record alone.
-pub(super) fn told_of(deed: &Deed) -> String {
+pub fn told_of(deed: &Deed) -> String {
     if !deed.argv.is_empty() {
         let ended = deed.exit_code.map(|code| format!(", exit code {code}")).unwrap_or_default();
         return format!("ran {}{ended}", deed.argv.join(" "));
