@@ -11,7 +11,7 @@ use model::Digest;
 use model::action::ActionClass;
 use model::identity::{Link, SOUL_BYTES_MAX};
 use std::collections::BTreeMap;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::path::Path;
 use wire::identity::{
     Attest, Attested, Export, Exported, Finding, Identity, Show, SoulVersion, TrustGraph, TrustLink, Verify,
