@@ -3,9 +3,12 @@
 use crate::node::{Node, text};
 use crate::port::{Fact, KeepSecret, Never};
 use crate::sealed::Sealing;
-use crate::{Chance, Error, GroupSecret, NodeId, PEERS_MAX, PROTOCOL, Peer, Presence, RELAYS_MAX};
+use crate::{
+    Chance, Error, GroupSecret, NodeId, PEERS_MAX, PROTOCOL, Peer, Presence, RELAYS_MAX, WITHOUT_MAX,
+};
 use model::UnixMs;
 use seal::{Digest, canon};
+use std::collections::BTreeSet;
 
 /// How often a node tells that it is here, in milliseconds, in a group of up to [`PRESENCE_MACHINES`]; less often in proportion in
 /// a larger one, so that what each reads in a minute does not grow with the group.
@@ -13,9 +16,16 @@ pub const PRESENCE_EVERY_MS: i64 = 60_000;
 /// Machines of a group up to which presence is as frequent as it gets.
 pub const PRESENCE_MACHINES: i64 = 32;
 /// How many times it could have been told anew before a presence expires.
-pub const PRESENCE_COUNTS: i64 = 5;
+pub const PRESENCE_COUNTS: i64 = 10;
+/// How many times less often a machine tells that it is here which has no news and holds no schedule, and is to hold none.
+const QUIET: i64 = 5;
 /// For how long a presence may say that it counts, in milliseconds.
 const PRESENCE_MS_MAX: i64 = 2 * 86_400_000;
+
+/// The latest epoch that the first group of a node may have.
+const EPOCH_FIRST_MAX: u64 = 1 << 40;
+/// By how many epochs a group may be later than the one before it.
+const EPOCHS_AHEAD_MAX: u64 = 1_024;
 
 /// What a node knows of another that is here.
 #[derive(Debug, Clone)]
@@ -63,21 +73,39 @@ impl<S: Sealing> Node<S> {
 
     /// A peer that speaks to an older group gets the newer one.
     fn share_group(&mut self, to: NodeId, theirs: NodeId, chance: &mut dyn Chance) {
-        let Some((epoch, group)) = self.state.group.filter(|(_, group)| *group != theirs) else {
+        // That one was withdrawn may be known from who has the secret before its notice comes.
+        let is_kept_out = self.state.without.contains(&to);
+        if is_kept_out || self.state.group.is_none_or(|(_, group)| group == theirs) {
             return;
-        };
-        if let Some(secret) = self.sealing.group_secret(group) {
-            self.write_loose(to, crate::Says::Group(GroupSecret { epoch, secret: Digest(secret) }), chance);
         }
+        if let Some(secret) = self.own_group() {
+            self.write_loose(to, crate::Says::Group(secret), chance);
+        }
+    }
+
+    /// The secret of the newest group, and whom it keeps out.
+    fn own_group(&self) -> Option<GroupSecret> {
+        let (epoch, group) = self.state.group?;
+        let secret = Digest(self.sealing.group_secret(group)?);
+        let without = self.state.withdrawn.keys().chain(&self.state.without).copied();
+        let without: BTreeSet<NodeId> = without.collect();
+        Some(GroupSecret { epoch, secret, without: without.into_iter().take(WITHOUT_MAX).collect() })
     }
 
     /// The secret of a group: the later epoch counts, and of the same epoch that with the lower key.
     pub(crate) fn take_group(&mut self, secret: &GroupSecret) {
+        // Nobody takes the last epoch there is: the group could never be drawn anew.
+        let next = self.state.group.map_or(EPOCH_FIRST_MAX, |(epoch, _)| epoch + EPOCHS_AHEAD_MAX);
+        if secret.epoch > next || secret.without.len() > WITHOUT_MAX {
+            return;
+        }
         if let Ok(group) = self.sealing.add_group(secret.secret.as_bytes()) {
             let known = self.state.group;
             if known.is_none_or(|(epoch, id)| crate::state::wins((secret.epoch, group), (epoch, id))) {
                 self.step.keep.push(KeepSecret { group, secret: *secret.secret.as_bytes() });
-                self.record(Fact::Group { epoch: secret.epoch, group });
+                let without = secret.without.iter().filter(|node| !self.state.withdrawn.contains_key(node));
+                let without = without.filter(|node| **node != self.state.me).copied().collect();
+                self.record(Fact::Group { epoch: secret.epoch, group, without });
                 self.subscribe();
                 self.told_at = None;
             } else if let Some(secret) = known.and_then(|(_, id)| self.sealing.group_secret(id)) {
@@ -90,7 +118,7 @@ impl<S: Sealing> Node<S> {
     fn draw_group(&mut self, chance: &mut dyn Chance) {
         let epoch = self.state.group.map_or(1, |(epoch, _)| epoch + 1);
         let secret = self.sealing.draw_group(chance);
-        self.take_group(&GroupSecret { epoch, secret: Digest(secret) });
+        self.take_group(&GroupSecret { epoch, secret: Digest(secret), without: BTreeSet::new() });
     }
 
     pub(crate) fn announce(&mut self, chance: &mut dyn Chance) {
@@ -109,6 +137,7 @@ impl<S: Sealing> Node<S> {
         let event = text(&presence).and_then(|text| self.sealing.announce(group, &text, self.now, chance));
         if let Ok(event) = event {
             self.told_at = Some(self.now);
+            self.news = false;
             self.write_to_all(&event);
         }
     }
@@ -121,6 +150,25 @@ impl<S: Sealing> Node<S> {
 
     pub(crate) fn presence_every(&self) -> i64 {
         PRESENCE_EVERY_MS.saturating_mul(self.largeness().max(1))
+    }
+
+    /// How often the machines tell that they are here which schedules name: no machine waits for any other to fall silent.
+    pub(crate) fn watched_every(&self) -> i64 {
+        let watched: BTreeSet<&NodeId> = self.state.schedules.values().flat_map(|one| &one.ranks).collect();
+        let watched = i64::try_from(watched.len()).unwrap_or(i64::MAX);
+        let times = watched.saturating_add(PRESENCE_MACHINES - 1) / PRESENCE_MACHINES;
+        PRESENCE_EVERY_MS.saturating_mul(times.max(1)).min(self.presence_every())
+    }
+
+    /// When this node tells next that it is here.
+    pub(crate) fn tells_at(&self) -> UnixMs {
+        let is_watched = self.state.schedules.values().any(|one| one.ranks.contains(&self.state.me));
+        let every = match (is_watched, self.news) {
+            (true, _) => self.watched_every(),
+            (false, true) => self.presence_every(),
+            (false, false) => self.presence_every().saturating_mul(QUIET),
+        };
+        self.told_at.map_or(self.now, |at| at.plus_ms(every))
     }
 
     /// When a node was last here, by this node's clock; since it began, it is given the time to tell.
@@ -153,16 +201,15 @@ impl<S: Sealing> Node<S> {
         if !self.state.is_peer(node) {
             return Err(Error::NotPaired(node));
         }
-        let upto = crate::state::number(self.state.notices.get(&node).map_or(0, Vec::len));
+        let upto = self.state.noticed(node);
         self.tell_all(crate::Tells::Withdrawn { node, upto }, chance)?;
         // Whoever is left gets a group that the withdrawn machine cannot read.
         self.draw_group(chance);
-        let secret = self.state.group.and_then(|(epoch, id)| Some((epoch, self.sealing.group_secret(id)?)));
+        let secret = self.own_group();
         let peers: Vec<NodeId> = self.state.peers().map(|peer| peer.node).collect();
-        if let Some((epoch, secret)) = secret {
+        if let Some(secret) = secret {
             for peer in peers {
-                let secret = GroupSecret { epoch, secret: Digest(secret) };
-                self.write_loose(peer, crate::Says::Group(secret), chance);
+                self.write_loose(peer, crate::Says::Group(secret.clone()), chance);
             }
         }
         Ok(())
@@ -171,6 +218,12 @@ impl<S: Sealing> Node<S> {
     /// A machine is withdrawn: what waits for it will never come, and what it was to pass on looks for another owner.
     pub(crate) fn take_withdrawal(&mut self, node: NodeId, by: NodeId, upto: u64) {
         let known = self.state.withdrawn.get(&node);
+        let is_flood = known.is_none()
+            && !self.state.peers.contains_key(&node)
+            && self.state.withdrawn.len() >= PEERS_MAX;
+        if is_flood {
+            return;
+        }
         if node == self.state.me || known.is_some_and(|known| *known <= upto) {
             return;
         }
@@ -186,6 +239,7 @@ impl<S: Sealing> Node<S> {
         self.early.remove(&node);
         self.retries.retain(|(to, _), _| *to != node);
         self.owed.remove(&node);
+        self.early_notices.retain(|(maker, _), _| *maker != node);
         self.route_held();
     }
 }

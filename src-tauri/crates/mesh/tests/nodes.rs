@@ -8,6 +8,7 @@ use mesh::{
 };
 use model::UnixMs;
 use seal::Digest;
+use std::collections::BTreeSet;
 
 const NOW: UnixMs = UnixMs(1_800_000_000_000);
 
@@ -42,7 +43,8 @@ impl One {
             id,
         };
         for other in others {
-            let group = Some(GroupSecret { epoch: 1, secret: Digest::of(b"group") });
+            let group =
+                Some(GroupSecret { epoch: 1, secret: Digest::of(b"group"), without: BTreeSet::new() });
             one.does(Happened::Said(Command::Pair { peer: peer(Fake::make([*other; 32]).node()), group }));
         }
         one

@@ -102,7 +102,11 @@ impl<S: Make> World<S> {
     }
 
     fn pair_all(&mut self) {
-        let group = GroupSecret { epoch: 1, secret: Digest::of(b"the group of a simulation") };
+        let group = GroupSecret {
+            epoch: 1,
+            secret: Digest::of(b"the group of a simulation"),
+            without: BTreeSet::new(),
+        };
         let peers: Vec<Peer> = self
             .machines
             .iter()
