@@ -33,6 +33,9 @@ pub enum Fact {
         /// Machines that it was drawn to keep out.
         #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
         without: BTreeSet<NodeId>,
+        /// Through whose hands its secret came.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        through: BTreeSet<NodeId>,
     },
     /// A letter waits to be sent: queued.
     Queued {

@@ -163,7 +163,7 @@ impl<S: Sealing> Node<S> {
                     self.accept_notice(&notice);
                 }
             }
-            Says::Group(secret) => self.take_group(&secret),
+            Says::Group(secret) => self.take_group(secret, Some(from)),
             _ => {}
         }
     }
@@ -197,7 +197,7 @@ impl<S: Sealing> Node<S> {
             return;
         }
         self.record(Fact::Renumbered { to: from, after: upto, chain });
-        self.deliver(Delivered::PutBack { node: self.state.me });
+        self.deliver(Delivered::PutBack { by: from });
         self.retries.retain(|(to, _), _| *to != from);
         self.written.retain(|_, (to, _)| *to != from);
         self.unwritten = true;

@@ -65,6 +65,8 @@ pub struct Node<S> {
     /// When each other was answered last, and what it had then.
     pub(crate) answered: BTreeMap<NodeId, UnixMs>,
     wakes_at: Option<UnixMs>,
+    /// Since when this node knows that a withdrawn machine may read the group.
+    pub(crate) overheard: Option<UnixMs>,
     /// Whether there are other notices here than the last presence told.
     pub(crate) news: bool,
     pub(crate) due: BTreeMap<String, BTreeSet<String>>,
@@ -97,6 +99,7 @@ impl<S: Sealing> Node<S> {
             told_from: BTreeMap::new(),
             answered: BTreeMap::new(),
             wakes_at: None,
+            overheard: None,
             news: false,
             due: BTreeMap::new(),
             mended: BTreeMap::new(),
@@ -304,6 +307,7 @@ impl<S: Sealing> Node<S> {
             self.announce(chance);
         }
         self.take_over(chance);
+        self.keep_group_closed(chance);
         self.tell_untold(chance);
         self.expire();
         self.write_letters(chance);

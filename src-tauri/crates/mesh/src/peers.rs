@@ -4,7 +4,8 @@ use crate::node::{Node, text};
 use crate::port::{Fact, KeepSecret, Never};
 use crate::sealed::Sealing;
 use crate::{
-    Chance, Error, GroupSecret, NodeId, PEERS_MAX, PROTOCOL, Peer, Presence, RELAYS_MAX, WITHOUT_MAX,
+    Chance, Error, GroupSecret, NodeId, PEERS_MAX, PROTOCOL, Peer, Presence, RELAYS_MAX, THROUGH_MAX,
+    WITHOUT_MAX,
 };
 use model::UnixMs;
 use seal::{Digest, canon};
@@ -24,6 +25,8 @@ const PRESENCE_MS_MAX: i64 = 2 * 86_400_000;
 
 /// The latest epoch that the first group of a node may have.
 const EPOCH_FIRST_MAX: u64 = 1 << 40;
+/// For how long a node waits for another to draw a group anew that a withdrawn machine may have, in milliseconds.
+const RENEW_AFTER_MS: i64 = 2 * PRESENCE_EVERY_MS;
 /// By how many epochs a group may be later than the one before it.
 const EPOCHS_AHEAD_MAX: u64 = 1_024;
 
@@ -87,25 +90,24 @@ impl<S: Sealing> Node<S> {
     fn own_group(&self) -> Option<GroupSecret> {
         let (epoch, group) = self.state.group?;
         let secret = Digest(self.sealing.group_secret(group)?);
-        let without = self.state.withdrawn.keys().chain(&self.state.without).copied();
-        let without: BTreeSet<NodeId> = without.collect();
-        Some(GroupSecret { epoch, secret, without: without.into_iter().take(WITHOUT_MAX).collect() })
+        let (without, through) = (self.state.without.clone(), self.state.through.clone());
+        Some(GroupSecret { epoch, secret, without, through })
     }
 
     /// The secret of a group: the later epoch counts, and of the same epoch that with the lower key.
-    pub(crate) fn take_group(&mut self, secret: &GroupSecret) {
+    pub(crate) fn take_group(&mut self, mut secret: GroupSecret, from: Option<NodeId>) {
+        secret.through.extend(from);
         // Nobody takes the last epoch there is: the group could never be drawn anew.
         let next = self.state.group.map_or(EPOCH_FIRST_MAX, |(epoch, _)| epoch + EPOCHS_AHEAD_MAX);
-        if secret.epoch > next || secret.without.len() > WITHOUT_MAX {
+        if secret.epoch > next || secret.without.len() > WITHOUT_MAX || secret.through.len() > THROUGH_MAX {
             return;
         }
         if let Ok(group) = self.sealing.add_group(secret.secret.as_bytes()) {
             let known = self.state.group;
             if known.is_none_or(|(epoch, id)| crate::state::wins((secret.epoch, group), (epoch, id))) {
                 self.step.keep.push(KeepSecret { group, secret: *secret.secret.as_bytes() });
-                let without = secret.without.iter().filter(|node| !self.state.withdrawn.contains_key(node));
-                let without = without.filter(|node| **node != self.state.me).copied().collect();
-                self.record(Fact::Group { epoch: secret.epoch, group, without });
+                let GroupSecret { epoch, without, through, .. } = secret;
+                self.record(Fact::Group { epoch, group, without, through });
                 self.subscribe();
                 self.told_at = None;
             } else if let Some(secret) = known.and_then(|(_, id)| self.sealing.group_secret(id)) {
@@ -118,7 +120,42 @@ impl<S: Sealing> Node<S> {
     fn draw_group(&mut self, chance: &mut dyn Chance) {
         let epoch = self.state.group.map_or(1, |(epoch, _)| epoch + 1);
         let secret = self.sealing.draw_group(chance);
-        self.take_group(&GroupSecret { epoch, secret: Digest(secret), without: BTreeSet::new() });
+        let without = self.state.withdrawn.keys().take(WITHOUT_MAX).copied().collect();
+        let secret = GroupSecret { epoch, secret: Digest(secret), without, through: BTreeSet::new() };
+        self.take_group(secret, None);
+    }
+
+    /// Draws a group that no withdrawn machine can read, and gives it to all others.
+    fn renew_group(&mut self, chance: &mut dyn Chance) {
+        self.draw_group(chance);
+        let peers: Vec<NodeId> = self.state.peers().map(|peer| peer.node).collect();
+        if let Some(secret) = self.own_group() {
+            for peer in peers {
+                self.write_loose(peer, crate::Says::Group(secret.clone()), chance);
+            }
+        }
+    }
+
+    /// Whether a withdrawn machine may have the secret of the group: two that were withdrawn at once, or one that drew it itself.
+    fn is_overheard(&self) -> bool {
+        let withdrawn = &self.state.withdrawn;
+        let is_had = |node: &NodeId| withdrawn.len() <= WITHOUT_MAX && !self.state.without.contains(node);
+        self.state.group.is_some()
+            && (withdrawn.keys().any(is_had)
+                || self.state.through.iter().any(|node| withdrawn.contains_key(node)))
+    }
+
+    /// Draws the group anew where a withdrawn machine may have it and whoever withdrew that did not mend it: any does, by chance.
+    pub(crate) fn keep_group_closed(&mut self, chance: &mut dyn Chance) {
+        if !self.is_overheard() {
+            self.overheard = None;
+            return;
+        }
+        let since = *self.overheard.get_or_insert(self.now);
+        let peers = u32::try_from(self.state.peers().count()).unwrap_or(u32::MAX);
+        if since.plus_ms(RENEW_AFTER_MS) <= self.now && chance.below(peers) == 0 {
+            self.renew_group(chance);
+        }
     }
 
     pub(crate) fn announce(&mut self, chance: &mut dyn Chance) {
@@ -189,7 +226,7 @@ impl<S: Sealing> Node<S> {
             return Err(Error::TooLarge);
         }
         match group {
-            Some(group) => self.take_group(group),
+            Some(group) => self.take_group(group.clone(), Some(peer.node)),
             None if self.state.group.is_none() => self.draw_group(chance),
             None => {}
         }
@@ -204,14 +241,7 @@ impl<S: Sealing> Node<S> {
         let upto = self.state.noticed(node);
         self.tell_all(crate::Tells::Withdrawn { node, upto }, chance)?;
         // Whoever is left gets a group that the withdrawn machine cannot read.
-        self.draw_group(chance);
-        let secret = self.own_group();
-        let peers: Vec<NodeId> = self.state.peers().map(|peer| peer.node).collect();
-        if let Some(secret) = secret {
-            for peer in peers {
-                self.write_loose(peer, crate::Says::Group(secret.clone()), chance);
-            }
-        }
+        self.renew_group(chance);
         Ok(())
     }
 

@@ -272,10 +272,10 @@ pub enum Delivered {
         /// The number of the first one that there is twice.
         number: u64,
     },
-    /// A machine was put back to an earlier state: this one where letters go again, another where it lacks what it had opened.
+    /// This machine was put back to an earlier state: another knows letters of it in the place of those that wait, which go behind.
     PutBack {
-        /// The machine.
-        node: NodeId,
+        /// Who knows them.
+        by: NodeId,
     },
     /// Letters that this node opened before it was put back are not to be had any more.
     LettersMissed {

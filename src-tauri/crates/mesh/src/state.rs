@@ -88,6 +88,7 @@ pub struct State {
     pub(crate) withdrawn: BTreeMap<NodeId, u64>,
     pub(crate) group: Option<(u64, NodeId)>,
     pub(crate) without: BTreeSet<NodeId>,
+    pub(crate) through: BTreeSet<NodeId>,
     pub(crate) lanes: BTreeMap<NodeId, Lane>,
     pub(crate) taken: BTreeMap<NodeId, (u64, Digest)>,
     pub(crate) notices: BTreeMap<NodeId, Chain>,
@@ -116,6 +117,7 @@ impl State {
             withdrawn: BTreeMap::new(),
             group: None,
             without: BTreeSet::new(),
+            through: BTreeSet::new(),
             lanes: BTreeMap::new(),
             taken: BTreeMap::new(),
             notices: BTreeMap::new(),
@@ -263,9 +265,10 @@ impl State {
                 self.peers.insert(peer.node, peer.clone());
             }
             Fact::Withdrawn { node, upto, .. } => self.withdraw(*node, *upto),
-            Fact::Group { epoch, group, without } => {
+            Fact::Group { epoch, group, without, through } => {
                 self.group = Some((*epoch, *group));
-                self.without.extend(without);
+                self.without.clone_from(without);
+                self.through.clone_from(through);
             }
             Fact::Noticed(event) => self.notice(event),
             Fact::Forked { maker, upto } => self.cut(*maker, *upto),

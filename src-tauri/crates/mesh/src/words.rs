@@ -24,6 +24,8 @@ pub const RELAYS_MAX: usize = 8;
 pub const CAPABILITIES_MAX: usize = 64;
 /// Peers that one node has.
 pub const PEERS_MAX: usize = 4_096;
+/// Machines through whose hands the secret of a group comes at most.
+pub const THROUGH_MAX: usize = 16;
 /// Withdrawn machines that the secret of a group names.
 pub const WITHOUT_MAX: usize = 256;
 /// How many nodes pass a message to a conversation on before it is refused.
@@ -339,6 +341,9 @@ pub struct GroupSecret {
     /// Machines that it was drawn to keep out: whoever has it gives it to none of them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub without: BTreeSet<NodeId>,
+    /// Through whose hands it came: it is good for nothing once one of them is withdrawn.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub through: BTreeSet<NodeId>,
 }
 
 impl std::fmt::Debug for GroupSecret {
