@@ -27,6 +27,8 @@ impl<S: Sealing> Node<S> {
     }
 
     pub(crate) fn ask(&mut self, card: Card, packet: &[u8], of: Vec<NodeId>) -> Result<(), Error> {
+        // A machine that is named twice has one voice.
+        let of: Vec<NodeId> = of.into_iter().collect::<std::collections::BTreeSet<_>>().into_iter().collect();
         let registered = |node: &NodeId| self.state.approvers.values().any(|of| of == node);
         if Digest::of(packet) != card.packet {
             return Err(Error::Refused("the card names another packet"));

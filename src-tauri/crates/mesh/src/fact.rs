@@ -2,11 +2,12 @@
 
 use crate::port::Way;
 use crate::sealed::WireEvent;
-use crate::{Card, Input, NodeId, Peer, Says, SignedDecision};
+use crate::{Card, Input, NodeId, Peer, Says, SignedDecision, Tells};
 use model::UnixMs;
 use seal::Digest;
 use seal::keys::PublicKey;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// A fact, to be recorded before anything else of its step is done. It holds no secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +30,12 @@ pub enum Fact {
         epoch: u64,
         /// Its public key.
         group: NodeId,
+        /// Machines that it was drawn to keep out.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        without: BTreeSet<NodeId>,
+        /// Through whose hands its secret came.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        through: BTreeSet<NodeId>,
     },
     /// A letter waits to be sent: queued.
     Queued {
@@ -66,15 +73,51 @@ pub enum Fact {
         /// Why.
         why: Never,
     },
+    /// The receiver knows other letters in the place of those that wait: they follow after what it knows.
+    Renumbered {
+        /// The receiver.
+        to: NodeId,
+        /// The number of the last letter that it knows.
+        after: u64,
+        /// What those come to.
+        chain: Digest,
+    },
     /// A letter of another node was opened.
     Took {
         /// Whose.
         from: NodeId,
         /// Its number.
         number: u64,
+        /// What all come to with it.
+        chain: Digest,
+    },
+    /// Letters of another node were opened once, which this node does not know any more.
+    Skipped {
+        /// Whose.
+        from: NodeId,
+        /// The number of the last one.
+        upto: u64,
+        /// What all come to with it.
+        chain: Digest,
     },
     /// A notice was taken in, of this node or of another.
     Noticed(WireEvent),
+    /// A maker told two things under one number, and the other one counts: what it told from there on is let go.
+    Forked {
+        /// The maker.
+        maker: NodeId,
+        /// The last of its notices that both have.
+        upto: u64,
+    },
+    /// Notices of a maker that are not to be had any more, and never came.
+    Missed {
+        /// The maker.
+        maker: NodeId,
+        /// The last of them.
+        upto: u64,
+    },
+    /// This node told something once and does not know it any more: it tells it anew.
+    Untold(Tells),
     /// A message waits for the owner of its conversation to be known.
     Held(Input),
     /// A held message went on its way.

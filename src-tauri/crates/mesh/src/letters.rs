@@ -3,11 +3,16 @@
 use crate::node::{Node, text};
 use crate::port::{Delivered, Fact, Never};
 use crate::sealed::{Sealing, fits};
+use crate::state::{Lane, Waiting};
 use crate::{Answer, Chance, Error, FIELD_BYTES_MAX, FORMAT, Letter, NodeId, Opened, Says};
-use seal::canon;
+use seal::{Digest, canon};
 
 /// Letters to one node that are on their way at once.
 const ON_THEIR_WAY_MAX: usize = 32;
+/// Letters to one node that wait.
+const WAITING_MAX: usize = 16_384;
+/// The highest number of a letter: below what canonical JSON holds.
+const NUMBER_MAX: u64 = 1 << 50;
 /// Letters of one node that came early and wait for those before them.
 const EARLY_MAX: usize = 64;
 /// After how long a letter is written again at first, in milliseconds; doubled each time.
@@ -18,8 +23,16 @@ const RETRY_MS_MAX: i64 = 60 * 60_000;
 pub const NEVER_AFTER_MS: i64 = 30 * 86_400_000;
 
 impl<S: Sealing> Node<S> {
-    pub(crate) fn letter(&self, to: NodeId, number: u64, says: Says) -> Letter {
-        Letter { format: FORMAT.to_owned(), from: self.state.me, to, number, says }
+    /// A letter that may be lost.
+    pub(crate) fn loose(&self, to: NodeId, says: Says) -> Letter {
+        let (before, chain) = (Digest::ZERO, Digest::ZERO);
+        Letter { format: FORMAT.to_owned(), from: self.state.me, to, number: 0, says, before, chain }
+    }
+
+    /// A letter that waits.
+    pub(crate) fn letter(&self, to: NodeId, number: u64, waiting: &Waiting) -> Letter {
+        let Waiting { says, before, chain, .. } = waiting.clone();
+        Letter { number, before, chain, ..self.loose(to, says) }
     }
 
     /// Queues a letter: it is sent as soon as there is a way, until its receiver opened it.
@@ -28,7 +41,10 @@ impl<S: Sealing> Node<S> {
             return Err(Error::NotPaired(to));
         }
         let number = self.state.lanes.get(&to).map_or(1, |lane| lane.last + 1);
-        if !fits(&text(&self.letter(to, number, says.clone()))?) {
+        if self.state.lanes.get(&to).is_some_and(|lane| lane.waiting.len() >= WAITING_MAX) {
+            return Err(Error::Refused("too many messages wait for this machine"));
+        }
+        if !fits(&text(&Letter { number, ..self.loose(to, says.clone()) })?) {
             return Err(Error::TooLarge);
         }
         self.record(Fact::Queued { to, number, says, at: self.now });
@@ -41,7 +57,7 @@ impl<S: Sealing> Node<S> {
         if !self.has_way_to(to) {
             return;
         }
-        let letter = text(&self.letter(to, 0, says));
+        let letter = text(&self.loose(to, says));
         if let Ok(event) = letter.and_then(|text| self.sealing.wrap(to, &text, self.now, chance)) {
             self.write_to(to, 0, &event);
         }
@@ -56,9 +72,9 @@ impl<S: Sealing> Node<S> {
             let Some(lane) = self.state.lanes.get(&to) else { continue };
             let is_due = |number: &u64| self.retries.get(&(to, *number)).is_none_or(|(at, _)| *at <= now);
             let due = lane.waiting.iter().take(ON_THEIR_WAY_MAX).filter(|(number, _)| is_due(number));
-            let due: Vec<(u64, Says)> = due.map(|(number, letter)| (*number, letter.says.clone())).collect();
-            for (number, says) in due {
-                let letter = text(&self.letter(to, number, says));
+            let due: Vec<(u64, Waiting)> = due.map(|(number, letter)| (*number, letter.clone())).collect();
+            for (number, waiting) in due {
+                let letter = text(&self.letter(to, number, &waiting));
                 if let Ok(event) = letter.and_then(|text| self.sealing.wrap(to, &text, now, chance)) {
                     self.write_to(to, number, &event);
                 }
@@ -69,8 +85,8 @@ impl<S: Sealing> Node<S> {
         }
         for to in std::mem::take(&mut self.owed) {
             if self.has_way_to(to) {
-                let upto = self.state.taken.get(&to).copied().unwrap_or(0);
-                self.write_loose(to, Says::Opened(Opened { upto }), chance);
+                let (upto, chain) = self.state.opened(to);
+                self.write_loose(to, Says::Opened(Opened { upto, chain }), chance);
             }
             // Where there is no way, the sender writes again, and is told then.
         }
@@ -106,13 +122,14 @@ impl<S: Sealing> Node<S> {
             return;
         }
         self.owed.insert(from);
-        let next = self.state.taken.get(&from).copied().unwrap_or(0) + 1;
+        let (taken, chain) = self.state.opened(from);
+        let next = taken + 1;
         if letter.number > next {
             let early = self.early.entry(from).or_default();
             if early.len() < EARLY_MAX || early.contains_key(&letter.number) {
                 early.insert(letter.number, letter);
             }
-        } else if letter.number == next {
+        } else if letter.number == next && letter.before == chain {
             self.take(letter, chance);
             self.take_early(from, chance);
         }
@@ -120,52 +137,80 @@ impl<S: Sealing> Node<S> {
 
     fn take_early(&mut self, from: NodeId, chance: &mut dyn Chance) {
         loop {
-            let next = self.state.taken.get(&from).copied().unwrap_or(0) + 1;
+            let (taken, chain) = self.state.opened(from);
+            let next = taken + 1;
             let Some(early) = self.early.get_mut(&from) else { return };
             early.retain(|number, _| *number >= next);
-            let Some(letter) = early.remove(&next) else { return };
+            let Some(letter) = early.remove(&next).filter(|letter| letter.before == chain) else { return };
             self.take(letter, chance);
         }
     }
 
     fn take_loose(&mut self, from: NodeId, says: Says, chance: &mut dyn Chance) {
         match says {
-            Says::Opened(Opened { upto }) => {
-                // Nobody opened what was never sent.
-                let lane = self.state.lanes.get(&from);
-                let waits = lane.is_some_and(|lane| {
-                    upto <= lane.last
-                        && lane.waiting.first_key_value().is_some_and(|(first, _)| *first <= upto)
-                });
-                if waits {
-                    self.record(Fact::Opened { to: from, upto });
-                    let done: Vec<_> =
-                        self.retries.range((from, 0)..=(from, upto)).map(|(at, _)| *at).collect();
-                    for at in done {
-                        self.retries.remove(&at);
-                    }
-                    self.unwritten = true;
+            Says::Opened(opened) => self.take_opened(from, opened, chance),
+            Says::From { number, before } => {
+                let (taken, _) = self.state.opened(from);
+                if number > taken + 1 && number <= NUMBER_MAX {
+                    self.record(Fact::Skipped { from, upto: number - 1, chain: before });
+                    self.deliver(Delivered::LettersMissed { from, first: taken + 1, last: number - 1 });
+                    self.take_early(from, chance);
                 }
             }
-            Says::Has { has } => self.answer_has(from, &has, chance),
+            Says::Has { at, has } => self.answer_has(from, at, &has, chance),
             Says::Notices { notices } => {
                 for notice in notices {
                     self.accept_notice(&notice);
                 }
             }
-            Says::Group(secret) => self.take_group(&secret),
+            Says::Group(secret) => self.take_group(secret, Some(from)),
             _ => {}
         }
+    }
+
+    /// What a receiver says that it opened: it may know less than before, or other letters than these, where one of both was put back.
+    fn take_opened(&mut self, from: NodeId, opened: Opened, chance: &mut dyn Chance) {
+        let Opened { upto, chain } = opened;
+        let none = Lane::default();
+        let lane = self.state.lanes.get(&from).unwrap_or(&none);
+        let first = lane.waiting.first_key_value().map(|(number, letter)| (*number, letter.before));
+        let (first, before) = first.unwrap_or((lane.last + 1, lane.chain));
+        if upto > NUMBER_MAX {
+            return;
+        }
+        if upto + 1 < first {
+            let is_early = self.told_from.get(&from).is_some_and(|at| at.plus_ms(RETRY_MS) > self.now);
+            if !is_early {
+                self.told_from.insert(from, self.now);
+                self.write_loose(from, Says::From { number: first, before }, chance);
+            }
+            return;
+        }
+        let ours =
+            if upto + 1 == first { Some(before) } else { lane.waiting.get(&upto).map(|one| one.chain) };
+        if ours == Some(chain) {
+            if upto >= first {
+                self.record(Fact::Opened { to: from, upto });
+                self.retries.retain(|(to, number), _| *to != from || *number > upto);
+                self.unwritten = true;
+            }
+            return;
+        }
+        self.record(Fact::Renumbered { to: from, after: upto, chain });
+        self.deliver(Delivered::PutBack { by: from });
+        self.retries.retain(|(to, _), _| *to != from);
+        self.written.retain(|_, (to, _)| *to != from);
+        self.unwritten = true;
     }
 
     /// A numbered letter, the next of its sender. Whatever it leads to is recorded in the same step.
     fn take(&mut self, letter: Letter, chance: &mut dyn Chance) {
         let from = letter.from;
-        self.record(Fact::Took { from, number: letter.number });
+        self.record(Fact::Took { from, number: letter.number, chain: letter.chain });
         match letter.says {
             Says::Input(input) => self.take_input(input),
             Says::Answer(answer) => self.take_answer(from, answer),
-            Says::HandOver(over) => self.take_hand_over(over, chance),
+            Says::HandOver(over) => self.take_hand_over(from, over, chance),
             Says::Card(card) => self.take_card(from, card),
             Says::Part(part) => self.take_part(from, part),
             Says::Decision(decision) => self.take_decision(from, decision),

@@ -23,6 +23,7 @@
 
 mod approvals;
 pub mod carry;
+mod chain;
 mod code;
 mod fact;
 pub mod frame;
@@ -38,6 +39,7 @@ pub mod sealed;
 pub mod state;
 mod words;
 
+pub use chain::{Known, NOTICES_KEPT, NOTICES_MAX};
 pub use letters::NEVER_AFTER_MS;
 pub use node::Node;
 pub use peers::{PRESENCE_COUNTS, PRESENCE_EVERY_MS, PRESENCE_MACHINES};

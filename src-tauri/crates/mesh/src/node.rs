@@ -14,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 const SEEN_MAX: usize = 16_384;
 /// Events whose acceptance is awaited.
 const WRITTEN_MAX: usize = 16_384;
+/// For how much longer than it should a machine does nothing before it counts as one that slept, in milliseconds.
+const ASLEEP_MS: i64 = 30_000;
 /// By how many seconds a filter reaches further back than the times of wraps are moved.
 const REACH_SECS: i64 = 86_400;
 
@@ -50,12 +52,23 @@ pub struct Node<S> {
     ways: BTreeSet<Way>,
     pub(crate) seen: BTreeMap<NodeId, Seen>,
     came: Ids,
-    written: BTreeMap<Digest, (NodeId, u64)>,
+    pub(crate) written: BTreeMap<Digest, (NodeId, u64)>,
     pub(crate) retries: BTreeMap<(NodeId, u64), (UnixMs, u32)>,
     pub(crate) owed: BTreeSet<NodeId>,
     pub(crate) unwritten: bool,
     pub(crate) early: BTreeMap<NodeId, BTreeMap<u64, Letter>>,
     pub(crate) early_notices: BTreeMap<(NodeId, u64), WireEvent>,
+    pub(crate) forks: BTreeMap<NodeId, u32>,
+    /// Since when this node knows that it told something that it does not know.
+    pub(crate) forked_at: UnixMs,
+    pub(crate) told_from: BTreeMap<NodeId, UnixMs>,
+    /// When each other was answered last, and what it had then.
+    pub(crate) answered: BTreeMap<NodeId, UnixMs>,
+    wakes_at: Option<UnixMs>,
+    /// Since when this node knows that a withdrawn machine may read the group.
+    pub(crate) overheard: Option<UnixMs>,
+    /// Whether there are other notices here than the last presence told.
+    pub(crate) news: bool,
     pub(crate) due: BTreeMap<String, BTreeSet<String>>,
     pub(crate) mended: BTreeMap<NodeId, UnixMs>,
     unreadable: BTreeMap<Way, u64>,
@@ -81,6 +94,13 @@ impl<S: Sealing> Node<S> {
             unwritten: false,
             early: BTreeMap::new(),
             early_notices: BTreeMap::new(),
+            forks: BTreeMap::new(),
+            forked_at: now,
+            told_from: BTreeMap::new(),
+            answered: BTreeMap::new(),
+            wakes_at: None,
+            overheard: None,
+            news: false,
             due: BTreeMap::new(),
             mended: BTreeMap::new(),
             unreadable: BTreeMap::new(),
@@ -101,6 +121,10 @@ impl<S: Sealing> Node<S> {
     pub fn handle(&mut self, input: Input, now: UnixMs, chance: &mut dyn Chance) -> Result<Step, Error> {
         self.step = Step::default();
         self.now = now;
+        // A machine that slept heard nobody, which makes nobody silent.
+        if self.wakes_at.is_some_and(|at| at.plus_ms(ASLEEP_MS) < now) {
+            self.began = now;
+        }
         match input {
             Input::Received { way, bytes } => self.received(&way, &bytes, chance),
             Input::Tick => self.tick(chance),
@@ -124,7 +148,8 @@ impl<S: Sealing> Node<S> {
                 self.write_letters(chance);
             }
         }
-        self.step.wake_at = self.wake_at();
+        self.wakes_at = self.wake_at();
+        self.step.wake_at = self.wakes_at;
         Ok(std::mem::take(&mut self.step))
     }
 
@@ -143,19 +168,19 @@ impl<S: Sealing> Node<S> {
         let peers = self.state.peers().map(|peer| peer.node);
         for to in peers.filter(|to| only.is_none_or(|only| only == *to)) {
             for (number, waiting) in &self.state.lanes.get(&to).unwrap_or(&none).waiting {
-                let letter = self.letter(to, *number, waiting.says.clone());
+                let letter = self.letter(to, *number, waiting);
                 let text = text(&letter)?;
                 events.push(self.sealing.wrap(to, &text, now, chance)?);
             }
             if !self.state.taken.contains_key(&to) {
                 continue;
             }
-            let opened = self.state.taken(to);
-            let opened = self.letter(to, 0, crate::Says::Opened(crate::Opened { upto: opened }));
+            let (upto, chain) = self.state.opened(to);
+            let opened = self.loose(to, crate::Says::Opened(crate::Opened { upto, chain }));
             events.push(self.sealing.wrap(to, &text(&opened)?, now, chance)?);
         }
         if let Some((_, group)) = self.state.group {
-            for notice in self.state.notices.values().flatten() {
+            for notice in self.state.notices.values().flat_map(|chain| &chain.kept) {
                 events.push(self.sealing.wrap(group, &text(notice)?, now, chance)?);
             }
         }
@@ -164,6 +189,7 @@ impl<S: Sealing> Node<S> {
 
     /// Records a fact: from here on it is believed.
     pub(crate) fn record(&mut self, fact: Fact) {
+        self.news |= matches!(fact, Fact::Noticed(_) | Fact::Forked { .. } | Fact::Missed { .. });
         self.state.apply(&fact);
         self.step.facts.push(fact);
     }
@@ -277,10 +303,12 @@ impl<S: Sealing> Node<S> {
     }
 
     fn tick(&mut self, chance: &mut dyn Chance) {
-        if self.told_at.is_none_or(|at| at.plus_ms(self.presence_every()) <= self.now) {
+        if self.tells_at() <= self.now {
             self.announce(chance);
         }
         self.take_over(chance);
+        self.keep_group_closed(chance);
+        self.tell_untold(chance);
         self.expire();
         self.write_letters(chance);
         let unreadable = std::mem::take(&mut self.unreadable);
@@ -319,10 +347,11 @@ impl<S: Sealing> Node<S> {
 
     fn wake_at(&self) -> Option<UnixMs> {
         let tells = self.own.is_some() && self.state.group.is_some();
-        let told = tells.then(|| self.told_at.map_or(self.now, |at| at.plus_ms(self.presence_every())));
+        let told = tells.then(|| self.tells_at());
         let letters = self.retries.values().map(|(at, _)| *at).min();
         let owed = (self.unwritten || !self.owed.is_empty()).then_some(self.now);
-        [told, letters, owed].into_iter().flatten().min()
+        let untold = (!self.state.untold.is_empty()).then(|| self.tells_untold_at().max(self.now));
+        [told, letters, owed, untold].into_iter().flatten().min()
     }
 
     fn said(&mut self, command: Command, chance: &mut dyn Chance) -> Result<(), Error> {

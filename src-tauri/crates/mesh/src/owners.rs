@@ -5,6 +5,8 @@ use crate::port::{Command, Delivered, Fact, Never};
 use crate::sealed::{Sealing, WireEvent};
 use crate::{Chance, Error, FIELD_BYTES_MAX, HOPS_MAX, HandOver, Input, NodeId, Says, Tells};
 
+/// By how many epochs a conversation that is handed over may be later than what is known of it.
+const EPOCHS_AHEAD_MAX: u64 = 1_024;
 /// Messages that wait for an owner to be known.
 const HELD_MAX: usize = 10_000;
 
@@ -45,8 +47,11 @@ impl<S: Sealing> Node<S> {
                     return Err(Error::TooLarge);
                 }
                 let input = Input { conversation, origin: self.state.me, envelope, hops: 0 };
-                self.route(input);
-                Ok(())
+                if self.route(input) {
+                    Ok(())
+                } else {
+                    Err(Error::Refused("too many messages wait for an owner"))
+                }
             }
             _ => Ok(()),
         }
@@ -63,9 +68,12 @@ impl<S: Sealing> Node<S> {
     }
 
     /// The old owner wrote nothing since it sent this: the conversation is this node's.
-    pub(crate) fn take_hand_over(&mut self, over: HandOver, chance: &mut dyn Chance) {
-        let known = self.state.owner(&over.conversation).map_or(0, |(epoch, _)| epoch);
-        if over.epoch > known {
+    pub(crate) fn take_hand_over(&mut self, from: NodeId, over: HandOver, chance: &mut dyn Chance) {
+        let owner = self.state.owner(&over.conversation);
+        let known = owner.map_or(0, |(epoch, _)| epoch);
+        // Who was the owner until this epoch is known: nobody else hands it over. Where it is not, its claim may still be on its way.
+        let is_anothers = owner.is_some_and(|(epoch, by)| epoch + 1 == over.epoch && by != from);
+        if over.epoch > known && over.epoch <= known + EPOCHS_AHEAD_MAX && !is_anothers {
             // A claim that does not fit is none: the conversation stays with nobody until it is taken.
             let _ = self.own(over.conversation, over.epoch, false, chance);
         }
@@ -119,14 +127,20 @@ impl<S: Sealing> Node<S> {
     pub(crate) fn take_input(&mut self, input: Input) {
         let is_fit = input.envelope.len() <= FIELD_BYTES_MAX && input.conversation.len() <= 256;
         if is_fit {
+            // Where as many wait as may, it is lost: the node that took it in has no answer, and says so.
             self.route(input);
         }
     }
 
-    fn route(&mut self, input: Input) {
-        if !self.send_on(input.clone()) && self.state.held.len() < HELD_MAX {
+    fn route(&mut self, input: Input) -> bool {
+        if self.send_on(input.clone()) {
+            return true;
+        }
+        let may_wait = self.state.held.len() < HELD_MAX;
+        if may_wait {
             self.record(Fact::Held(input));
         }
+        may_wait
     }
 
     /// Gives a message to its conversation, or to the node that has it; false where neither can be.

@@ -427,7 +427,8 @@ impl Pairing {
         if let Side::Inviter { answered, .. } = &mut self.side {
             *answered = Some((run, frame.clone()));
         }
-        let ended = self.end(paired(node, about));
+        // Only the machine that shows the code tells a group, whatever the other says.
+        let ended = self.end(paired(node, Introduction { group: None, ..about }));
         Progress { write: vec![frame], ..ended }
     }
 

@@ -3,9 +3,13 @@
 use crate::node::{Node, text};
 use crate::port::{Fact, KeepSecret, Never};
 use crate::sealed::Sealing;
-use crate::{Chance, Error, GroupSecret, NodeId, PEERS_MAX, PROTOCOL, Peer, Presence, RELAYS_MAX};
+use crate::{
+    Chance, Error, GroupSecret, NodeId, PEERS_MAX, PROTOCOL, Peer, Presence, RELAYS_MAX, THROUGH_MAX,
+    WITHOUT_MAX,
+};
 use model::UnixMs;
 use seal::{Digest, canon};
+use std::collections::BTreeSet;
 
 /// How often a node tells that it is here, in milliseconds, in a group of up to [`PRESENCE_MACHINES`]; less often in proportion in
 /// a larger one, so that what each reads in a minute does not grow with the group.
@@ -13,9 +17,18 @@ pub const PRESENCE_EVERY_MS: i64 = 60_000;
 /// Machines of a group up to which presence is as frequent as it gets.
 pub const PRESENCE_MACHINES: i64 = 32;
 /// How many times it could have been told anew before a presence expires.
-pub const PRESENCE_COUNTS: i64 = 5;
+pub const PRESENCE_COUNTS: i64 = 10;
+/// How many times less often a machine tells that it is here which has no news and holds no schedule, and is to hold none.
+const QUIET: i64 = 5;
 /// For how long a presence may say that it counts, in milliseconds.
 const PRESENCE_MS_MAX: i64 = 2 * 86_400_000;
+
+/// The latest epoch that the first group of a node may have.
+const EPOCH_FIRST_MAX: u64 = 1 << 40;
+/// For how long a node waits for another to draw a group anew that a withdrawn machine may have, in milliseconds.
+const RENEW_AFTER_MS: i64 = 2 * PRESENCE_EVERY_MS;
+/// By how many epochs a group may be later than the one before it.
+const EPOCHS_AHEAD_MAX: u64 = 1_024;
 
 /// What a node knows of another that is here.
 #[derive(Debug, Clone)]
@@ -63,21 +76,38 @@ impl<S: Sealing> Node<S> {
 
     /// A peer that speaks to an older group gets the newer one.
     fn share_group(&mut self, to: NodeId, theirs: NodeId, chance: &mut dyn Chance) {
-        let Some((epoch, group)) = self.state.group.filter(|(_, group)| *group != theirs) else {
+        // That one was withdrawn may be known from who has the secret before its notice comes.
+        let is_kept_out = self.state.without.contains(&to);
+        if is_kept_out || self.state.group.is_none_or(|(_, group)| group == theirs) {
             return;
-        };
-        if let Some(secret) = self.sealing.group_secret(group) {
-            self.write_loose(to, crate::Says::Group(GroupSecret { epoch, secret: Digest(secret) }), chance);
+        }
+        if let Some(secret) = self.own_group() {
+            self.write_loose(to, crate::Says::Group(secret), chance);
         }
     }
 
+    /// The secret of the newest group, and whom it keeps out.
+    fn own_group(&self) -> Option<GroupSecret> {
+        let (epoch, group) = self.state.group?;
+        let secret = Digest(self.sealing.group_secret(group)?);
+        let (without, through) = (self.state.without.clone(), self.state.through.clone());
+        Some(GroupSecret { epoch, secret, without, through })
+    }
+
     /// The secret of a group: the later epoch counts, and of the same epoch that with the lower key.
-    pub(crate) fn take_group(&mut self, secret: &GroupSecret) {
+    pub(crate) fn take_group(&mut self, mut secret: GroupSecret, from: Option<NodeId>) {
+        secret.through.extend(from);
+        // Nobody takes the last epoch there is: the group could never be drawn anew.
+        let next = self.state.group.map_or(EPOCH_FIRST_MAX, |(epoch, _)| epoch + EPOCHS_AHEAD_MAX);
+        if secret.epoch > next || secret.without.len() > WITHOUT_MAX || secret.through.len() > THROUGH_MAX {
+            return;
+        }
         if let Ok(group) = self.sealing.add_group(secret.secret.as_bytes()) {
             let known = self.state.group;
             if known.is_none_or(|(epoch, id)| crate::state::wins((secret.epoch, group), (epoch, id))) {
                 self.step.keep.push(KeepSecret { group, secret: *secret.secret.as_bytes() });
-                self.record(Fact::Group { epoch: secret.epoch, group });
+                let GroupSecret { epoch, without, through, .. } = secret;
+                self.record(Fact::Group { epoch, group, without, through });
                 self.subscribe();
                 self.told_at = None;
             } else if let Some(secret) = known.and_then(|(_, id)| self.sealing.group_secret(id)) {
@@ -90,7 +120,42 @@ impl<S: Sealing> Node<S> {
     fn draw_group(&mut self, chance: &mut dyn Chance) {
         let epoch = self.state.group.map_or(1, |(epoch, _)| epoch + 1);
         let secret = self.sealing.draw_group(chance);
-        self.take_group(&GroupSecret { epoch, secret: Digest(secret) });
+        let without = self.state.withdrawn.keys().take(WITHOUT_MAX).copied().collect();
+        let secret = GroupSecret { epoch, secret: Digest(secret), without, through: BTreeSet::new() };
+        self.take_group(secret, None);
+    }
+
+    /// Draws a group that no withdrawn machine can read, and gives it to all others.
+    fn renew_group(&mut self, chance: &mut dyn Chance) {
+        self.draw_group(chance);
+        let peers: Vec<NodeId> = self.state.peers().map(|peer| peer.node).collect();
+        if let Some(secret) = self.own_group() {
+            for peer in peers {
+                self.write_loose(peer, crate::Says::Group(secret.clone()), chance);
+            }
+        }
+    }
+
+    /// Whether a withdrawn machine may have the secret of the group: two that were withdrawn at once, or one that drew it itself.
+    fn is_overheard(&self) -> bool {
+        let withdrawn = &self.state.withdrawn;
+        let is_had = |node: &NodeId| withdrawn.len() <= WITHOUT_MAX && !self.state.without.contains(node);
+        self.state.group.is_some()
+            && (withdrawn.keys().any(is_had)
+                || self.state.through.iter().any(|node| withdrawn.contains_key(node)))
+    }
+
+    /// Draws the group anew where a withdrawn machine may have it and whoever withdrew that did not mend it: any does, by chance.
+    pub(crate) fn keep_group_closed(&mut self, chance: &mut dyn Chance) {
+        if !self.is_overheard() {
+            self.overheard = None;
+            return;
+        }
+        let since = *self.overheard.get_or_insert(self.now);
+        let peers = u32::try_from(self.state.peers().count()).unwrap_or(u32::MAX);
+        if since.plus_ms(RENEW_AFTER_MS) <= self.now && chance.below(peers) == 0 {
+            self.renew_group(chance);
+        }
     }
 
     pub(crate) fn announce(&mut self, chance: &mut dyn Chance) {
@@ -109,6 +174,7 @@ impl<S: Sealing> Node<S> {
         let event = text(&presence).and_then(|text| self.sealing.announce(group, &text, self.now, chance));
         if let Ok(event) = event {
             self.told_at = Some(self.now);
+            self.news = false;
             self.write_to_all(&event);
         }
     }
@@ -121,6 +187,25 @@ impl<S: Sealing> Node<S> {
 
     pub(crate) fn presence_every(&self) -> i64 {
         PRESENCE_EVERY_MS.saturating_mul(self.largeness().max(1))
+    }
+
+    /// How often the machines tell that they are here which schedules name: no machine waits for any other to fall silent.
+    pub(crate) fn watched_every(&self) -> i64 {
+        let watched: BTreeSet<&NodeId> = self.state.schedules.values().flat_map(|one| &one.ranks).collect();
+        let watched = i64::try_from(watched.len()).unwrap_or(i64::MAX);
+        let times = watched.saturating_add(PRESENCE_MACHINES - 1) / PRESENCE_MACHINES;
+        PRESENCE_EVERY_MS.saturating_mul(times.max(1)).min(self.presence_every())
+    }
+
+    /// When this node tells next that it is here.
+    pub(crate) fn tells_at(&self) -> UnixMs {
+        let is_watched = self.state.schedules.values().any(|one| one.ranks.contains(&self.state.me));
+        let every = match (is_watched, self.news) {
+            (true, _) => self.watched_every(),
+            (false, true) => self.presence_every(),
+            (false, false) => self.presence_every().saturating_mul(QUIET),
+        };
+        self.told_at.map_or(self.now, |at| at.plus_ms(every))
     }
 
     /// When a node was last here, by this node's clock; since it began, it is given the time to tell.
@@ -141,7 +226,7 @@ impl<S: Sealing> Node<S> {
             return Err(Error::TooLarge);
         }
         match group {
-            Some(group) => self.take_group(group),
+            Some(group) => self.take_group(group.clone(), Some(peer.node)),
             None if self.state.group.is_none() => self.draw_group(chance),
             None => {}
         }
@@ -153,24 +238,22 @@ impl<S: Sealing> Node<S> {
         if !self.state.is_peer(node) {
             return Err(Error::NotPaired(node));
         }
-        let upto = crate::state::number(self.state.notices.get(&node).map_or(0, Vec::len));
+        let upto = self.state.noticed(node);
         self.tell_all(crate::Tells::Withdrawn { node, upto }, chance)?;
         // Whoever is left gets a group that the withdrawn machine cannot read.
-        self.draw_group(chance);
-        let secret = self.state.group.and_then(|(epoch, id)| Some((epoch, self.sealing.group_secret(id)?)));
-        let peers: Vec<NodeId> = self.state.peers().map(|peer| peer.node).collect();
-        if let Some((epoch, secret)) = secret {
-            for peer in peers {
-                let secret = GroupSecret { epoch, secret: Digest(secret) };
-                self.write_loose(peer, crate::Says::Group(secret), chance);
-            }
-        }
+        self.renew_group(chance);
         Ok(())
     }
 
     /// A machine is withdrawn: what waits for it will never come, and what it was to pass on looks for another owner.
     pub(crate) fn take_withdrawal(&mut self, node: NodeId, by: NodeId, upto: u64) {
         let known = self.state.withdrawn.get(&node);
+        let is_flood = known.is_none()
+            && !self.state.peers.contains_key(&node)
+            && self.state.withdrawn.len() >= PEERS_MAX;
+        if is_flood {
+            return;
+        }
         if node == self.state.me || known.is_some_and(|known| *known <= upto) {
             return;
         }
@@ -186,6 +269,7 @@ impl<S: Sealing> Node<S> {
         self.early.remove(&node);
         self.retries.retain(|(to, _), _| *to != node);
         self.owed.remove(&node);
+        self.early_notices.retain(|(maker, _), _| *maker != node);
         self.route_held();
     }
 }

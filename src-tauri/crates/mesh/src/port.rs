@@ -265,6 +265,36 @@ pub enum Delivered {
         /// The size that was told.
         told: u64,
     },
+    /// A machine, this one or another, told two things under one number: it was put back to an earlier state, or lies.
+    Forked {
+        /// Whose notices.
+        from: NodeId,
+        /// The number of the first one that there is twice.
+        number: u64,
+    },
+    /// This machine was put back to an earlier state: another knows letters of it in the place of those that wait, which go behind.
+    PutBack {
+        /// Who knows them.
+        by: NodeId,
+    },
+    /// Letters that this node opened before it was put back are not to be had any more.
+    LettersMissed {
+        /// Whose.
+        from: NodeId,
+        /// The first.
+        first: u64,
+        /// The last.
+        last: u64,
+    },
+    /// This node was away for longer than the notices of a machine are kept. What of them still counts comes; the rest does not.
+    NoticesMissed {
+        /// Whose.
+        from: NodeId,
+        /// The first.
+        first: u64,
+        /// The last.
+        last: u64,
+    },
     /// A signature under a head of this node.
     Cosigned {
         /// Who signed.

@@ -130,7 +130,7 @@ impl<S: Sealing> Node<S> {
 
     fn is_silent(&self, node: NodeId, term_ms: i64) -> bool {
         // No term is shorter than what a node that is here may be silent for.
-        let term = term_ms.max(2 * self.presence_every());
+        let term = term_ms.max(2 * self.watched_every());
         let until = self.last_heard(node).plus_ms(term).plus_ms(CLOCK_DIFFERENCE_MS);
         !self.state.is_peer(node) || until < self.now
     }

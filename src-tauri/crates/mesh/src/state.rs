@@ -1,5 +1,6 @@
 //! What a node believes: folded from its recorded facts, and from nothing else.
 
+use crate::chain::{Chain, Claims, Known, read, to_tell_anew};
 use crate::port::{Fact, Never};
 use crate::sealed::WireEvent;
 use crate::{Card, Input, NodeId, Notice, Part, Peer, Says, Schedule, SignedDecision, Tells};
@@ -17,15 +18,37 @@ pub struct Waiting {
     pub at: UnixMs,
     /// Whether a relay has it.
     pub accepted: bool,
+    /// What all before it come to.
+    pub before: Digest,
+    /// What all come to with it.
+    pub chain: Digest,
 }
 
 /// The letters to one node.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lane {
     /// The number of the newest.
     pub last: u64,
+    /// What all come to with it ([`crate::Letter::chain`]).
+    pub chain: Digest,
     /// Those that were not opened yet.
     pub waiting: BTreeMap<u64, Waiting>,
+}
+
+impl Default for Lane {
+    fn default() -> Self {
+        Self { last: 0, chain: Digest::ZERO, waiting: BTreeMap::new() }
+    }
+}
+
+impl Lane {
+    fn push(&mut self, says: Says, at: UnixMs) {
+        let before = self.chain;
+        let said = serde_json::to_vec(&says).unwrap_or_default();
+        self.chain = Digest::of(&[before.as_bytes().as_slice(), &said].concat());
+        self.last += 1;
+        self.waiting.insert(self.last, Waiting { says, at, accepted: false, before, chain: self.chain });
+    }
 }
 
 /// A question of this node.
@@ -64,21 +87,25 @@ pub struct State {
     pub(crate) peers: BTreeMap<NodeId, Peer>,
     pub(crate) withdrawn: BTreeMap<NodeId, u64>,
     pub(crate) group: Option<(u64, NodeId)>,
+    pub(crate) without: BTreeSet<NodeId>,
+    pub(crate) through: BTreeSet<NodeId>,
     pub(crate) lanes: BTreeMap<NodeId, Lane>,
-    pub(crate) taken: BTreeMap<NodeId, u64>,
-    pub(crate) notices: BTreeMap<NodeId, Vec<WireEvent>>,
-    pub(crate) owners: BTreeMap<String, BTreeSet<(u64, NodeId)>>,
+    pub(crate) taken: BTreeMap<NodeId, (u64, Digest)>,
+    pub(crate) notices: BTreeMap<NodeId, Chain>,
+    pub(crate) untold: Vec<Tells>,
+    pub(crate) owners: BTreeMap<String, Claims>,
     pub(crate) passing: BTreeMap<String, (NodeId, u64)>,
     pub(crate) held: BTreeMap<Digest, Input>,
     pub(crate) given: BTreeSet<Digest>,
     pub(crate) schedules: BTreeMap<String, Schedule>,
-    pub(crate) leases: BTreeMap<String, BTreeSet<(u64, NodeId)>>,
-    pub(crate) slots: BTreeMap<(String, String), BTreeSet<Began>>,
+    pub(crate) leases: BTreeMap<String, Claims>,
+    pub(crate) slots: BTreeMap<(String, String), BTreeMap<Began, u64>>,
+    pub(crate) fired: BTreeMap<String, u64>,
     pub(crate) approvers: BTreeMap<PublicKey, NodeId>,
     pub(crate) asked: BTreeMap<String, Question>,
     pub(crate) questions: BTreeMap<(NodeId, String), Card>,
     pub(crate) parts: BTreeMap<(NodeId, Digest), BTreeMap<u32, Part>>,
-    pub(crate) heads: BTreeMap<(NodeId, String), (u64, Digest)>,
+    pub(crate) heads: BTreeMap<(NodeId, String), (u64, Digest, u64)>,
 }
 
 impl State {
@@ -89,9 +116,12 @@ impl State {
             peers: BTreeMap::new(),
             withdrawn: BTreeMap::new(),
             group: None,
+            without: BTreeSet::new(),
+            through: BTreeSet::new(),
             lanes: BTreeMap::new(),
             taken: BTreeMap::new(),
             notices: BTreeMap::new(),
+            untold: Vec::new(),
             owners: BTreeMap::new(),
             passing: BTreeMap::new(),
             held: BTreeMap::new(),
@@ -99,6 +129,7 @@ impl State {
             schedules: BTreeMap::new(),
             leases: BTreeMap::new(),
             slots: BTreeMap::new(),
+            fired: BTreeMap::new(),
             approvers: BTreeMap::new(),
             asked: BTreeMap::new(),
             questions: BTreeMap::new(),
@@ -129,7 +160,7 @@ impl State {
     /// Who owns a conversation, and since which epoch. What a machine claimed that was withdrawn since counts no more.
     pub fn owner(&self, conversation: &str) -> Option<(u64, NodeId)> {
         let claims =
-            self.owners.get(conversation)?.iter().filter(|(_, node)| !self.withdrawn.contains_key(node));
+            self.owners.get(conversation)?.keys().filter(|(_, node)| !self.withdrawn.contains_key(node));
         foremost(claims)
     }
 
@@ -144,7 +175,7 @@ impl State {
         let Some(claims) = self.owners.get(conversation) else {
             return false;
         };
-        let of_epoch = claims.iter().filter(|(at, _)| *at == epoch);
+        let of_epoch = claims.keys().filter(|(at, _)| *at == epoch);
         foremost(of_epoch.clone().filter(|(_, node)| !self.withdrawn.contains_key(node)))
             .or_else(|| foremost(of_epoch))
             .is_some_and(|(_, node)| node == by)
@@ -152,7 +183,7 @@ impl State {
 
     /// Who holds a schedule: the latest claim of a machine that may.
     pub fn lease(&self, schedule: &str) -> Option<Lease> {
-        let claims = self.leases.get(schedule)?.iter().filter(|(_, node)| self.may_hold(schedule, *node));
+        let claims = self.leases.get(schedule)?.keys().filter(|(_, node)| self.may_hold(schedule, *node));
         foremost(claims).map(|(epoch, holder)| Lease { epoch, holder })
     }
 
@@ -160,7 +191,7 @@ impl State {
     pub fn began(&self, schedule: &str, slot: &str) -> Option<Began> {
         let starts = self.slots.get(&(schedule.to_owned(), slot.to_owned()))?;
         let known = self.schedules.get(schedule)?;
-        starts.iter().find(|began| known.ranks.contains(&began.by)).copied()
+        starts.keys().find(|began| known.ranks.contains(&began.by)).copied()
     }
 
     fn may_hold(&self, schedule: &str, node: NodeId) -> bool {
@@ -189,26 +220,40 @@ impl State {
 
     /// The number of the last letter of a node that was opened here.
     pub fn taken(&self, from: NodeId) -> u64 {
-        self.taken.get(&from).copied().unwrap_or(0)
+        self.opened(from).0
     }
 
-    /// How many notices of each maker are here.
-    pub fn has(&self) -> BTreeMap<NodeId, u64> {
-        let counts = self.notices.iter().map(|(node, all)| (*node, number(all.len())));
-        counts.filter(|(_, count)| *count > 0).collect()
+    /// The number of the last letter of a node that was opened here, and what all come to with it.
+    pub(crate) fn opened(&self, from: NodeId) -> (u64, Digest) {
+        self.taken.get(&from).copied().unwrap_or((0, Digest::ZERO))
     }
 
-    /// The notices of a maker that are here, in order.
+    /// How far the notices of each maker are here.
+    pub fn has(&self) -> BTreeMap<NodeId, Known> {
+        let known = self.notices.iter().map(|(node, chain)| (*node, chain.known()));
+        known.filter(|(_, known)| known.upto > 0).collect()
+    }
+
+    /// The number of the last notice of a maker that is here.
+    pub(crate) fn noticed(&self, maker: NodeId) -> u64 {
+        self.notices.get(&maker).map_or(0, Chain::last)
+    }
+
+    /// The notices of a maker that are kept here, in order.
     pub fn notices(&self, maker: NodeId) -> &[WireEvent] {
-        self.notices.get(&maker).map(Vec::as_slice).unwrap_or_default()
+        self.notices.get(&maker).map(|chain| chain.kept.as_slice()).unwrap_or_default()
     }
 
     /// The digest of [`Self::has`].
     pub fn has_digest(&self) -> Digest {
         let mut hasher = seal::Hasher::new();
-        for (node, count) in self.has() {
+        for (node, known) in self.has() {
             hasher.update(node.0.as_bytes());
-            hasher.update(&count.to_be_bytes());
+            hasher.update(&known.upto.to_be_bytes());
+            // Of a withdrawn machine nobody sorts two branches out any more.
+            if !self.withdrawn.contains_key(&node) {
+                hasher.update(known.id.as_bytes());
+            }
         }
         hasher.finish()
     }
@@ -220,12 +265,24 @@ impl State {
                 self.peers.insert(peer.node, peer.clone());
             }
             Fact::Withdrawn { node, upto, .. } => self.withdraw(*node, *upto),
-            Fact::Group { epoch, group } => self.group = Some((*epoch, *group)),
+            Fact::Group { epoch, group, without, through } => {
+                self.group = Some((*epoch, *group));
+                self.without.clone_from(without);
+                self.through.clone_from(through);
+            }
             Fact::Noticed(event) => self.notice(event),
+            Fact::Forked { maker, upto } => self.cut(*maker, *upto),
+            Fact::Missed { maker, upto } => {
+                let gone = self.notices.entry(*maker).or_default().skip(*upto);
+                self.lost_hold(*maker, &gone);
+            }
+            Fact::Untold(tells) => self.untold.push(tells.clone()),
             Fact::Queued { .. }
             | Fact::Accepted { .. }
             | Fact::Opened { .. }
             | Fact::Never { .. }
+            | Fact::Renumbered { .. }
+            | Fact::Skipped { .. }
             | Fact::Took { .. } => self.apply_letter(fact),
             Fact::Held(_) | Fact::Released { .. } | Fact::Given { .. } | Fact::Passing { .. } => {
                 self.apply_conversation(fact);
@@ -246,7 +303,7 @@ impl State {
     fn withdraw(&mut self, node: NodeId, upto: u64) {
         let last = self.withdrawn.entry(node).or_insert(upto);
         *last = upto.min(*last);
-        let upto = usize::try_from(*last).unwrap_or(usize::MAX);
+        let upto = *last;
         self.lanes.remove(&node);
         self.approvers.retain(|_, of| *of != node);
         self.parts.retain(|(from, _), _| *from != node);
@@ -254,34 +311,50 @@ impl State {
         for question in self.asked.values_mut() {
             question.decisions.remove(&node);
         }
-        let mut notices = self.notices.remove(&node).unwrap_or_default();
-        if notices.len() > upto {
-            notices.truncate(upto);
-            self.forget_claims(node);
-            for notice in &notices {
-                self.notice(notice);
-            }
-        } else {
-            self.notices.insert(node, notices);
-        }
+        self.cut(node, upto);
     }
 
-    fn forget_claims(&mut self, node: NodeId) {
+    /// Lets go of what a maker told after one of its notices, and of what it claimed there first.
+    fn cut(&mut self, maker: NodeId, upto: u64) {
+        let Some(chain) = self.notices.get_mut(&maker).filter(|chain| chain.last() > upto) else {
+            return;
+        };
+        let gone = chain.cut(upto);
+        let kept = chain.kept.clone();
         for claims in self.owners.values_mut().chain(self.leases.values_mut()) {
-            claims.retain(|(_, by)| *by != node);
+            claims.retain(|(_, by), at| *by != maker || *at <= upto);
         }
         for starts in self.slots.values_mut() {
-            starts.retain(|began| began.by != node);
+            starts.retain(|began, at| began.by != maker || *at <= upto);
         }
-        self.heads.retain(|(maker, _), _| *maker != node);
+        self.heads.retain(|(by, _), (_, _, at)| *by != maker || *at <= upto);
+        for notice in kept.iter().filter_map(read) {
+            self.claim(maker, notice);
+        }
+        self.lost_hold(maker, &gone);
+    }
+
+    /// What this node told and lost the hold of is to be told anew.
+    fn lost_hold(&mut self, maker: NodeId, gone: &[WireEvent]) {
+        if maker == self.me {
+            self.untold.extend(to_tell_anew(gone));
+        }
     }
 
     fn apply_letter(&mut self, fact: &Fact) {
         match fact {
             Fact::Queued { to, number, says, at } => {
                 let lane = self.lanes.entry(*to).or_default();
-                lane.last = *number;
-                lane.waiting.insert(*number, Waiting { says: says.clone(), at: *at, accepted: false });
+                lane.push(says.clone(), *at);
+                debug_assert_eq!(lane.last, *number);
+            }
+            Fact::Renumbered { to, after, chain } => {
+                let lane = self.lanes.entry(*to).or_default();
+                let waiting = std::mem::take(&mut lane.waiting);
+                (lane.last, lane.chain) = (*after, *chain);
+                for letter in waiting.into_values() {
+                    lane.push(letter.says, letter.at);
+                }
             }
             Fact::Accepted { to, number, .. } => {
                 let lane = self.lanes.get_mut(to);
@@ -300,8 +373,8 @@ impl State {
                     letter.says = Says::Gone;
                 }
             }
-            Fact::Took { from, number } => {
-                self.taken.insert(*from, *number);
+            Fact::Took { from, number: upto, chain } | Fact::Skipped { from, upto, chain } => {
+                self.taken.insert(*from, (*upto, *chain));
             }
             _ => {}
         }
@@ -363,10 +436,19 @@ impl State {
     /// A notice of which the node found, before it recorded it, that its maker signed it and that it is the next.
     fn notice(&mut self, event: &WireEvent) {
         let maker = event.pubkey;
-        let Ok(notice) = serde_json::from_str::<Notice>(&event.content) else {
+        let Some(notice) = read(event) else {
             return;
         };
-        self.notices.entry(maker).or_default().push(event.clone());
+        self.notices.entry(maker).or_default().push(event.clone(), notice.from);
+        if maker == self.me {
+            self.untold.retain(|tells| *tells != notice.tells);
+        }
+        self.claim(maker, notice);
+    }
+
+    /// What follows from a notice, where it does not follow from an earlier one.
+    fn claim(&mut self, maker: NodeId, notice: Notice) {
+        let number = notice.number;
         match notice.tells {
             Tells::Schedule(schedule) => {
                 let known = self.schedules.get(&schedule.schedule);
@@ -377,21 +459,25 @@ impl State {
                 }
             }
             Tells::Lease { schedule, epoch } => {
-                self.leases.entry(schedule).or_default().insert((epoch, maker));
+                self.leases.entry(schedule).or_default().entry((epoch, maker)).or_insert(number);
             }
             Tells::Fired { schedule, slot, epoch } => {
-                self.slots.entry((schedule, slot)).or_default().insert(Began { epoch, by: maker });
+                if maker == self.me {
+                    self.fired.insert(schedule.clone(), number);
+                }
+                let starts = self.slots.entry((schedule, slot)).or_default();
+                starts.entry(Began { epoch, by: maker }).or_insert(number);
             }
             Tells::Owner { conversation, epoch, .. } => {
                 if self.passing.get(&conversation).is_some_and(|(_, at)| *at <= epoch) {
                     self.passing.remove(&conversation);
                 }
-                self.owners.entry(conversation).or_default().insert((epoch, maker));
+                self.owners.entry(conversation).or_default().entry((epoch, maker)).or_insert(number);
             }
             Tells::Head { origin, size, root, .. } => {
-                let known = self.heads.entry((maker, origin)).or_insert((size, root));
+                let known = self.heads.entry((maker, origin)).or_insert((size, root, number));
                 if known.0 < size {
-                    *known = (size, root);
+                    *known = (size, root, number);
                 }
             }
             Tells::Withdrawn { .. } | Tells::Receipts { .. } => {}

@@ -1,5 +1,6 @@
 //! The nouns of the mesh: nodes, peers, what letters and notices say, and every limit of them.
 
+use crate::chain::Known;
 use crate::sealed::WireEvent;
 use model::UnixMs;
 use seal::keys::{PublicKey, Signature};
@@ -23,6 +24,10 @@ pub const RELAYS_MAX: usize = 8;
 pub const CAPABILITIES_MAX: usize = 64;
 /// Peers that one node has.
 pub const PEERS_MAX: usize = 4_096;
+/// Machines through whose hands the secret of a group comes at most.
+pub const THROUGH_MAX: usize = 16;
+/// Withdrawn machines that the secret of a group names.
+pub const WITHOUT_MAX: usize = 256;
 /// How many nodes pass a message to a conversation on before it is refused.
 pub const HOPS_MAX: u8 = 4;
 /// Nodes that a schedule names.
@@ -126,6 +131,10 @@ pub struct Letter {
     pub number: u64,
     /// What it says.
     pub says: Says,
+    /// What all letters before it come to; a receiver that took others in their place takes this one not.
+    pub before: Digest,
+    /// What all letters come to with this one, as it was queued.
+    pub chain: Digest,
 }
 
 /// What a letter says.
@@ -159,8 +168,17 @@ pub enum Says {
     Opened(Opened),
     /// Which notices the sender has.
     Has {
-        /// How many of each maker.
-        has: BTreeMap<NodeId, u64>,
+        /// When it had them: an old one that is shown again is not answered.
+        at: UnixMs,
+        /// How far, of each maker.
+        has: BTreeMap<NodeId, Known>,
+    },
+    /// The receiver opened all letters before this one once, and does not know it any more: they are not to be had.
+    From {
+        /// The number of the first letter that is to be had.
+        number: u64,
+        /// What all before it come to.
+        before: Digest,
     },
     /// Notices that the receiver lacks.
     Notices {
@@ -172,7 +190,10 @@ pub enum Says {
 impl Says {
     /// Whether it may be lost: the next of its kind makes up for it.
     pub const fn is_loose(&self) -> bool {
-        matches!(self, Self::Opened(_) | Self::Has { .. } | Self::Notices { .. } | Self::Group(_))
+        matches!(
+            self,
+            Self::Opened(_) | Self::Has { .. } | Self::From { .. } | Self::Notices { .. } | Self::Group(_)
+        )
     }
 }
 
@@ -317,6 +338,12 @@ pub struct GroupSecret {
     pub epoch: u64,
     /// 32 bytes in hex.
     pub secret: Digest,
+    /// Machines that it was drawn to keep out: whoever has it gives it to none of them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub without: BTreeSet<NodeId>,
+    /// Through whose hands it came: it is good for nothing once one of them is withdrawn.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub through: BTreeSet<NodeId>,
 }
 
 impl std::fmt::Debug for GroupSecret {
@@ -326,11 +353,13 @@ impl std::fmt::Debug for GroupSecret {
 }
 
 /// Which letters were opened.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Opened {
     /// All up to this one.
     pub upto: u64,
+    /// What they come to ([`Letter::chain`]).
+    pub chain: Digest,
 }
 
 /// A notice: what a node says to all, signed, so that anyone may pass it on.
@@ -341,6 +370,11 @@ pub struct Notice {
     pub format: String,
     /// Which notice of its maker, from 1 without gaps.
     pub number: u64,
+    /// The id of the one before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Digest>,
+    /// The first of its maker's notices that is still needed: what those before it said is over, or was told anew.
+    pub from: u64,
     /// When it was made, as its maker's clock says.
     pub at: UnixMs,
     /// What it tells.

@@ -6,5 +6,6 @@
 mod fake;
 mod nodes;
 mod pairing;
+mod put_back;
 mod sealed;
 mod simulation;

@@ -8,10 +8,11 @@ use mesh::{
 };
 use model::UnixMs;
 use seal::Digest;
+use std::collections::BTreeSet;
 
-const NOW: UnixMs = UnixMs(1_800_000_000_000);
+pub const NOW: UnixMs = UnixMs(1_800_000_000_000);
 
-fn relay() -> Way {
+pub fn relay() -> Way {
     Way::Relay("wss://relay.example".to_owned())
 }
 
@@ -24,15 +25,15 @@ fn peer(node: NodeId) -> Peer {
     }
 }
 
-struct One {
-    node: Node<Fake>,
-    facts: Vec<Fact>,
-    chance: Seeded,
-    id: NodeId,
+pub struct One {
+    pub node: Node<Fake>,
+    pub facts: Vec<Fact>,
+    pub chance: Seeded,
+    pub id: NodeId,
 }
 
 impl One {
-    fn new(secret: u8, others: &[u8]) -> Self {
+    pub fn new(secret: u8, others: &[u8]) -> Self {
         let sealing = Fake::make([secret; 32]);
         let id = sealing.node();
         let mut one = Self {
@@ -42,19 +43,24 @@ impl One {
             id,
         };
         for other in others {
-            let group = Some(GroupSecret { epoch: 1, secret: Digest::of(b"group") });
+            let group = Some(GroupSecret {
+                epoch: 1,
+                secret: Digest::of(b"group"),
+                without: BTreeSet::new(),
+                through: BTreeSet::new(),
+            });
             one.does(Happened::Said(Command::Pair { peer: peer(Fake::make([*other; 32]).node()), group }));
         }
         one
     }
 
-    fn at(&mut self, what: Happened, now: UnixMs) -> Step {
+    pub fn at(&mut self, what: Happened, now: UnixMs) -> Step {
         let step = self.node.handle(what, now, &mut self.chance).unwrap();
         self.facts.extend(step.facts.clone());
         step
     }
 
-    fn does(&mut self, what: Happened) -> Step {
+    pub fn does(&mut self, what: Happened) -> Step {
         self.at(what, NOW)
     }
 
@@ -63,7 +69,7 @@ impl One {
         self.does(Happened::Said(Command::Route { conversation, envelope }))
     }
 
-    fn hears(&mut self, step: &Step) -> Step {
+    pub fn hears(&mut self, step: &Step) -> Step {
         let mut all = Step::default();
         for (_, bytes) in &step.write {
             let heard = self.does(Happened::Received { way: relay(), bytes: bytes.clone() });
@@ -77,7 +83,7 @@ impl One {
 }
 
 /// Two that are paired; the second owns a conversation, and the first knows.
-fn two() -> (One, One) {
+pub fn two() -> (One, One) {
     let (mut one, mut other) = (One::new(1, &[2]), One::new(2, &[1]));
     one.does(Happened::Up(relay()));
     other.does(Happened::Up(relay()));
@@ -86,7 +92,7 @@ fn two() -> (One, One) {
     (one, other)
 }
 
-fn event_of(bytes: &[u8]) -> WireEvent {
+pub fn event_of(bytes: &[u8]) -> WireEvent {
     match frame::read(bytes) {
         Some(frame::Frame::Event(event)) => *event,
         other => panic!("{other:?}"),

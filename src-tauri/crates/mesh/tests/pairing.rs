@@ -6,11 +6,17 @@ use mesh::pairing::{CODE_FOR_MS, Ended, Introduction, Pairing, Progress, draw_co
 use mesh::sealed::{NostrSealing, Sealing as _};
 use model::UnixMs;
 use seal::Digest;
+use std::collections::BTreeSet;
 
 const NOW: UnixMs = UnixMs(1_800_000_000_000);
 
 fn about(name: &str) -> Introduction {
-    let group = Some(GroupSecret { epoch: 1, secret: Digest::of(b"a group") });
+    let group = Some(GroupSecret {
+        epoch: 1,
+        secret: Digest::of(b"a group"),
+        without: BTreeSet::new(),
+        through: BTreeSet::new(),
+    });
     let relays = vec!["wss://relay.example".to_owned()];
     Introduction { name: name.to_owned(), relays, approval_key: None, group }
 }

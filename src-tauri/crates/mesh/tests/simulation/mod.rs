@@ -1,7 +1,9 @@
 //! Simulated meshes: churn, crashes, partitions, clocks that differ, relays that lie, a machine that is withdrawn.
 //!
-//! `HERMIT_MESH_NODES` says how many nodes, `HERMIT_MESH_SEED` from which seed; what fails says its seed.
+//! `HERMIT_MESH_NODES` says how many nodes, `HERMIT_MESH_SEED` from which seed; what fails says its seed. With
+//! `HERMIT_MESH_HARMLESS` no machine is hostile, for what the mesh itself costs.
 
+mod hostile;
 mod relay;
 mod world;
 
@@ -146,6 +148,7 @@ fn trouble<S: Make>(world: &mut World<S>, done: &mut Done, rounds: usize) {
         }
         route(world, done);
         ask(world, done, if round % 2 == 0 { 1 } else { 2 });
+        hostile::acts(world, done.withdrawn, &done.conversations, round);
         world.run(3 * MINUTE);
         answer(world);
         for _ in 0..(world.machines.len() / 10).max(1) {
@@ -194,7 +197,14 @@ fn check<S: Make>(world: &World<S>, done: &Done) {
                 lane.waiting.keys()
             );
         }
-        assert_eq!(state.has(), world.state(0).has(), "machine {index} lacks notices");
+        // Of a machine that says two things under one number, nobody has to have the same one once it is withdrawn.
+        let has = |state: &State| -> Vec<_> {
+            let all = state.has().into_iter();
+            all.map(|(maker, known)| (maker, known.upto, (maker != withdrawn).then_some(known.id))).collect()
+        };
+        assert_eq!(has(state), has(world.state(0)), "machine {index} lacks notices");
+        let kept: usize = state.has().keys().map(|maker| state.notices(*maker).len()).sum();
+        assert!(kept <= 300 * world.machines.len(), "machine {index} keeps {kept} notices");
         for delivered in &machine.delivered {
             if let Delivered::Input { input, epoch } = delivered {
                 *given.entry(&input.envelope).or_default() += 1;
@@ -202,8 +212,17 @@ fn check<S: Make>(world: &World<S>, done: &Done) {
             }
         }
         for conversation in done.conversations.iter().chain([&done.taken]) {
-            assert_eq!(state.owner(conversation), world.state(0).owner(conversation), "machine {index}");
+            let owner = state.owner(conversation);
+            assert_eq!(owner, world.state(0).owner(conversation), "machine {index}");
+            assert!(owner.is_some_and(|(epoch, _)| epoch < 1_000), "nobody takes the last epochs there are");
         }
+        let (newest, _) = world.groups(index);
+        assert_eq!(newest, world.groups(0).0, "machine {index} is in another group");
+        let (_, stolen) = world.groups(done.withdrawn);
+        assert!(
+            newest.is_some_and(|group| !stolen.contains(&group)),
+            "the machine that was withdrawn reads on"
+        );
         check_withdrawn(&machine.facts, withdrawn);
     }
     for envelope in &done.routed {
@@ -220,7 +239,14 @@ fn check<S: Make>(world: &World<S>, done: &Done) {
 fn check_withdrawn(facts: &[Fact], withdrawn: NodeId) {
     let at = facts.iter().position(|fact| matches!(fact, Fact::Withdrawn { node, .. } if *node == withdrawn));
     let later = facts.iter().skip(at.unwrap());
-    assert!(!later.into_iter().any(|fact| matches!(fact, Fact::Decided { from, .. } if *from == withdrawn)));
+    let is_believed = |fact: &Fact| match fact {
+        Fact::Decided { from, .. } | Fact::Took { from, .. } | Fact::Skipped { from, .. } => {
+            *from == withdrawn
+        }
+        Fact::Queued { to, .. } => *to == withdrawn,
+        _ => false,
+    };
+    assert!(!later.into_iter().any(is_believed), "nothing of it is taken and nothing is written to it");
 }
 
 fn seed() -> u64 {
@@ -249,13 +275,15 @@ fn live<S: Make>(count: usize, seed: u64, rounds: usize) -> World<S> {
     let hours = (world.now - 1_800_000_000_000) / 3_600_000;
     let per_node = |total: u64| total / u64::try_from(count).unwrap() / u64::try_from(hours.max(1)).unwrap();
     eprintln!(
-        "{count} nodes, {hours} h: {} messages and {} slots, each once; {decided} of {} questions decided; a node and hour: {} written, {} bytes, {} read",
+        "{count} nodes, {hours} h: {} messages and {} slots, each once; {decided} of {} questions decided; a node and hour: {} written, {} bytes, {} read, of them {} presences, {} letters and notices",
         done.routed.len(),
         world.due.len(),
         done.approvals,
         per_node(world.cost.written),
         per_node(world.cost.bytes),
         per_node(world.cost.read),
+        per_node(world.cost.presences),
+        per_node(world.cost.wraps),
     );
     assert!(decided > 0, "somebody decided");
     world

@@ -36,6 +36,10 @@ pub struct Cost {
     pub written: u64,
     pub bytes: u64,
     pub read: u64,
+    /// Of what was read: presences.
+    pub presences: u64,
+    /// Of what was read: letters and notices.
+    pub wraps: u64,
 }
 
 enum Event {
@@ -102,7 +106,12 @@ impl<S: Make> World<S> {
     }
 
     fn pair_all(&mut self) {
-        let group = GroupSecret { epoch: 1, secret: Digest::of(b"the group of a simulation") };
+        let group = GroupSecret {
+            epoch: 1,
+            secret: Digest::of(b"the group of a simulation"),
+            without: BTreeSet::new(),
+            through: BTreeSet::new(),
+        };
         let peers: Vec<Peer> = self
             .machines
             .iter()
@@ -130,11 +139,8 @@ impl<S: Make> World<S> {
     /// A node begins, with what its facts made.
     pub fn start(&mut self, index: usize) {
         let now = self.clock(index);
+        let sealing = self.sealing(index);
         let machine = &mut self.machines[index];
-        let mut sealing = S::make(machine.secret);
-        for (_, secret) in &machine.groups {
-            sealing.add_group(secret).unwrap();
-        }
         let state = State::fold(machine.id, &machine.facts);
         machine.node = Some(Node::new(sealing, state, now));
         let relays = self.relays_of_way(index);
@@ -247,6 +253,32 @@ impl<S: Make> World<S> {
         }
     }
 
+    /// A node writes what its program would not, sealed with its own key.
+    pub fn writes(&mut self, index: usize, to: NodeId, text: &str) {
+        let sealing = self.sealing(index);
+        if let Ok(event) = sealing.wrap(to, text, self.clock(index), &mut self.rng) {
+            let bytes = mesh::frame::event(&event);
+            let ways = (0..self.relays.len()).map(|relay| (Way::Relay(url(relay)), bytes.clone()));
+            let write = ways.collect();
+            self.commit(index, Step { write, ..Step::default() }, false);
+        }
+    }
+
+    /// The newest group of a node, and every one that it was ever given.
+    pub fn groups(&self, index: usize) -> (Option<NodeId>, BTreeSet<NodeId>) {
+        let groups = &self.machines[index].groups;
+        (groups.last().map(|(group, _)| *group), groups.iter().map(|(group, _)| *group).collect())
+    }
+
+    /// The keys of a node.
+    pub fn sealing(&self, index: usize) -> S {
+        let mut sealing = S::make(self.machines[index].secret);
+        for (_, secret) in &self.machines[index].groups {
+            sealing.add_group(secret).unwrap();
+        }
+        sealing
+    }
+
     /// Lets so much time pass.
     pub fn run(&mut self, ms: i64) {
         let until = self.now + ms;
@@ -263,6 +295,10 @@ impl<S: Make> World<S> {
                     let relay = (0..self.relays.len()).find(|relay| url(*relay) == *at).unwrap();
                     if self.relays[relay].side == self.machines[to].side && self.machines[to].node.is_some() {
                         self.cost.read += 1;
+                        let holds =
+                            |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+                        self.cost.presences += u64::from(holds("\"kind\":30078"));
+                        self.cost.wraps += u64::from(holds("\"kind\":1059"));
                         self.happen(to, Happened::Received { way, bytes: bytes.to_vec() });
                     }
                 }

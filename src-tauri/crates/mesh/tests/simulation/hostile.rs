@@ -1,0 +1,132 @@
+//! A machine that was paired and then stolen: what it says with its own key, which its program never would.
+
+use super::world::World;
+use crate::fake::Make;
+use mesh::{
+    Card, Cosigned, Decision, FORMAT, GroupSecret, HandOver, Known, Letter, Notice, Opened, Says, Tells,
+};
+use seal::{Digest, canon};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One after the other of what it can do: none of it takes anything from the others.
+pub fn acts<S: Make>(world: &mut World<S>, by: usize, conversations: &[String], round: usize) {
+    if world.machines[by].node.is_none() {
+        world.start(by);
+    }
+    if std::env::var_os("HERMIT_MESH_HARMLESS").is_some() {
+        return;
+    }
+    for to in 0..world.machines.len().min(12) {
+        if to != by && world.machines[to].node.is_some() {
+            letters(world, by, to, conversations, round);
+        }
+    }
+    notices(world, by);
+}
+
+fn send<S: Make>(world: &mut World<S>, by: usize, letter: &Letter) {
+    // Some have no canonical form: their numbers are too large.
+    if let Ok(bytes) = canon::to_canonical(letter) {
+        world.writes(by, letter.to, &String::from_utf8(bytes).unwrap());
+    }
+}
+
+fn letters<S: Make>(world: &mut World<S>, by: usize, to: usize, conversations: &[String], round: usize) {
+    let (me, other) = (world.machines[by].id, world.machines[to].id);
+    let anybody = world.machines[world.rng.of(world.machines.len())].id;
+    let conversation = conversations[world.rng.of(conversations.len())].clone();
+    let known = Known { upto: 1 << 52, id: Digest::of(b"made up") };
+    let packet = Digest::of(b"a packet that nobody has");
+    let decision = Decision {
+        approval: format!("approval-{round}"),
+        packet,
+        nonce: Digest::ZERO,
+        asked_by: other,
+        allow: true,
+        decided_at: world.clock(by),
+    };
+    let card = Card {
+        approval: "approval-1".to_owned(),
+        packet,
+        nonce: packet,
+        expires_at: world.clock(by).plus_ms(1 << 40),
+        need: 1,
+    };
+    let group = |epoch: u64| {
+        Says::Group(GroupSecret {
+            epoch,
+            secret: Digest::of(b"its own group"),
+            without: BTreeSet::from([anybody, me]),
+            through: BTreeSet::new(),
+        })
+    };
+    let loose = [
+        Says::Opened(Opened { upto: 1, chain: packet }),
+        Says::Opened(Opened { upto: 1 << 49, chain: packet }),
+        Says::Opened(Opened { upto: 1 << 52, chain: packet }),
+        Says::From { number: 1 << 52, before: packet },
+        Says::Has { at: world.clock(by), has: BTreeMap::new() },
+        Says::Has {
+            at: world.clock(by),
+            has: BTreeMap::from([(other, known), (me, known), (anybody, known)]),
+        },
+        group(1 << 52),
+        group(1 << 39),
+        group(u64::try_from(round).unwrap() + 1),
+    ];
+    let zero = Digest::ZERO;
+    let letter = |number, says| Letter {
+        format: FORMAT.to_owned(),
+        from: me,
+        to: other,
+        number,
+        says,
+        before: zero,
+        chain: zero,
+    };
+    for says in loose {
+        send(world, by, &letter(0, says));
+    }
+    let decision = world.sign(by, decision);
+    let cosigned = Cosigned { origin: String::new(), size: 0, line: "x".repeat(8_000) };
+    let hand_over = |epoch: u64| {
+        Says::HandOver(HandOver { conversation: conversation.clone(), epoch, head: Digest::ZERO })
+    };
+    let next = world.state(to).owner(&conversation).filter(|(_, owner)| *owner != me);
+    let next = next.map(|(epoch, _)| hand_over(epoch + 1));
+    let numbered = [hand_over(1 << 39), Says::Decision(decision), Says::Card(card), Says::Cosigned(cosigned)];
+    // Those that its program sent are opened, where it was lucky: then these are the next.
+    let lane = world.state(by).lanes().get(&other).cloned().unwrap_or_default();
+    let (mut number, mut before) = (lane.last, lane.chain);
+    for says in next.into_iter().chain(numbered) {
+        number += 1;
+        let chain = Digest::of(&number.to_be_bytes());
+        let one = Letter { before, chain, ..letter(number, says) };
+        send(world, by, &one);
+        before = chain;
+        // Also far ahead, without what came before, and in the name of another.
+        send(world, by, &Letter { number: number << 30, ..one.clone() });
+        send(world, by, &Letter { before: packet, ..one.clone() });
+        send(world, by, &Letter { from: anybody, ..one });
+    }
+}
+
+/// Two notices for each number, some far ahead, some that say that nobody needs what came before.
+fn notices<S: Make>(world: &mut World<S>, by: usize) {
+    let me = world.machines[by].id;
+    let sealing = world.sealing(by);
+    let Some(group) = sealing.groups().last().copied() else { return };
+    let known = world.state(by).has().get(&me).copied();
+    let (upto, before) = known.map_or((0, None), |known| (known.upto, Some(known.id)));
+    for (ahead, from) in [(1, 1), (1, 1), (3, 1), (70, 60), (9_000, 1), (1 << 40, 1 << 40)] {
+        let number = upto + ahead;
+        let origin = format!("a log {}", world.rng.next());
+        let tells = Tells::Head { origin, size: 1, root: Digest::ZERO, note: String::new() };
+        let at = world.clock(by);
+        let notice = Notice { format: FORMAT.to_owned(), number, before, from, at, tells };
+        let Ok(text) = canon::to_canonical(&notice) else { continue };
+        let event = sealing.sign(&String::from_utf8(text).unwrap(), at).unwrap();
+        let text = canon::to_canonical(&event).unwrap();
+        world.writes(by, group, &String::from_utf8(text).unwrap());
+    }
+}
