@@ -27,6 +27,8 @@ const PRESENCE_MS_MAX: i64 = 2 * 86_400_000;
 const EPOCH_FIRST_MAX: u64 = 1 << 40;
 /// For how long a node waits for another to draw a group anew that a withdrawn machine may have, in milliseconds.
 const RENEW_AFTER_MS: i64 = 2 * PRESENCE_EVERY_MS;
+/// How long the machines have to follow to a newer group, in milliseconds.
+const FOLLOW_MS: i64 = 10 * PRESENCE_EVERY_MS;
 /// By how many epochs a group may be later than the one before it.
 const EPOCHS_AHEAD_MAX: u64 = 1_024;
 
@@ -102,8 +104,21 @@ impl<S: Sealing> Node<S> {
         if secret.epoch > next || secret.without.len() > WITHOUT_MAX || secret.through.len() > THROUGH_MAX {
             return;
         }
+        let known = self.state.group;
+        let is_this = known.is_some_and(|(epoch, group)| {
+            epoch == secret.epoch && self.sealing.group_secret(group) == Some(*secret.secret.as_bytes())
+        });
+        if is_this || known.is_some_and(|(epoch, _)| secret.epoch < epoch) {
+            return;
+        }
+        // Each one pushes out an older one, which others may still speak to: they get the time to follow.
+        let now = self.now;
+        self.given_groups.retain(|at| at.plus_ms(FOLLOW_MS) > now);
+        if from.is_some() && self.given_groups.len() + 1 >= crate::GROUPS_KEPT {
+            return;
+        }
+        self.given_groups.extend(from.map(|_| now));
         if let Ok(group) = self.sealing.add_group(secret.secret.as_bytes()) {
-            let known = self.state.group;
             if known.is_none_or(|(epoch, id)| crate::state::wins((secret.epoch, group), (epoch, id))) {
                 self.step.keep.push(KeepSecret { group, secret: *secret.secret.as_bytes() });
                 let GroupSecret { epoch, without, through, .. } = secret;
