@@ -214,11 +214,9 @@ impl<S: Sealing> Node<S> {
             Says::Card(card) => self.take_card(from, card),
             Says::Part(part) => self.take_part(from, part),
             Says::Decision(decision) => self.take_decision(from, decision),
-            Says::Settled { approval } => {
-                if self.state.questions.contains_key(&(from, approval.clone())) {
-                    self.record(Fact::Answered { from, approval: approval.clone() });
-                    self.deliver(Delivered::Answered { from, approval });
-                }
+            Says::Settled { approval } if self.state.questions.contains_key(&(from, approval.clone())) => {
+                self.record(Fact::Answered { from, approval: approval.clone() });
+                self.deliver(Delivered::Answered { from, approval });
             }
             Says::Cosigned(cosigned) if cosigned.line.len() <= 1024 => {
                 self.deliver(Delivered::Cosigned { from, cosigned });

@@ -27,6 +27,7 @@ mod chain;
 mod code;
 mod fact;
 pub mod frame;
+mod lane;
 mod letters;
 mod node;
 mod notices;

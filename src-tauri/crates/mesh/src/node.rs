@@ -67,6 +67,8 @@ pub struct Node<S> {
     wakes_at: Option<UnixMs>,
     /// Since when this node knows that a withdrawn machine may read the group.
     pub(crate) overheard: Option<UnixMs>,
+    /// When others gave it the secret of a group.
+    pub(crate) given_groups: Vec<UnixMs>,
     /// Whether there are other notices here than the last presence told.
     pub(crate) news: bool,
     pub(crate) due: BTreeMap<String, BTreeSet<String>>,
@@ -100,6 +102,7 @@ impl<S: Sealing> Node<S> {
             answered: BTreeMap::new(),
             wakes_at: None,
             overheard: None,
+            given_groups: Vec::new(),
             news: false,
             due: BTreeMap::new(),
             mended: BTreeMap::new(),

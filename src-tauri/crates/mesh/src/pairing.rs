@@ -337,22 +337,25 @@ impl Pairing {
         if answered.is_some() || (runs.len() >= RUNS_MAX && !runs.contains_key(&run)) {
             return Progress::default();
         }
-        if !runs.contains_key(&run) {
-            let Ok(element) = STANDARD.decode(joiner) else {
-                return Progress::default();
-            };
-            let (a, b) = identities(&self.channel);
-            let password = Password::new(self.secret.as_bytes());
-            let (half, own) = Spake2::<Ed25519Group>::start_a_with_rng(&password, &a, &b, Drawn(chance));
-            let own = STANDARD.encode(own);
-            let shared = half.finish(&element).ok().map(Zeroizing::new);
-            let keys = shared.and_then(|shared| Keys::derive(&self.channel, run, joiner, &own, &shared));
-            let Some(keys) = keys else {
-                return Progress::default();
-            };
-            runs.insert(run, (keys, own));
-        }
-        let element = runs.get(&run).map(|(_, own)| own.clone()).unwrap_or_default();
+        let element = match runs.get(&run) {
+            Some((_, own)) => own.clone(),
+            None => {
+                let Ok(element) = STANDARD.decode(joiner) else {
+                    return Progress::default();
+                };
+                let (a, b) = identities(&self.channel);
+                let password = Password::new(self.secret.as_bytes());
+                let (half, own) = Spake2::<Ed25519Group>::start_a_with_rng(&password, &a, &b, Drawn(chance));
+                let own = STANDARD.encode(own);
+                let shared = half.finish(&element).ok().map(Zeroizing::new);
+                let keys = shared.and_then(|shared| Keys::derive(&self.channel, run, joiner, &own, &shared));
+                let Some(keys) = keys else {
+                    return Progress::default();
+                };
+                runs.insert(run, (keys, own.clone()));
+                own
+            }
+        };
         let write = self.say(&Spoken::Reply { run, element }, now, chance);
         Progress { write: write.into_iter().collect(), ended: None }
     }

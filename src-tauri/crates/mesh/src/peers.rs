@@ -27,6 +27,8 @@ const PRESENCE_MS_MAX: i64 = 2 * 86_400_000;
 const EPOCH_FIRST_MAX: u64 = 1 << 40;
 /// For how long a node waits for another to draw a group anew that a withdrawn machine may have, in milliseconds.
 const RENEW_AFTER_MS: i64 = 2 * PRESENCE_EVERY_MS;
+/// How long the machines have to follow to a newer group, in milliseconds.
+const FOLLOW_MS: i64 = 10 * PRESENCE_EVERY_MS;
 /// By how many epochs a group may be later than the one before it.
 const EPOCHS_AHEAD_MAX: u64 = 1_024;
 
@@ -94,7 +96,8 @@ impl<S: Sealing> Node<S> {
         Some(GroupSecret { epoch, secret, without, through })
     }
 
-    /// The secret of a group: the later epoch counts, and of the same epoch that with the lower key.
+    /// The secret of a group: one that no withdrawn machine may have, then the later epoch, and of the same epoch that with the
+    /// lower key.
     pub(crate) fn take_group(&mut self, mut secret: GroupSecret, from: Option<NodeId>) {
         secret.through.extend(from);
         // Nobody takes the last epoch there is: the group could never be drawn anew.
@@ -102,9 +105,26 @@ impl<S: Sealing> Node<S> {
         if secret.epoch > next || secret.without.len() > WITHOUT_MAX || secret.through.len() > THROUGH_MAX {
             return;
         }
+        let known = self.state.group;
+        let is_this = known.is_some_and(|(epoch, group)| {
+            epoch == secret.epoch && self.sealing.group_secret(group) == Some(*secret.secret.as_bytes())
+        });
+        let is_open = self.may_be_had(&secret.without, &secret.through);
+        let mends = self.is_overheard() && !is_open;
+        let is_late = |(epoch, _)| (secret.epoch < epoch || is_open) && !mends;
+        if is_this || known.is_some_and(is_late) {
+            return;
+        }
+        // Each one pushes out an older one, which others may still speak to: they get the time to follow.
+        let now = self.now;
+        self.given_groups.retain(|at| at.plus_ms(FOLLOW_MS) > now);
+        if from.is_some() && self.given_groups.len() + 1 >= crate::GROUPS_KEPT {
+            return;
+        }
+        self.given_groups.extend(from.map(|_| now));
         if let Ok(group) = self.sealing.add_group(secret.secret.as_bytes()) {
-            let known = self.state.group;
-            if known.is_none_or(|(epoch, id)| crate::state::wins((secret.epoch, group), (epoch, id))) {
+            let wins = |(epoch, id)| crate::state::wins((secret.epoch, group), (epoch, id));
+            if mends || known.is_none_or(wins) {
                 self.step.keep.push(KeepSecret { group, secret: *secret.secret.as_bytes() });
                 let GroupSecret { epoch, without, through, .. } = secret;
                 self.record(Fact::Group { epoch, group, without, through });
@@ -138,11 +158,14 @@ impl<S: Sealing> Node<S> {
 
     /// Whether a withdrawn machine may have the secret of the group: two that were withdrawn at once, or one that drew it itself.
     fn is_overheard(&self) -> bool {
+        self.state.group.is_some() && self.may_be_had(&self.state.without, &self.state.through)
+    }
+
+    fn may_be_had(&self, without: &BTreeSet<NodeId>, through: &BTreeSet<NodeId>) -> bool {
         let withdrawn = &self.state.withdrawn;
-        let is_had = |node: &NodeId| withdrawn.len() <= WITHOUT_MAX && !self.state.without.contains(node);
-        self.state.group.is_some()
-            && (withdrawn.keys().any(is_had)
-                || self.state.through.iter().any(|node| withdrawn.contains_key(node)))
+        // More than a secret can name are taken to be kept out.
+        (withdrawn.len() <= WITHOUT_MAX && withdrawn.keys().any(|node| !without.contains(node)))
+            || through.iter().any(|node| withdrawn.contains_key(node))
     }
 
     /// Draws the group anew where a withdrawn machine may have it and whoever withdrew that did not mend it: any does, by chance.

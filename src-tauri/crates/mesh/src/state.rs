@@ -1,55 +1,13 @@
 //! What a node believes: folded from its recorded facts, and from nothing else.
 
 use crate::chain::{Chain, Claims, Known, read, to_tell_anew};
+pub use crate::lane::{Lane, Waiting};
 use crate::port::{Fact, Never};
 use crate::sealed::WireEvent;
 use crate::{Card, Input, NodeId, Notice, Part, Peer, Says, Schedule, SignedDecision, Tells};
-use model::UnixMs;
 use seal::Digest;
 use seal::keys::PublicKey;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A letter that waits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Waiting {
-    /// What it says.
-    pub says: Says,
-    /// Since when.
-    pub at: UnixMs,
-    /// Whether a relay has it.
-    pub accepted: bool,
-    /// What all before it come to.
-    pub before: Digest,
-    /// What all come to with it.
-    pub chain: Digest,
-}
-
-/// The letters to one node.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lane {
-    /// The number of the newest.
-    pub last: u64,
-    /// What all come to with it ([`crate::Letter::chain`]).
-    pub chain: Digest,
-    /// Those that were not opened yet.
-    pub waiting: BTreeMap<u64, Waiting>,
-}
-
-impl Default for Lane {
-    fn default() -> Self {
-        Self { last: 0, chain: Digest::ZERO, waiting: BTreeMap::new() }
-    }
-}
-
-impl Lane {
-    fn push(&mut self, says: Says, at: UnixMs) {
-        let before = self.chain;
-        let said = serde_json::to_vec(&says).unwrap_or_default();
-        self.chain = Digest::of(&[before.as_bytes().as_slice(), &said].concat());
-        self.last += 1;
-        self.waiting.insert(self.last, Waiting { says, at, accepted: false, before, chain: self.chain });
-    }
-}
 
 /// A question of this node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -249,7 +207,7 @@ impl State {
         let mut hasher = seal::Hasher::new();
         for (node, known) in self.has() {
             hasher.update(node.0.as_bytes());
-            hasher.update(&known.upto.to_be_bytes());
+            hasher.update(known.upto.to_be_bytes());
             // Of a withdrawn machine nobody sorts two branches out any more.
             if !self.withdrawn.contains_key(&node) {
                 hasher.update(known.id.as_bytes());

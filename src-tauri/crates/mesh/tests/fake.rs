@@ -67,8 +67,8 @@ impl Make for Fake {
 fn id_of(event: &WireEvent) -> Digest {
     let mut hasher = seal::Hasher::new();
     hasher.update(event.pubkey.0.as_bytes());
-    hasher.update(&event.created_at.to_be_bytes());
-    hasher.update(&event.kind.to_be_bytes());
+    hasher.update(event.created_at.to_be_bytes());
+    hasher.update(event.kind.to_be_bytes());
     for tag in event.tags.iter().flatten() {
         hasher.update(tag.as_bytes());
     }

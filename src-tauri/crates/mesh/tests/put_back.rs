@@ -3,9 +3,13 @@
 use crate::fake::{Fake, Make as _};
 use crate::nodes::{NOW, One, event_of, relay, two};
 use mesh::sealed::Sealing as _;
-use mesh::{Capabilities, Command, Delivered, Happened, NOTICES_KEPT, Node, Schedule, State, Step, Way};
+use mesh::{
+    Capabilities, Command, Delivered, FORMAT, GROUPS_KEPT, GroupSecret, Happened, Letter, NOTICES_KEPT, Node,
+    Says, Schedule, State, Step, Way,
+};
 use model::UnixMs;
 use seal::Digest;
+use std::collections::BTreeSet;
 
 const MINUTE: i64 = 60_000;
 
@@ -205,4 +209,26 @@ fn a_machine_that_slept_takes_nothing_over_when_it_wakes() {
     assert!(!takes(&woke), "it heard nobody because it slept");
     // Where the other stays silent while it is awake, it does.
     assert!((601..615).any(|minute| takes(&one.at(Happened::Tick, after(minute)))));
+}
+
+#[test]
+fn a_machine_that_gives_one_group_after_the_other_pushes_out_none_that_others_speak_to() {
+    let (mut one, _) = two();
+    let other = Fake::make([2; 32]);
+    let gives = |one: &mut One, epoch: u64, now: UnixMs| {
+        let (from, to, zero) = (other.node(), one.id, Digest::ZERO);
+        let secret = Digest::of(&epoch.to_be_bytes());
+        let (without, through) = (BTreeSet::new(), BTreeSet::new());
+        let says = Says::Group(GroupSecret { epoch, secret, without, through });
+        let format = FORMAT.to_owned();
+        let letter = Letter { format, from, to, number: 0, says, before: zero, chain: zero };
+        let text = String::from_utf8(seal::canon::to_canonical(&letter).unwrap()).unwrap();
+        let event = other.wrap(to, &text, now, &mut one.chance).unwrap();
+        one.at(Happened::Received { way: relay(), bytes: mesh::frame::event(&event) }, now).keep.len()
+    };
+    let taken: usize = (2..20).map(|epoch| gives(&mut one, epoch, after(20))).sum();
+    // One of those that are kept is what this machine spoke to until now.
+    assert_eq!(taken, GROUPS_KEPT - 1);
+    assert_eq!(gives(&mut one, 20, after(40)), 1, "the others had the time to follow");
+    assert_eq!(gives(&mut one, 1 << 39, after(60)), 0, "no epoch is skipped to the last one");
 }

@@ -3,7 +3,8 @@
 use super::world::World;
 use crate::fake::Make;
 use mesh::{
-    Card, Cosigned, Decision, FORMAT, GroupSecret, HandOver, Known, Letter, Notice, Opened, Says, Tells,
+    Card, Cosigned, Decision, FORMAT, GroupSecret, HandOver, Known, Letter, NodeId, Notice, Opened, Says,
+    Tells,
 };
 use seal::{Digest, canon};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +19,9 @@ pub fn acts<S: Make>(world: &mut World<S>, by: usize, conversations: &[String], 
     }
     for to in 0..world.machines.len().min(12) {
         if to != by && world.machines[to].node.is_some() {
-            letters(world, by, to, conversations, round);
+            let conversation = conversations[world.rng.of(conversations.len())].clone();
+            loose(world, by, to, round);
+            numbered(world, by, to, &conversation, round);
         }
     }
     notices(world, by);
@@ -31,83 +34,70 @@ fn send<S: Make>(world: &mut World<S>, by: usize, letter: &Letter) {
     }
 }
 
-fn letters<S: Make>(world: &mut World<S>, by: usize, to: usize, conversations: &[String], round: usize) {
-    let (me, other) = (world.machines[by].id, world.machines[to].id);
-    let anybody = world.machines[world.rng.of(world.machines.len())].id;
-    let conversation = conversations[world.rng.of(conversations.len())].clone();
-    let known = Known { upto: 1 << 52, id: Digest::of(b"made up") };
-    let packet = Digest::of(b"a packet that nobody has");
-    let decision = Decision {
-        approval: format!("approval-{round}"),
-        packet,
-        nonce: Digest::ZERO,
-        asked_by: other,
-        allow: true,
-        decided_at: world.clock(by),
-    };
-    let card = Card {
-        approval: "approval-1".to_owned(),
-        packet,
-        nonce: packet,
-        expires_at: world.clock(by).plus_ms(1 << 40),
-        need: 1,
-    };
+fn letter<S: Make>(world: &World<S>, by: usize, to: usize, number: u64, says: Says) -> Letter {
+    let (from, to, zero) = (world.machines[by].id, world.machines[to].id, Digest::ZERO);
+    Letter { format: FORMAT.to_owned(), from, to, number, says, before: zero, chain: zero }
+}
+
+fn anybody<S: Make>(world: &mut World<S>) -> NodeId {
+    let count = world.machines.len();
+    world.machines[world.rng.of(count)].id
+}
+
+/// What may be lost: of letters that nobody wrote, and groups that it drew and claims to be kept out of.
+fn loose<S: Make>(world: &mut World<S>, by: usize, to: usize, round: usize) {
+    let (me, other, anybody) = (world.machines[by].id, world.machines[to].id, anybody(world));
+    let (at, made_up) = (world.clock(by), Digest::of(b"made up"));
+    let known = Known { upto: 1 << 52, id: made_up };
     let group = |epoch: u64| {
-        Says::Group(GroupSecret {
-            epoch,
-            secret: Digest::of(b"its own group"),
-            without: BTreeSet::from([anybody, me]),
-            through: BTreeSet::new(),
-        })
+        let (without, through) = (BTreeSet::from([anybody, me]), BTreeSet::new());
+        Says::Group(GroupSecret { epoch, secret: Digest::of(b"its own group"), without, through })
     };
-    let loose = [
-        Says::Opened(Opened { upto: 1, chain: packet }),
-        Says::Opened(Opened { upto: 1 << 49, chain: packet }),
-        Says::Opened(Opened { upto: 1 << 52, chain: packet }),
-        Says::From { number: 1 << 52, before: packet },
-        Says::Has { at: world.clock(by), has: BTreeMap::new() },
-        Says::Has {
-            at: world.clock(by),
-            has: BTreeMap::from([(other, known), (me, known), (anybody, known)]),
-        },
+    let all = [
+        Says::Opened(Opened { upto: 1, chain: made_up }),
+        Says::Opened(Opened { upto: 1 << 49, chain: made_up }),
+        Says::Opened(Opened { upto: 1 << 52, chain: made_up }),
+        Says::From { number: 1 << 52, before: made_up },
+        Says::Has { at, has: BTreeMap::new() },
+        Says::Has { at, has: BTreeMap::from([(other, known), (me, known), (anybody, known)]) },
         group(1 << 52),
         group(1 << 39),
         group(u64::try_from(round).unwrap() + 1),
     ];
-    let zero = Digest::ZERO;
-    let letter = |number, says| Letter {
-        format: FORMAT.to_owned(),
-        from: me,
-        to: other,
-        number,
-        says,
-        before: zero,
-        chain: zero,
-    };
-    for says in loose {
-        send(world, by, &letter(0, says));
+    for says in all {
+        let one = letter(world, by, to, 0, says);
+        send(world, by, &one);
     }
+}
+
+/// What it may not hand over, decide, ask or sign: as its next letters, far ahead, without what came before, and in another's name.
+fn numbered<S: Make>(world: &mut World<S>, by: usize, to: usize, conversation: &str, round: usize) {
+    let (me, other, anybody) = (world.machines[by].id, world.machines[to].id, anybody(world));
+    let packet = Digest::of(b"a packet that nobody has");
+    let (approval, nonce, decided_at) = (format!("approval-{round}"), Digest::ZERO, world.clock(by));
+    let decision = Decision { approval, packet, nonce, asked_by: other, allow: true, decided_at };
     let decision = world.sign(by, decision);
+    let (approval, expires_at) = ("approval-1".to_owned(), decided_at.plus_ms(1 << 40));
+    let card = Card { approval, packet, nonce: packet, expires_at, need: 1 };
     let cosigned = Cosigned { origin: String::new(), size: 0, line: "x".repeat(8_000) };
     let hand_over = |epoch: u64| {
-        Says::HandOver(HandOver { conversation: conversation.clone(), epoch, head: Digest::ZERO })
+        Says::HandOver(HandOver { conversation: conversation.to_owned(), epoch, head: Digest::ZERO })
     };
-    let next = world.state(to).owner(&conversation).filter(|(_, owner)| *owner != me);
+    let next = world.state(to).owner(conversation).filter(|(_, owner)| *owner != me);
     let next = next.map(|(epoch, _)| hand_over(epoch + 1));
-    let numbered = [hand_over(1 << 39), Says::Decision(decision), Says::Card(card), Says::Cosigned(cosigned)];
+    let all = [hand_over(1 << 39), Says::Decision(decision), Says::Card(card), Says::Cosigned(cosigned)];
     // Those that its program sent are opened, where it was lucky: then these are the next.
     let lane = world.state(by).lanes().get(&other).cloned().unwrap_or_default();
     let (mut number, mut before) = (lane.last, lane.chain);
-    for says in next.into_iter().chain(numbered) {
+    for says in next.into_iter().chain(all) {
         number += 1;
         let chain = Digest::of(&number.to_be_bytes());
-        let one = Letter { before, chain, ..letter(number, says) };
-        send(world, by, &one);
+        let one = Letter { before, chain, ..letter(world, by, to, number, says) };
         before = chain;
-        // Also far ahead, without what came before, and in the name of another.
         send(world, by, &Letter { number: number << 30, ..one.clone() });
         send(world, by, &Letter { before: packet, ..one.clone() });
-        send(world, by, &Letter { from: anybody, ..one });
+        send(world, by, &Letter { from: anybody, ..one.clone() });
+        send(world, by, &one);
     }
 }
 
