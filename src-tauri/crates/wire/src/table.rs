@@ -116,6 +116,8 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("gate.verify", "path", Use::Reads),
     ("proof.export", "path", Use::Makes),
     ("proof.verify", "path", Use::Reads),
+    ("proof.verify", "authorities", Use::Reads),
+    ("proof.verify", "bitcoin_headers", Use::Reads),
     ("anchors.set_clocks", "bitcoin_cookie", Use::Reads),
     ("anchors.set_clocks", "headers_file", Use::Reads),
     ("identity.verify", "path", Use::Reads),

@@ -40,7 +40,7 @@ pub fn identity(context: &Context, verb: IdentityVerb) -> Came {
             let made = context.reading()?.call(&Export { path: absolute(&file)? })?;
             context.out.answer(&made, |out, made| {
                 out.line(format!(
-                    "{}  {} links, and the statement of the first key",
+                    "{}  the chain, with the statement of the first key; links in it: {}",
                     plain(&made.path),
                     made.links
                 ));

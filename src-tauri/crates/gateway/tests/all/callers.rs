@@ -10,7 +10,11 @@ use wire::{Access, COMMANDS, Caller, Code, PLACES, Use};
 
 const CALLERS: [Caller; 3] = [Caller::Owner, Caller::Program, Caller::Page];
 /// Names under which a parameter could name a place of this machine.
-const PLACE_NAMES: [&str; 13] = [
+const PLACE_NAMES: [&str; 17] = [
+    "authorities",
+    "bitcoin_cookie",
+    "bitcoin_headers",
+    "headers_file",
     "path",
     "paths",
     "from",
