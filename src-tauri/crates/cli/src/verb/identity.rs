@@ -106,7 +106,8 @@ fn shown_in_words(out: &Output, shown: &Identity) {
     }
     if let Some(key) = &shown.instance_pubkey {
         out.line(format!("key {key}"));
-        shown.npub.iter().for_each(|npub| out.line(format!("  {npub}")));
+        shown.npub.iter().for_each(|npub| out.line(format!("  on Nostr {npub}")));
+        shown.address.iter().for_each(|address| out.line(format!("  on Bitcoin {address}")));
     }
     match (shown.version, shown.attested) {
         (0, _) => {}
