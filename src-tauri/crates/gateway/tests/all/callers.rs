@@ -30,10 +30,12 @@ const PLACE_NAMES: [&str; 17] = [
     "home",
 ];
 /// Parameters of these names that open nothing: words that are compared with what is in the store.
-const WORDS: [(&str, &str); 7] = [
+const WORDS: [(&str, &str); 8] = [
     ("grants.draft", "paths"),
     ("approvals.packet", "from"),
     ("changes.show", "from"),
+    // Addresses of time-stamp authorities.
+    ("anchors.set_clocks", "authorities"),
     // Times.
     ("schedules.calendar", "from"),
     ("schedules.calendar", "to"),
