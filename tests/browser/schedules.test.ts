@@ -57,7 +57,7 @@ test("it is run by hand as a task that asks, paused, resumed and removed", async
   const month = world.page.getByRole("region", { name: "Calendar" });
   await month.getByRole("button", { name: "Next month" }).click();
   await month.getByText("To come").first().waitFor();
-  expect(await month.getByText("tidy").count()).toBeGreaterThan(19);
+  await expect.poll(() => month.getByText("tidy").count()).toBeGreaterThan(19);
   await soundPicture(world.page, "schedules-calendar");
   await month.getByRole("button", { name: "This month" }).click();
   expect(await month.locator("[aria-current=date]").count()).toBe(1);
