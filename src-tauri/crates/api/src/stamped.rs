@@ -212,7 +212,9 @@ mod tests {
             let at = &told.anchors.get(1).unwrap().clocks[&OpenTimestamps];
             (proof_of(at), at.not_after.map(|at| at.0))
         };
-        let busy = |failed_at: i64| ("anchor.failed", json!({ "why": { "$plain": "busy" }, "failed_at": failed_at }));
+        let busy = |failed_at: i64| {
+            ("anchor.failed", json!({ "why": { "$plain": "busy" }, "failed_at": failed_at }))
+        };
         let block = json!({ "height": 1, "hash": "00", "time": 9, "depth": 1 });
         let withdrawn = json!({ "block": block, "withdrawn_at": 4 });
         for ((event_type, rest), is_now) in [
