@@ -11,6 +11,7 @@ mod journal;
 use crate::Home;
 use crate::bitcoin_node::{BitcoinNode, NodeError, Shown};
 use anchor::op_return;
+pub(crate) use clock::block_at;
 use effects::{Sent, Undelivered};
 pub use former::{Former, Handed};
 use journal::{Entry, Journal};

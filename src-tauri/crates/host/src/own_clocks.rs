@@ -3,7 +3,7 @@
 
 use crate::anchor_settings::AnchorSettings;
 use crate::bitcoin_node::{BitcoinNode, Login, NodeError};
-use crate::bitcoin_wallet::{BitcoinWallet, Former};
+use crate::bitcoin_wallet::{BitcoinWallet, Former, block_at};
 use crate::model_http::SecretSlot;
 use crate::secrets::SecretBook;
 use crate::{Config, Error, Home};
@@ -97,16 +97,6 @@ fn elsewhere(chain: &str) -> Option<String> {
     })
 }
 
-/// The block of a height on the node's best chain.
-fn block_of(node: &BitcoinNode, height: u64) -> Result<Option<SeenBlock>, NodeError> {
-    let Some(hash) = node.block_hash(height)? else { return Ok(None) };
-    let Some(header) = node.header(&hash)? else { return Ok(None) };
-    let Some(depth) = header.depth else { return Ok(None) };
-    let bytes = unhex(&header.hex).ok_or_else(|| NodeError::Answer("a header is no hex".to_owned()))?;
-    let block = BlockTime { height: header.height, hash: header.hash, time: header.time, depth };
-    Ok(Some(SeenBlock { block, header: bytes }))
-}
-
 /// The block of a height in a file of headers.
 fn block_in(path: &Path, height: u64) -> Result<Option<SeenBlock>, String> {
     let said = |why: String| format!("the file of headers `{}`: {why}", path.display());
@@ -123,12 +113,6 @@ fn block_in(path: &Path, height: u64) -> Result<Option<SeenBlock>, String> {
         Headers::bytes_of(&bytes, index).ok_or_else(|| said("it cannot be read".to_owned()))?.to_vec();
     let (hash, time) = (spelled(&place.header.hash), u64::from(place.header.time));
     Ok(Some(SeenBlock { block: BlockTime { height, hash, time, depth: place.depth }, header }))
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    let digits = |pair: &[u8; 2]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    rest.is_empty().then(|| pairs.iter().map(digits).collect()).flatten()
 }
 
 impl Clocks for OwnClocks {
@@ -150,7 +134,7 @@ impl Clocks for OwnClocks {
 
     fn block(&self, height: u64) -> Result<Option<SeenBlock>, Undelivered> {
         if let Some(node) = self.node().map_err(NodeError::undelivered)? {
-            return block_of(&node, height).map_err(NodeError::unanswered);
+            return block_at(&node, height).map_err(NodeError::unanswered);
         }
         match self.settings().headers_file {
             Some(path) => block_in(&path, height).map_err(Undelivered::NotSent),

@@ -1,7 +1,7 @@
 //! The wallet as the clock of an anchor.
 
 use super::{BitcoinWallet, Place, not_made, words};
-use crate::bitcoin_node::{Header, NodeError};
+use crate::bitcoin_node::{BitcoinNode, Header, NodeError};
 use anchor::op_return::OpReturnProof;
 use effects::{Clocks, OpReturnSeen, SeenBlock, Sent, Undelivered};
 use model::Digest;
@@ -10,6 +10,15 @@ use model::anchor::BlockTime;
 /// The block of a header on the best chain.
 fn block_time(header: &Header, depth: u64) -> BlockTime {
     BlockTime { height: header.height, hash: header.hash.clone(), time: header.time, depth }
+}
+
+/// The block of a height on the node's best chain.
+pub(crate) fn block_at(node: &BitcoinNode, height: u64) -> Result<Option<SeenBlock>, NodeError> {
+    let Some(hash) = node.block_hash(height)? else { return Ok(None) };
+    let Some(header) = node.header(&hash)? else { return Ok(None) };
+    let Some(depth) = header.depth else { return Ok(None) };
+    let bytes = wallet::header_bytes(&header.hex).map_err(|e| NodeError::Answer(e.to_string()))?;
+    Ok(Some(SeenBlock { block: block_time(&header, depth), header: bytes }))
 }
 
 impl Clocks for BitcoinWallet {
@@ -38,7 +47,7 @@ impl Clocks for BitcoinWallet {
     }
 
     fn block(&self, height: u64) -> Result<Option<SeenBlock>, Undelivered> {
-        self.block_at(height).map_err(NodeError::unanswered)
+        block_at(&self.node, height).map_err(NodeError::unanswered)
     }
 }
 
@@ -76,13 +85,5 @@ impl BitcoinWallet {
             OpReturnProof { raw_tx: raw, tx_out_proof: proof, header: header.hex, height: block.height };
         let bytes = seal::canon::to_canonical(&proof).map_err(|e| odd(&e))?;
         Ok(Some((block, bytes)))
-    }
-
-    fn block_at(&self, height: u64) -> Result<Option<SeenBlock>, NodeError> {
-        let Some(hash) = self.node.block_hash(height)? else { return Ok(None) };
-        let Some(header) = self.node.header(&hash)? else { return Ok(None) };
-        let Some(depth) = header.depth else { return Ok(None) };
-        let bytes = wallet::header_bytes(&header.hex).map_err(|e| NodeError::Answer(e.to_string()))?;
-        Ok(Some(SeenBlock { block: block_time(&header, depth), header: bytes }))
     }
 }
