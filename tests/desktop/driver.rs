@@ -9,6 +9,11 @@ use std::time::Duration;
 /// The name of an element in the protocol.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
+/// Between two looks at where an element stands.
+const STILL: Duration = Duration::from_millis(30);
+/// How often that is looked at before it is pressed all the same.
+const STILL_LOOKS: u32 = 20;
+
 /// A session with the app.
 pub struct Driver {
     port: u16,
@@ -91,9 +96,23 @@ impl Driver {
         self.element(selector).is_ok()
     }
 
-    /// Presses an element.
+    /// Presses an element, once it stands still: what moves under the pointer is missed, or another is hit.
     pub fn click(&self, selector: &str) -> Result<(), String> {
-        let element = self.element(selector)?;
+        let place = || {
+            let element = self.element(selector)?;
+            let stands = self.get(&format!("element/{element}/rect"))?;
+            Ok::<_, String>((element, stands))
+        };
+        let (mut element, mut stood) = place()?;
+        for _ in 0..STILL_LOOKS {
+            std::thread::sleep(STILL);
+            let (found, stands) = place()?;
+            let is_still = (&found, &stands) == (&element, &stood);
+            (element, stood) = (found, stands);
+            if is_still {
+                break;
+            }
+        }
         self.post(&format!("element/{element}/click"), &json!({})).map(drop)
     }
 
