@@ -127,6 +127,8 @@ crate::names! {
         Identity = "identity",
         /// An anchor of the log, by its number.
         Anchor = "anchor",
+        /// The mesh of one's own machines.
+        Mesh = "mesh",
     }
 }
 

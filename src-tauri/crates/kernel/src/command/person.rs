@@ -31,6 +31,8 @@ model::names! {
         Settle = "settle",
         /// A schedule or a gateway that is paused goes on.
         Resume = "resume",
+        /// What this machine is in the mesh, and whom it believes there, changes: a command with its parameters.
+        Mesh = "mesh",
     }
 }
 
