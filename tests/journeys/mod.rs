@@ -71,7 +71,7 @@ mod skills;
 mod skins;
 pub mod stage;
 mod staged;
-mod summary;
+pub mod summary;
 mod tidy;
 mod tool_bounds;
 pub mod tool_servers;

@@ -181,14 +181,19 @@ pub fn pair(shows: &Machine, types: &Machine, at: &[&str]) {
     types.sees(shows);
 }
 
-/// A relay of one's own: `hermit mesh relay`.
+/// A relay that runs as a program of its own.
 pub struct Relay {
     pub url: String,
     child: Child,
 }
 
 impl Relay {
-    /// At a port that is free.
+    /// Another program, which is a relay at this address.
+    pub fn of(child: Child, url: String) -> Self {
+        Self { url, child }
+    }
+
+    /// `hermit mesh relay` at a port that is free.
     pub fn new() -> Self {
         Self::at("127.0.0.1:0")
     }

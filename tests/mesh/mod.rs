@@ -2,6 +2,7 @@
 //! sockets, and a stick.
 
 mod hostile;
+mod independent;
 mod machines;
 mod reach;
 mod work;
