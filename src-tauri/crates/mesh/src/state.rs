@@ -64,6 +64,8 @@ pub struct State {
     pub(crate) questions: BTreeMap<(NodeId, String), Card>,
     pub(crate) parts: BTreeMap<(NodeId, Digest), BTreeMap<u32, Part>>,
     pub(crate) heads: BTreeMap<(NodeId, String), (u64, Digest, u64)>,
+    /// The key of each maker's log as it told it last, and in which notice.
+    pub(crate) log_keys: BTreeMap<NodeId, (PublicKey, u64)>,
 }
 
 impl State {
@@ -93,6 +95,7 @@ impl State {
             questions: BTreeMap::new(),
             parts: BTreeMap::new(),
             heads: BTreeMap::new(),
+            log_keys: BTreeMap::new(),
         }
     }
 
@@ -219,9 +222,7 @@ impl State {
     /// Takes a fact in.
     pub fn apply(&mut self, fact: &Fact) {
         match fact {
-            Fact::Paired(peer) => {
-                self.peers.insert(peer.node, peer.clone());
-            }
+            Fact::Paired(peer) => self.pair(peer),
             Fact::Withdrawn { node, upto, .. } => self.withdraw(*node, *upto),
             Fact::Group { epoch, group, without, through } => {
                 self.group = Some((*epoch, *group));
@@ -286,6 +287,7 @@ impl State {
             starts.retain(|began, at| began.by != maker || *at <= upto);
         }
         self.heads.retain(|(by, _), (_, _, at)| *by != maker || *at <= upto);
+        self.log_keys.retain(|by, (_, at)| *by != maker || *at <= upto);
         for notice in kept.iter().filter_map(read) {
             self.claim(maker, notice);
         }
@@ -436,6 +438,12 @@ impl State {
                 let known = self.heads.entry((maker, origin)).or_insert((size, root, number));
                 if known.0 < size {
                     *known = (size, root, number);
+                }
+            }
+            Tells::LogKey { key } => {
+                // A chain that was cut is claimed anew from its oldest notice on: the newest key stands.
+                if self.log_keys.get(&maker).is_none_or(|(_, at)| *at < number) {
+                    self.log_keys.insert(maker, (key, number));
                 }
             }
             Tells::Withdrawn { .. } | Tells::Receipts { .. } => {}
