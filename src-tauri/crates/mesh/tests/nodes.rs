@@ -248,3 +248,23 @@ fn deliveries_have_a_form_that_can_be_recorded() {
     let bare = Delivered::Question { from: node, card, packet: Vec::new() };
     assert_eq!(serde_json::from_slice::<Delivered>(&text).unwrap(), bare);
 }
+
+#[test]
+fn letters_behind_one_whose_record_was_erased_stand_where_they_stood() {
+    let (mut one, other) = two();
+    for _ in 0..3 {
+        one.route("c");
+    }
+    let erased = |number: u64| {
+        let left =
+            one.facts.iter().filter(|fact| !matches!(fact, Fact::Queued { number: n, .. } if *n == number));
+        State::fold(one.id, left).lanes()[&other.id].clone()
+    };
+    let whole = one.node.state().lanes()[&other.id].clone();
+    for number in 1..=3 {
+        let lane = erased(number);
+        assert!(number == 3 || (lane.last, lane.chain) == (whole.last, whole.chain));
+        assert!(lane.waiting.iter().all(|(number, letter)| whole.waiting[number] == *letter));
+        assert_eq!(lane.waiting.len(), 2);
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::not_joined;
 use crate::kernel::{Kernel, lock};
+use crate::mesh_registry::MeshRegistry;
 use crate::writeup::{NewArtifact, Writeup};
 use crate::{Error, redaction};
 use mesh::{Command, Delivered, Fact, NodeId};
@@ -13,6 +14,7 @@ use model::visible::is_hidden;
 use model::{Digest, Sensitive};
 use seal::canon;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Bytes of facts and deliveries in one event.
 const STEP_BYTES_MAX: usize = 64 * 1024;
@@ -121,10 +123,30 @@ impl Kernel {
     }
 
     /// The key of this machine's log, where the others do not know it.
-    pub(super) fn news_of_log_key(&self, registry: &crate::mesh_registry::MeshRegistry) -> Vec<Command> {
+    pub(super) fn news_of_log_key(&self, registry: &MeshRegistry) -> Vec<Command> {
         let key = lock(&self.store).keys.get(&KeyPurpose::Log).map(|(_, key)| *key);
         let told = registry.node().and_then(|node| registry.state()?.log_key(node).copied());
         key.filter(|key| told != Some(*key)).map(|key| Command::LogKey { key }).into_iter().collect()
+    }
+
+    /// Folds what is left of the record, so that nothing is shown any more that was erased.
+    pub(crate) fn fold_mesh_anew(&self) -> Result<(), Error> {
+        if self.mesh_registry().messages().next().is_none() {
+            return Ok(());
+        }
+        // Held throughout: what is committed meanwhile is folded behind it.
+        let mut store = lock(&self.store);
+        let (system, mut anew, mut after) = (store.system_task()?, MeshRegistry::default(), 0);
+        while after < store.seq {
+            let page = self.reader.events(system, after, 1_000)?;
+            let Some(last) = page.last() else { break };
+            after = last.task_seq;
+            for stored in page.iter().filter(|stored| stored.task_seq <= store.seq) {
+                anew.apply(&self.body_of(&stored.event()?)?);
+            }
+        }
+        store.mesh = Arc::new(anew);
+        Ok(())
     }
 
     /// A writeup of the mesh, in the store's own stream.
