@@ -297,7 +297,7 @@ impl MeshRegistry {
                     });
                 }
             }
-            Fact::Opened { to, upto } => {
+            Fact::Opened { to, upto, .. } => {
                 for id in self.waiting_upto(*to, *upto) {
                     if let Some(message) = self.message_mut(&id) {
                         (message.state, message.never) = (DeliveryState::Opened, None);

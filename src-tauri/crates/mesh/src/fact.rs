@@ -65,6 +65,8 @@ pub enum Fact {
         to: NodeId,
         /// The number of the last one.
         upto: u64,
+        /// What all come to with it.
+        chain: Digest,
     },
     /// A letter will not come: never.
     Never {

@@ -192,7 +192,7 @@ impl<S: Sealing> Node<S> {
             if upto + 1 == first { Some(before) } else { lane.waiting.get(&upto).map(|one| one.chain) };
         if ours == Some(chain) {
             if upto >= first {
-                self.record(Fact::Opened { to: from, upto });
+                self.record(Fact::Opened { to: from, upto, chain });
                 self.retries.retain(|(to, number), _| *to != from || *number > upto);
                 self.unwritten = true;
             }

@@ -322,9 +322,12 @@ impl State {
                     letter.accepted = true;
                 }
             }
-            Fact::Opened { to, upto } => {
-                if let Some(lane) = self.lanes.get_mut(to) {
-                    lane.waiting = lane.waiting.split_off(&upto.saturating_add(1));
+            Fact::Opened { to, upto, chain } => {
+                let lane = self.lanes.entry(*to).or_default();
+                lane.waiting = lane.waiting.split_off(&upto.saturating_add(1));
+                if lane.last < *upto {
+                    // The record of the last one was erased.
+                    (lane.last, lane.chain) = (*upto, *chain);
                 }
             }
             Fact::Never { to, number, why } => {

@@ -21,7 +21,7 @@ use model::{ConversationId, Digest, Sensitive, TaskId, WorkspaceId};
 use seal::{PublicKey, canon};
 
 /// What an envelope of the mesh names as its gateway.
-pub(crate) const GATEWAY: &str = "mesh";
+const GATEWAY: &str = "mesh";
 /// Goals of one machine that are at work here at once.
 const AT_WORK_MAX: usize = 64;
 /// Bytes of the alias of a folder.
@@ -202,7 +202,7 @@ impl Kernel {
         let key = format!("{OWN_KEYS}mesh:{id}");
         let taken = match self.taken_before(&key)? {
             Some(taken) => taken,
-            None => self.take_words(registry, input, envelope, (terms, &key))?,
+            None => self.take_words(registry, input, envelope, (terms, key.as_str()))?,
         };
         if registry.task_of(&id).is_none() {
             let mut w = self.mesh_writeup(input.origin)?;

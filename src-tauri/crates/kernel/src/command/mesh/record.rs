@@ -32,7 +32,10 @@ impl Kernel {
     /// [`Error::Input`] for a name that is none.
     pub fn join_mesh(&self, node: NodeId, name: &str) -> Result<(), Error> {
         let name = name.trim();
-        if name.is_empty() || name.len() > NAME_BYTES_MAX || name.chars().any(is_hidden) {
+        if name.is_empty()
+            || name.len() > NAME_BYTES_MAX
+            || name.chars().any(|c| c.is_control() || is_hidden(c))
+        {
             return Err(Error::Input(format!(
                 "the name of a machine has 1 to {NAME_BYTES_MAX} bytes, in one line"
             )));
