@@ -37,6 +37,7 @@ pub mod keys;
 mod login;
 pub mod looking;
 pub mod memory;
+pub mod mesh;
 mod named;
 pub mod outbound;
 mod outbound_words;

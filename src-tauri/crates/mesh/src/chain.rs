@@ -119,8 +119,9 @@ impl State {
         let owns =
             self.owners.keys().filter(|one| self.owner(one).is_some_and(|(_, by)| by == self.me)).count();
         let heads = self.heads.keys().filter(|(maker, _)| *maker == self.me).count();
+        let log_key = usize::from(self.told_log_key(self.me).is_some());
         // One lease and one last start of each schedule.
-        let counts = owns + heads + 3 * self.schedules.len() + self.withdrawn.len();
+        let counts = log_key + owns + heads + 3 * self.schedules.len() + self.withdrawn.len();
         NOTICES_KEPT.max(2 * number(counts))
     }
 
@@ -134,6 +135,7 @@ impl State {
             Tells::Fired { schedule, .. } => self.fired.get(schedule) == Some(&notice.number),
             Tells::Owner { conversation, epoch, .. } => self.owner(conversation) == Some((*epoch, self.me)),
             Tells::Withdrawn { node, upto } => self.withdrawn.get(node) == Some(upto),
+            Tells::LogKey { key } => self.told_log_key(self.me) == Some(key),
             Tells::Head { origin, size, .. } => {
                 self.heads.get(&(self.me, origin.clone())).is_some_and(|(known, _, _)| known == size)
             }

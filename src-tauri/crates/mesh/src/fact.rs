@@ -47,6 +47,8 @@ pub enum Fact {
         says: Says,
         /// Since when.
         at: UnixMs,
+        /// What all letters before it come to: where the record of one was erased, those behind it stand all the same.
+        before: Digest,
     },
     /// A relay said that it has a letter: accepted, by that relay.
     Accepted {
@@ -63,6 +65,8 @@ pub enum Fact {
         to: NodeId,
         /// The number of the last one.
         upto: u64,
+        /// What all come to with it.
+        chain: Digest,
     },
     /// A letter will not come: never.
     Never {

@@ -40,14 +40,16 @@ impl<S: Sealing> Node<S> {
         if !self.state.is_peer(to) {
             return Err(Error::NotPaired(to));
         }
-        let number = self.state.lanes.get(&to).map_or(1, |lane| lane.last + 1);
-        if self.state.lanes.get(&to).is_some_and(|lane| lane.waiting.len() >= WAITING_MAX) {
+        let none = Lane::default();
+        let lane = self.state.lanes.get(&to).unwrap_or(&none);
+        let (number, before) = (lane.last + 1, lane.chain);
+        if lane.waiting.len() >= WAITING_MAX {
             return Err(Error::Refused("too many messages wait for this machine"));
         }
         if !fits(&text(&Letter { number, ..self.loose(to, says.clone()) })?) {
             return Err(Error::TooLarge);
         }
-        self.record(Fact::Queued { to, number, says, at: self.now });
+        self.record(Fact::Queued { to, number, says, at: self.now, before });
         self.unwritten = true;
         Ok(())
     }
@@ -190,7 +192,7 @@ impl<S: Sealing> Node<S> {
             if upto + 1 == first { Some(before) } else { lane.waiting.get(&upto).map(|one| one.chain) };
         if ours == Some(chain) {
             if upto >= first {
-                self.record(Fact::Opened { to: from, upto });
+                self.record(Fact::Opened { to: from, upto, chain });
                 self.retries.retain(|(to, number), _| *to != from || *number > upto);
                 self.unwritten = true;
             }

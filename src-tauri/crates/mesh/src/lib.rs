@@ -29,6 +29,7 @@ mod fact;
 pub mod frame;
 mod lane;
 mod letters;
+mod log_keys;
 mod node;
 mod notices;
 mod owners;

@@ -389,6 +389,7 @@ impl<S: Sealing> Node<S> {
             Command::Head { origin, size, root, note } => {
                 self.tell_all(crate::Tells::Head { origin, size, root, note }, chance)
             }
+            Command::LogKey { key } => self.tell_log_key(key, chance),
             Command::Cosign { node, cosigned } => self.queue(node, crate::Says::Cosigned(cosigned)),
             Command::Receipts(lines) => self.tell_all(crate::Tells::Receipts { lines }, chance),
         }

@@ -270,7 +270,9 @@ impl<S: Sealing> Node<S> {
                     self.deliver(Delivered::Receipts { from: maker, lines });
                 }
             }
-            Tells::Schedule(_) | Tells::Lease { .. } => self.record(Fact::Noticed(event.clone())),
+            Tells::Schedule(_) | Tells::Lease { .. } | Tells::LogKey { .. } => {
+                self.record(Fact::Noticed(event.clone()))
+            }
         }
     }
 
@@ -375,7 +377,7 @@ fn is_fit(tells: &Tells) -> bool {
         Tells::Lease { schedule, epoch } => is_name(schedule) && is_epoch(*epoch),
         Tells::Fired { schedule, slot, epoch } => is_name(schedule) && is_name(slot) && is_epoch(*epoch),
         Tells::Owner { conversation, epoch, .. } => is_name(conversation) && is_epoch(*epoch),
-        Tells::Withdrawn { .. } => true,
+        Tells::Withdrawn { .. } | Tells::LogKey { .. } => true,
         Tells::Head { origin, note, .. } => is_name(origin) && note.len() <= 4_096,
         Tells::Receipts { lines } => lines.len() <= RECEIPTS_MAX,
     }

@@ -144,6 +144,11 @@ pub enum Command {
         /// The slot's key.
         slot: String,
     },
+    /// The key of this node's log, told where the others know another one or none.
+    LogKey {
+        /// The key.
+        key: PublicKey,
+    },
     /// A head of this node's log, to be cosigned.
     Head {
         /// The log.
@@ -167,7 +172,8 @@ pub enum Command {
 }
 
 /// What the host gives to the kernel, in the commit that records the facts of its step.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "delivered", rename_all = "snake_case")]
 pub enum Delivered {
     /// A message to a conversation that this node owns.
     Input {
@@ -175,6 +181,16 @@ pub enum Delivered {
         input: ToConversation,
         /// The epoch under which it is written.
         epoch: u64,
+    },
+    /// A message that may not be kept here, for it holds the value of a secret of this machine: the kernel records this in its
+    /// place.
+    Secret {
+        /// [`ToConversation::id`] of it.
+        input: Digest,
+        /// The node that took it in.
+        origin: NodeId,
+        /// The conversation.
+        conversation: String,
     },
     /// An answer to a message that this node took in.
     Answer {
@@ -189,7 +205,8 @@ pub enum Delivered {
         from: NodeId,
         /// What.
         card: Card,
-        /// The packet's exact bytes, whose digest the card names.
+        /// The packet's exact bytes, whose digest the card names; they are recorded as content, and not with the delivery.
+        #[serde(skip)]
         packet: Vec<u8>,
     },
     /// A question of another node is to be taken off the screen.

@@ -64,6 +64,8 @@ pub struct State {
     pub(crate) questions: BTreeMap<(NodeId, String), Card>,
     pub(crate) parts: BTreeMap<(NodeId, Digest), BTreeMap<u32, Part>>,
     pub(crate) heads: BTreeMap<(NodeId, String), (u64, Digest, u64)>,
+    /// The key of each maker's log as it told it last, and in which notice.
+    pub(crate) log_keys: BTreeMap<NodeId, (PublicKey, u64)>,
 }
 
 impl State {
@@ -93,6 +95,7 @@ impl State {
             questions: BTreeMap::new(),
             parts: BTreeMap::new(),
             heads: BTreeMap::new(),
+            log_keys: BTreeMap::new(),
         }
     }
 
@@ -219,9 +222,7 @@ impl State {
     /// Takes a fact in.
     pub fn apply(&mut self, fact: &Fact) {
         match fact {
-            Fact::Paired(peer) => {
-                self.peers.insert(peer.node, peer.clone());
-            }
+            Fact::Paired(peer) => self.pair(peer),
             Fact::Withdrawn { node, upto, .. } => self.withdraw(*node, *upto),
             Fact::Group { epoch, group, without, through } => {
                 self.group = Some((*epoch, *group));
@@ -286,6 +287,7 @@ impl State {
             starts.retain(|began, at| began.by != maker || *at <= upto);
         }
         self.heads.retain(|(by, _), (_, _, at)| *by != maker || *at <= upto);
+        self.log_keys.retain(|by, (_, at)| *by != maker || *at <= upto);
         for notice in kept.iter().filter_map(read) {
             self.claim(maker, notice);
         }
@@ -301,10 +303,10 @@ impl State {
 
     fn apply_letter(&mut self, fact: &Fact) {
         match fact {
-            Fact::Queued { to, number, says, at } => {
+            Fact::Queued { to, number, says, at, before } => {
                 let lane = self.lanes.entry(*to).or_default();
+                (lane.last, lane.chain) = (number.saturating_sub(1), *before);
                 lane.push(says.clone(), *at);
-                debug_assert_eq!(lane.last, *number);
             }
             Fact::Renumbered { to, after, chain } => {
                 let lane = self.lanes.entry(*to).or_default();
@@ -320,9 +322,12 @@ impl State {
                     letter.accepted = true;
                 }
             }
-            Fact::Opened { to, upto } => {
-                if let Some(lane) = self.lanes.get_mut(to) {
-                    lane.waiting = lane.waiting.split_off(&upto.saturating_add(1));
+            Fact::Opened { to, upto, chain } => {
+                let lane = self.lanes.entry(*to).or_default();
+                lane.waiting = lane.waiting.split_off(&upto.saturating_add(1));
+                if lane.last < *upto {
+                    // The record of the last one was erased.
+                    (lane.last, lane.chain) = (*upto, *chain);
                 }
             }
             Fact::Never { to, number, why } => {
@@ -436,6 +441,12 @@ impl State {
                 let known = self.heads.entry((maker, origin)).or_insert((size, root, number));
                 if known.0 < size {
                     *known = (size, root, number);
+                }
+            }
+            Tells::LogKey { key } => {
+                // A chain that was cut is claimed anew from its oldest notice on: the newest key stands.
+                if self.log_keys.get(&maker).is_none_or(|(_, at)| *at < number) {
+                    self.log_keys.insert(maker, (key, number));
                 }
             }
             Tells::Withdrawn { .. } | Tells::Receipts { .. } => {}

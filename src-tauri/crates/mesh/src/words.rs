@@ -70,6 +70,8 @@ pub struct Peer {
     pub name: String,
     /// Where it reads: the only relays that are written to for it.
     pub relays: Vec<String>,
+    /// The key of its log as the pairing showed it, which signs the envelopes of messages that it takes in.
+    pub log_key: PublicKey,
     /// The approval key that it showed; it counts for nothing until a person registers it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_key: Option<PublicKey>,
@@ -234,6 +236,9 @@ pub struct Answer {
     pub answers: Digest,
     /// The text.
     pub body: String,
+    /// Whether nothing came of the message: the text says why.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refused: bool,
 }
 
 /// A conversation passes to another owner. The old one writes nothing to it any more.
@@ -419,6 +424,11 @@ pub enum Tells {
         node: NodeId,
         /// The last of its notices that counts: what all know in the end.
         upto: u64,
+    },
+    /// The key of the maker's log from now on, which signs the envelopes of messages that it takes in.
+    LogKey {
+        /// The key.
+        key: PublicKey,
     },
     /// A head of the maker's log, to be cosigned.
     Head {

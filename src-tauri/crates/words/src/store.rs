@@ -57,6 +57,8 @@ crate::names! {
         Acp = "acp",
         /// A chat, through a gateway.
         Chat = "chat",
+        /// Another machine of the same person, in their mesh.
+        Mesh = "mesh",
     }
 }
 

@@ -1253,6 +1253,8 @@ export const CHANNEL = [
   "acp",
   /** A chat, through a gateway. */
   "chat",
+  /** Another machine of the same person, in their mesh. */
+  "mesh",
 ] as const;
 export type Channel = (typeof CHANNEL)[number];
 
@@ -1322,6 +1324,8 @@ export const ENTITY_TYPE = [
   "identity",
   /** An anchor of the log, by its number. */
   "anchor",
+  /** The mesh of one's own machines. */
+  "mesh",
 ] as const;
 export type EntityType = (typeof ENTITY_TYPE)[number];
 

@@ -10,7 +10,7 @@ mod world;
 use crate::fake::{Fake, Make};
 use mesh::sealed::NostrSealing;
 use mesh::{Card, Command, Decision, Delivered, Fact, NodeId, Schedule, State};
-use seal::{Digest, Signer as _};
+use seal::{Digest, PublicKey, SeedSigner, Signer as _};
 use std::collections::{BTreeMap, BTreeSet};
 use world::World;
 
@@ -25,6 +25,8 @@ struct Done {
     taken: String,
     approvals: u32,
     withdrawn: usize,
+    /// The key of each machine's log.
+    log_keys: Vec<PublicKey>,
 }
 
 fn name(at: usize) -> String {
@@ -34,7 +36,8 @@ fn name(at: usize) -> String {
 fn begin<S: Make>(world: &mut World<S>) -> Done {
     let count = world.machines.len();
     let withdrawn = count - 1;
-    let mut done = Done { withdrawn, taken: "taken".to_owned(), ..Done::default() };
+    let log_keys = world.machines.iter().map(|machine| machine.signer.public()).collect();
+    let mut done = Done { withdrawn, taken: "taken".to_owned(), log_keys, ..Done::default() };
     for at in 0..(count / 8).clamp(2, 12) {
         let owner = world.rng.of(count - 1);
         world.say(owner, Command::Own { conversation: name(at) });
@@ -140,6 +143,13 @@ fn answer<S: Make>(world: &mut World<S>) {
     }
 }
 
+/// Every machine tells the key of its log, where it told another one or none, as its program does now and then.
+fn tell_log_keys<S: Make>(world: &mut World<S>, done: &Done) {
+    for (index, key) in done.log_keys.iter().enumerate().take(done.withdrawn) {
+        world.say(index, Command::LogKey { key: *key });
+    }
+}
+
 fn trouble<S: Make>(world: &mut World<S>, done: &mut Done, rounds: usize) {
     world.crashes = 2;
     for round in 0..rounds {
@@ -147,6 +157,11 @@ fn trouble<S: Make>(world: &mut World<S>, done: &mut Done, rounds: usize) {
             world.come_due(&schedule, &format!("slot-{round}"));
         }
         route(world, done);
+        if round < 2 {
+            // The first two machines take other keys for their logs, one after the other.
+            done.log_keys[round] = SeedSigner::from_seed([u8::try_from(round).unwrap(); 32]).public();
+            tell_log_keys(world, done);
+        }
         ask(world, done, if round % 2 == 0 { 1 } else { 2 });
         hostile::acts(world, done.withdrawn, &done.conversations, round);
         world.run(3 * MINUTE);
@@ -173,6 +188,7 @@ fn trouble<S: Make>(world: &mut World<S>, done: &mut Done, rounds: usize) {
             world.start(index);
         }
     }
+    tell_log_keys(world, done);
     let slower = i64::try_from(world.machines.len() / 32).unwrap() + 1;
     world.run(150 * MINUTE * slower.min(8));
 }
@@ -215,6 +231,14 @@ fn check<S: Make>(world: &World<S>, done: &Done) {
             let owner = state.owner(conversation);
             assert_eq!(owner, world.state(0).owner(conversation), "machine {index}");
             assert!(owner.is_some_and(|(epoch, _)| epoch < 1_000), "nobody takes the last epochs there are");
+        }
+        for at in all.clone() {
+            let known = state.log_key(world.machines[at].id);
+            assert_eq!(
+                known,
+                Some(&done.log_keys[at]),
+                "the log of machine {at} as machine {index} knows it"
+            );
         }
         let (newest, _) = world.groups(index);
         assert_eq!(newest, world.groups(0).0, "machine {index} is in another group");

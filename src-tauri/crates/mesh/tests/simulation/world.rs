@@ -118,7 +118,8 @@ impl<S: Make> World<S> {
             .enumerate()
             .map(|(at, machine)| {
                 let relays = machine.relays.iter().map(|relay| url(*relay)).collect();
-                Peer { node: machine.id, name: format!("machine {at}"), relays, approval_key: None }
+                let (name, log_key) = (format!("machine {at}"), machine.signer.public());
+                Peer { node: machine.id, name, relays, log_key, approval_key: None }
             })
             .collect();
         for index in 0..self.machines.len() {

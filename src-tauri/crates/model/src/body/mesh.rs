@@ -16,5 +16,8 @@ macro_rules! with_mesh {
         }
         /// What a step brought here is done.
         MeshSettled ("mesh.settled", 1, Mesh, |b| b.number) { number: u64, settled_at: UnixMs }
+        /// A message of another machine is a task here from now on, or words to one that is at work. `input`: by what all machines
+        /// know the message.
+        MeshTaken ("mesh.taken", 1, Mesh, |b| b.input) { input: Digest, about_task_id: TaskId, taken_at: UnixMs }
     } };
 }

@@ -392,7 +392,7 @@ fn names_of_leases_and_ingress() {
     );
     list!(IngressStatus, ["received", "bound", "pending_disambiguation"]);
     list!(ClarificationStatus, ["pending", "answered", "expired", "cancelled"]);
-    list!(Channel, ["cli", "app", "run_api", "mcp", "webhook", "scheduler", "system", "acp", "chat"]);
+    list!(Channel, ["cli", "app", "run_api", "mcp", "webhook", "scheduler", "system", "acp", "chat", "mesh"]);
     list!(Boundary, ["pre_policy", "post_policy", "pre_exec", "post_observation", "pre_compilation"]);
 }
 
@@ -492,6 +492,7 @@ fn the_rest_of_the_closed_lists() {
             "gateway",
             "identity",
             "anchor",
+            "mesh",
         ]
     );
     let read: std::collections::BTreeSet<Point> =
