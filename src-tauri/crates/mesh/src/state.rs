@@ -1,6 +1,7 @@
 //! What a node believes: folded from its recorded facts, and from nothing else.
 
 use crate::chain::{Chain, Claims, Known, read, to_tell_anew};
+use crate::heads::SeenHead;
 pub use crate::lane::{Lane, Waiting};
 use crate::port::{Fact, Never};
 use crate::sealed::WireEvent;
@@ -63,7 +64,8 @@ pub struct State {
     pub(crate) asked: BTreeMap<String, Question>,
     pub(crate) questions: BTreeMap<(NodeId, String), Card>,
     pub(crate) parts: BTreeMap<(NodeId, Digest), BTreeMap<u32, Part>>,
-    pub(crate) heads: BTreeMap<(NodeId, String), (u64, Digest, u64)>,
+    pub(crate) heads: BTreeMap<(NodeId, String), SeenHead>,
+    pub(crate) told_receipts: u64,
 }
 
 impl State {
@@ -93,6 +95,7 @@ impl State {
             questions: BTreeMap::new(),
             parts: BTreeMap::new(),
             heads: BTreeMap::new(),
+            told_receipts: 0,
         }
     }
 
@@ -171,6 +174,11 @@ impl State {
         }
     }
 
+    /// The largest number of a receipt that this node told.
+    pub const fn told_receipts(&self) -> u64 {
+        self.told_receipts
+    }
+
     /// The letters to each node that were not opened yet, for a person to see.
     pub const fn lanes(&self) -> &BTreeMap<NodeId, Lane> {
         &self.lanes
@@ -220,6 +228,8 @@ impl State {
     pub fn apply(&mut self, fact: &Fact) {
         match fact {
             Fact::Paired(peer) => {
+                // A person who pairs it anew takes its log as it is now.
+                self.heads.retain(|(by, _), _| *by != peer.node);
                 self.peers.insert(peer.node, peer.clone());
             }
             Fact::Withdrawn { node, upto, .. } => self.withdraw(*node, *upto),
@@ -229,8 +239,12 @@ impl State {
                 self.through.clone_from(through);
             }
             Fact::Noticed(event) => self.notice(event),
-            Fact::Forked { maker, upto } => self.cut(*maker, *upto),
+            Fact::Forked { maker, upto } => {
+                self.lack_heads(*maker);
+                self.cut(*maker, *upto);
+            }
             Fact::Missed { maker, upto } => {
+                self.lack_heads(*maker);
                 let gone = self.notices.entry(*maker).or_default().skip(*upto);
                 self.lost_hold(*maker, &gone);
             }
@@ -285,7 +299,6 @@ impl State {
         for starts in self.slots.values_mut() {
             starts.retain(|began, at| began.by != maker || *at <= upto);
         }
-        self.heads.retain(|(by, _), (_, _, at)| *by != maker || *at <= upto);
         for notice in kept.iter().filter_map(read) {
             self.claim(maker, notice);
         }
@@ -432,11 +445,10 @@ impl State {
                 }
                 self.owners.entry(conversation).or_default().entry((epoch, maker)).or_insert(number);
             }
-            Tells::Head { origin, size, root, .. } => {
-                let known = self.heads.entry((maker, origin)).or_insert((size, root, number));
-                if known.0 < size {
-                    *known = (size, root, number);
-                }
+            Tells::Head(head) => self.claim_head(maker, &head, notice.at),
+            Tells::Receipts { lines } if maker == self.me => {
+                let last = lines.iter().map(|line| line.number).max();
+                self.told_receipts = self.told_receipts.max(last.unwrap_or(0));
             }
             Tells::Withdrawn { .. } | Tells::Receipts { .. } => {}
         }

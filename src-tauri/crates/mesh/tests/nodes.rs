@@ -16,7 +16,7 @@ pub fn relay() -> Way {
     Way::Relay("wss://relay.example".to_owned())
 }
 
-fn peer(node: NodeId) -> Peer {
+pub fn peer(node: NodeId) -> Peer {
     Peer {
         node,
         name: "a machine".to_owned(),
