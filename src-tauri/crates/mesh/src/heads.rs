@@ -25,6 +25,8 @@ pub struct SeenHead {
     pub at: UnixMs,
     /// Whether notices behind it are not to be had, so that the next head may begin at one that never came.
     pub(crate) is_gapped: bool,
+    /// Whether one was told since that does not follow from it.
+    pub(crate) is_forsaken: bool,
 }
 
 /// What a head is beside the one that was seen.
@@ -40,6 +42,8 @@ pub(crate) enum Judged {
     Back {
         /// The size that was seen.
         seen: u64,
+        /// Whether that was found before.
+        again: bool,
     },
     /// Of one log more than a machine has.
     TooMany,
@@ -71,13 +75,13 @@ impl State {
         } else if seen.is_gapped && head.old_size > seen.size {
             Judged::Begun
         } else {
-            Judged::Back { seen: seen.size }
+            Judged::Back { seen: seen.size, again: seen.is_forsaken }
         }
     }
 
     /// A head that was told. What another machine told of its log is never taken back, so that no notice makes it forgotten.
     pub(crate) fn claim_head(&mut self, maker: NodeId, head: &Head, at: UnixMs) {
-        let newest = SeenHead { size: head.size, root: head.root, at, is_gapped: false };
+        let newest = SeenHead { size: head.size, root: head.root, at, is_gapped: false, is_forsaken: false };
         let judged = match self.judge_head(maker, head) {
             // Of its own a node knows the one that it told last, also where its log was put back since.
             Judged::Back { .. } if maker == self.me => Judged::Begun,
@@ -88,6 +92,15 @@ impl State {
                 self.heads.insert((maker, head.origin.clone()), newest);
             }
             Judged::Back { .. } | Judged::TooMany => {}
+        }
+    }
+
+    /// A head came that does not follow from the one that was seen: that is said once for each that was seen.
+    pub(crate) fn forsake_head(&mut self, maker: NodeId, head: &Head) {
+        if let Judged::Back { .. } = self.judge_head(maker, head)
+            && let Some(seen) = self.heads.get_mut(&(maker, head.origin.clone()))
+        {
+            seen.is_forsaken = true;
         }
     }
 
@@ -111,10 +124,10 @@ impl<S: Sealing> Node<S> {
         }
         match judged {
             Judged::Grown => self.deliver(Delivered::Head { from, note: head.note }),
-            Judged::Back { seen } => {
+            Judged::Back { seen, again: false } => {
                 self.deliver(Delivered::RolledBack { from, origin: head.origin, seen, told: head.size });
             }
-            Judged::Known | Judged::Begun | Judged::TooMany => {}
+            Judged::Known | Judged::Begun | Judged::TooMany | Judged::Back { .. } => {}
         }
     }
 }

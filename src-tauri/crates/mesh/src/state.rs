@@ -413,6 +413,8 @@ impl State {
         self.notices.entry(maker).or_default().push(event.clone(), notice.from);
         if maker == self.me {
             self.untold.retain(|tells| *tells != notice.tells);
+        } else if let Tells::Head(head) = &notice.tells {
+            self.forsake_head(maker, head);
         }
         self.claim(maker, notice);
     }
