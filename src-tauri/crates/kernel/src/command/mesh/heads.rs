@@ -44,12 +44,16 @@ impl Kernel {
         }
         let tree = Tree::from_leaves(&self.reader.global_leaves(newest.size)?);
         let is_of_log = |told: &SeenHead| tree.root_at(told.size).is_ok_and(|root| root == told.root);
-        let old_size = told.filter(|told| is_of_log(told)).map_or(0, |told| told.size);
-        if let Some(told) = told.filter(|told| !is_of_log(told)) {
-            let (origin, seen) = (newest.origin.clone(), told.size);
-            let put_back = Delivered::RolledBack { from: me, origin, seen, told: newest.size };
-            self.record_mesh(&[], &[put_back], None)?;
-        }
+        let old_size = match told {
+            None => 0,
+            Some(told) if is_of_log(told) => told.size,
+            Some(told) => {
+                let (origin, seen) = (newest.origin.clone(), told.size);
+                let put_back = Delivered::RolledBack { from: me, origin, seen, told: newest.size };
+                self.record_mesh(&[], &[put_back], None)?;
+                0
+            }
+        };
         let proof = tree.consistency_proof(old_size)?;
         let note = String::from_utf8(newest.note).map_err(|e| Error::Broken(e.to_string()))?;
         let (origin, size, root) = (newest.origin, newest.size, newest.root);
