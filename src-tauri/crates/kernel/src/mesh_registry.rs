@@ -3,6 +3,8 @@
 
 mod alerts;
 mod messages;
+mod receipts;
+mod witnesses;
 
 use crate::command::mesh::opened;
 use mesh::port::Never;
@@ -11,6 +13,7 @@ use model::body::{Body, MeshStepped};
 use model::mesh::{DeliveryState, MeshAlert, NeverReason};
 use model::{Digest, Sensitive, TaskId, UnixMs};
 use std::collections::{BTreeMap, VecDeque};
+pub(crate) use witnesses::witness_name;
 
 /// Messages that are kept to be shown, the newest.
 const MESSAGES_MAX: usize = 1_000;
@@ -106,6 +109,8 @@ pub struct MeshRegistry {
     alerts: VecDeque<MeshAlerted>,
     receipts: VecDeque<MeshReceipt>,
     receipts_told: u64,
+    /// The key by which each machine signed a head of this log last.
+    witnesses: BTreeMap<NodeId, String>,
 }
 
 impl MeshRegistry {
@@ -118,6 +123,7 @@ impl MeshRegistry {
                 | Body::MeshStepped(_)
                 | Body::MeshSettled(_)
                 | Body::MeshTaken(_)
+                | Body::CheckpointCosigned(_)
         )
     }
 
@@ -210,6 +216,7 @@ impl MeshRegistry {
             Body::MeshLeft(b) => self.leave(NodeId(b.node), b.left_at),
             Body::MeshStepped(b) => self.step(b),
             Body::MeshSettled(b) => self.settle(b.number),
+            Body::CheckpointCosigned(b) => self.apply_cosigned(b),
             Body::MeshTaken(b) => {
                 if let Some(one) = self.unanswered.get_mut(&b.input) {
                     one.task_id = Some(b.about_task_id);
@@ -338,16 +345,7 @@ impl MeshRegistry {
                 self.came(*input, (*origin, conversation), None, at);
             }
             Delivered::Answer { from, answer } => self.heard(*from, answer, at),
-            Delivered::Receipts { from, lines } => {
-                for line in lines {
-                    self.receipts_told += 1;
-                    let (place, node) = (self.receipts_told, *from);
-                    self.receipts.push_back(MeshReceipt { place, node, line: line.clone() });
-                    if self.receipts.len() > RECEIPTS_MAX {
-                        self.receipts.pop_front();
-                    }
-                }
-            }
+            Delivered::Receipts { from, lines } => self.apply_receipts(*from, lines),
             // Handed over by this machine, it is where its person wanted it.
             Delivered::Displaced { conversation, by, .. }
                 if self.handed.remove(conversation).is_some_and(|to| to == *by) => {}

@@ -104,10 +104,7 @@ pub(crate) fn read(event: &WireEvent) -> Option<Notice> {
 
 /// What of the notices that a node lost the hold of is told anew. A head is not: the log tells its next one itself.
 pub(crate) fn to_tell_anew(gone: &[WireEvent]) -> impl Iterator<Item = Tells> {
-    gone.iter()
-        .filter_map(read)
-        .map(|notice| notice.tells)
-        .filter(|tells| !matches!(tells, Tells::Head { .. }))
+    gone.iter().filter_map(read).map(|notice| notice.tells).filter(|tells| !matches!(tells, Tells::Head(_)))
 }
 
 /// A claim of a maker, with the number of the notice that first made it.
@@ -136,8 +133,9 @@ impl State {
             Tells::Owner { conversation, epoch, .. } => self.owner(conversation) == Some((*epoch, self.me)),
             Tells::Withdrawn { node, upto } => self.withdrawn.get(node) == Some(upto),
             Tells::LogKey { key } => self.told_log_key(self.me) == Some(key),
-            Tells::Head { origin, size, .. } => {
-                self.heads.get(&(self.me, origin.clone())).is_some_and(|(known, _, _)| known == size)
+            Tells::Head(head) => {
+                let last = self.head(self.me, &head.origin);
+                last.is_some_and(|last| (last.size, last.root) == (head.size, head.root))
             }
             Tells::Receipts { .. } => false,
         }

@@ -4,7 +4,7 @@ use crate::node::{Node, text};
 use crate::port::{Delivered, Fact, Never};
 use crate::sealed::{Sealing, fits};
 use crate::state::{Lane, Waiting};
-use crate::{Answer, Chance, Error, FIELD_BYTES_MAX, FORMAT, Letter, NodeId, Opened, Says};
+use crate::{Answer, Chance, Cosigned, Error, FIELD_BYTES_MAX, FORMAT, Letter, NodeId, Opened, Says};
 use seal::{Digest, canon};
 
 /// Letters to one node that are on their way at once.
@@ -220,7 +220,7 @@ impl<S: Sealing> Node<S> {
                 self.record(Fact::Answered { from, approval: approval.clone() });
                 self.deliver(Delivered::Answered { from, approval });
             }
-            Says::Cosigned(cosigned) if cosigned.line.len() <= 1024 => {
+            Says::Cosigned(cosigned) if is_cosigned(&cosigned) => {
                 self.deliver(Delivered::Cosigned { from, cosigned });
             }
             _ => {}
@@ -232,4 +232,9 @@ impl<S: Sealing> Node<S> {
             self.deliver(Delivered::Answer { from, answer });
         }
     }
+}
+
+/// Whether a signature under a head is as small as one is.
+fn is_cosigned(cosigned: &Cosigned) -> bool {
+    cosigned.origin.len() <= 256 && cosigned.line.len() <= 1_024 && cosigned.key.len() <= 512
 }

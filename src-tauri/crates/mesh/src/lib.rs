@@ -16,6 +16,7 @@
 //! 6. A slot counts once: of two that began it, the one under the lower epoch, then with the lower key.
 //! 7. No decision counts that a key made which is not registered, or was withdrawn before the decision came in.
 //! 8. Secrets stand in no fact.
+//! 9. A cosignature is asked for only where a log is shown to have grown from the head that was seen of it before.
 //!
 //! Start reading at [`port`], then [`state`], then [`Node`].
 
@@ -27,6 +28,7 @@ mod chain;
 mod code;
 mod fact;
 pub mod frame;
+mod heads;
 mod lane;
 mod letters;
 mod log_keys;
@@ -42,8 +44,10 @@ pub mod state;
 mod words;
 
 pub use chain::{Known, NOTICES_KEPT, NOTICES_MAX};
+pub use heads::SeenHead;
 pub use letters::NEVER_AFTER_MS;
 pub use node::Node;
+pub use notices::RECEIPTS_MAX;
 pub use peers::{PRESENCE_COUNTS, PRESENCE_EVERY_MS, PRESENCE_MACHINES};
 pub use port::{Chance, Command, Delivered, Fact, Input as Happened, Step, Telling, Way};
 pub use state::State;

@@ -36,6 +36,8 @@ impl State {
 
     /// A machine that is paired anew with another key for its log has forgotten what it told before.
     pub(crate) fn pair(&mut self, peer: &Peer) {
+        // A person who pairs it anew takes its log as it is now.
+        self.heads.retain(|(by, _), _| *by != peer.node);
         let before = self.peers.insert(peer.node, peer.clone());
         if before.is_some_and(|before| before.log_key != peer.log_key) {
             self.log_keys.remove(&peer.node);

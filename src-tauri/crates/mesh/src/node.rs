@@ -386,9 +386,7 @@ impl<S: Sealing> Node<S> {
             Command::Register { node, key } => self.register(node, key),
             Command::Schedule(schedule) => self.schedule(schedule, chance),
             Command::Due { schedule, slot } => self.slot_due(schedule, slot, chance),
-            Command::Head { origin, size, root, note } => {
-                self.tell_all(crate::Tells::Head { origin, size, root, note }, chance)
-            }
+            Command::Head(head) => self.tell_all(crate::Tells::Head(head), chance),
             Command::LogKey { key } => self.tell_log_key(key, chance),
             Command::Cosign { node, cosigned } => self.queue(node, crate::Says::Cosigned(cosigned)),
             Command::Receipts(lines) => self.tell_all(crate::Tells::Receipts { lines }, chance),

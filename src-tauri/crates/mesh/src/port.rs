@@ -2,7 +2,7 @@
 
 pub use crate::fact::{Discount, Fact, Never};
 use crate::{
-    Answer, Capabilities, Card, Cosigned, Input as ToConversation, NodeId, Peer, ReceiptLine, Schedule,
+    Answer, Capabilities, Card, Cosigned, Head, Input as ToConversation, NodeId, Peer, ReceiptLine, Schedule,
     SignedDecision,
 };
 use model::UnixMs;
@@ -150,16 +150,7 @@ pub enum Command {
         key: PublicKey,
     },
     /// A head of this node's log, to be cosigned.
-    Head {
-        /// The log.
-        origin: String,
-        /// Notes in it.
-        size: u64,
-        /// Their root.
-        root: Digest,
-        /// The signed note.
-        note: String,
-    },
+    Head(Head),
     /// A signature under another node's head.
     Cosign {
         /// Whose head it is.
@@ -264,7 +255,7 @@ pub enum Delivered {
         /// The epoch.
         epoch: u64,
     },
-    /// A head of another node is to be cosigned.
+    /// A head of another node is to be cosigned: its log grew from the head that was seen before.
     Head {
         /// Whose.
         from: NodeId,

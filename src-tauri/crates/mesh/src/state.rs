@@ -1,6 +1,7 @@
 //! What a node believes: folded from its recorded facts, and from nothing else.
 
 use crate::chain::{Chain, Claims, Known, read, to_tell_anew};
+use crate::heads::SeenHead;
 pub use crate::lane::{Lane, Waiting};
 use crate::port::{Fact, Never};
 use crate::sealed::WireEvent;
@@ -63,9 +64,10 @@ pub struct State {
     pub(crate) asked: BTreeMap<String, Question>,
     pub(crate) questions: BTreeMap<(NodeId, String), Card>,
     pub(crate) parts: BTreeMap<(NodeId, Digest), BTreeMap<u32, Part>>,
-    pub(crate) heads: BTreeMap<(NodeId, String), (u64, Digest, u64)>,
+    pub(crate) heads: BTreeMap<(NodeId, String), SeenHead>,
     /// The key of each maker's log as it told it last, and in which notice.
     pub(crate) log_keys: BTreeMap<NodeId, (PublicKey, u64)>,
+    pub(crate) told_receipts: u64,
 }
 
 impl State {
@@ -96,6 +98,7 @@ impl State {
             parts: BTreeMap::new(),
             heads: BTreeMap::new(),
             log_keys: BTreeMap::new(),
+            told_receipts: 0,
         }
     }
 
@@ -174,6 +177,11 @@ impl State {
         }
     }
 
+    /// The largest number of a receipt that this node told.
+    pub const fn told_receipts(&self) -> u64 {
+        self.told_receipts
+    }
+
     /// The letters to each node that were not opened yet, for a person to see.
     pub const fn lanes(&self) -> &BTreeMap<NodeId, Lane> {
         &self.lanes
@@ -230,8 +238,12 @@ impl State {
                 self.through.clone_from(through);
             }
             Fact::Noticed(event) => self.notice(event),
-            Fact::Forked { maker, upto } => self.cut(*maker, *upto),
+            Fact::Forked { maker, upto } => {
+                self.lack_heads(*maker);
+                self.cut(*maker, *upto);
+            }
             Fact::Missed { maker, upto } => {
+                self.lack_heads(*maker);
                 let gone = self.notices.entry(*maker).or_default().skip(*upto);
                 self.lost_hold(*maker, &gone);
             }
@@ -286,7 +298,6 @@ impl State {
         for starts in self.slots.values_mut() {
             starts.retain(|began, at| began.by != maker || *at <= upto);
         }
-        self.heads.retain(|(by, _), (_, _, at)| *by != maker || *at <= upto);
         self.log_keys.retain(|by, (_, at)| *by != maker || *at <= upto);
         for notice in kept.iter().filter_map(read) {
             self.claim(maker, notice);
@@ -405,6 +416,8 @@ impl State {
         self.notices.entry(maker).or_default().push(event.clone(), notice.from);
         if maker == self.me {
             self.untold.retain(|tells| *tells != notice.tells);
+        } else if let Tells::Head(head) = &notice.tells {
+            self.forsake_head(maker, head);
         }
         self.claim(maker, notice);
     }
@@ -437,11 +450,10 @@ impl State {
                 }
                 self.owners.entry(conversation).or_default().entry((epoch, maker)).or_insert(number);
             }
-            Tells::Head { origin, size, root, .. } => {
-                let known = self.heads.entry((maker, origin)).or_insert((size, root, number));
-                if known.0 < size {
-                    *known = (size, root, number);
-                }
+            Tells::Head(head) => self.claim_head(maker, &head, notice.at),
+            Tells::Receipts { lines } if maker == self.me => {
+                let last = lines.iter().map(|line| line.number).max();
+                self.told_receipts = self.told_receipts.max(last.unwrap_or(0));
             }
             Tells::LogKey { key } => {
                 // A chain that was cut is claimed anew from its oldest notice on: the newest key stands.

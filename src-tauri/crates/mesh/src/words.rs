@@ -32,6 +32,8 @@ pub const WITHOUT_MAX: usize = 256;
 pub const HOPS_MAX: u8 = 4;
 /// Nodes that a schedule names.
 pub const RANKS_MAX: usize = 32;
+/// Logs of one machine whose heads are looked at.
+pub const LOGS_MAX: usize = 4;
 /// The domain in which an approval key of a machine signs a decision.
 pub const DECISION_PAYLOAD_TYPE: &str = "application/vnd.hermit.mesh-decision+json";
 
@@ -333,6 +335,8 @@ pub struct Cosigned {
     pub size: u64,
     /// The line of the signature, as it stands in a signed note.
     pub line: String,
+    /// The key that made it, as c2sp.org/signed-note spells one for `cosignature/v1`.
+    pub key: String,
 }
 
 /// The secret of a group. It stands in no log.
@@ -431,21 +435,31 @@ pub enum Tells {
         key: PublicKey,
     },
     /// A head of the maker's log, to be cosigned.
-    Head {
-        /// The log.
-        origin: String,
-        /// Notes in it.
-        size: u64,
-        /// Their root.
-        root: Digest,
-        /// The signed note.
-        note: String,
-    },
+    Head(Head),
     /// Receipts of the maker's log, so that there is one list.
     Receipts {
         /// The receipts.
         lines: Vec<ReceiptLine>,
     },
+}
+
+/// A head of a log, and that it grew from the one that was told before (c2sp.org/tlog-witness).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// The log.
+    pub origin: String,
+    /// Notes in the head that was told before; 0 where there was none.
+    pub old_size: u64,
+    /// Notes in it.
+    pub size: u64,
+    /// Their root.
+    pub root: Digest,
+    /// From that head to this one: the consistency proof of RFC 6962.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proof: Vec<Digest>,
+    /// The signed note.
+    pub note: String,
 }
 
 /// A schedule as the mesh knows it.

@@ -20,7 +20,7 @@ pub fn log_key(seed: u8) -> PublicKey {
     SeedSigner::from_seed([seed; 32]).public()
 }
 
-fn peer(node: NodeId) -> Peer {
+pub fn peer(node: NodeId) -> Peer {
     Peer {
         node,
         name: "a machine".to_owned(),

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 const MINUTE: i64 = 60_000;
 
-fn after(minutes: i64) -> UnixMs {
+pub fn after(minutes: i64) -> UnixMs {
     NOW.plus_ms(minutes * MINUTE)
 }
 
@@ -31,7 +31,7 @@ fn route(envelope: &str) -> Happened {
 }
 
 /// The machine again, with the facts that it had at a time: its disk was put back.
-fn put_back(one: &mut One, secret: u8, facts: usize, now: UnixMs) {
+pub fn put_back(one: &mut One, secret: u8, facts: usize, now: UnixMs) {
     one.facts.truncate(facts);
     let mut sealing = Fake::make([secret; 32]);
     sealing.add_group(Digest::of(b"group").as_bytes()).unwrap();
@@ -40,7 +40,7 @@ fn put_back(one: &mut One, secret: u8, facts: usize, now: UnixMs) {
 }
 
 /// Both say that they are here, and what follows from it until both are silent.
-fn talk(one: &mut One, other: &mut One, now: UnixMs) -> [Vec<Delivered>; 2] {
+pub fn talk(one: &mut One, other: &mut One, now: UnixMs) -> [Vec<Delivered>; 2] {
     let mut delivered = [Vec::new(), Vec::new()];
     let mut steps = [one.at(tell(), now), other.at(tell(), now)];
     for _ in 0..40 {

@@ -6,7 +6,10 @@ use model::mesh::MeshAlert;
 
 /// What a delivery says that a person has to know, about which machine, if it says such a thing.
 pub(super) fn of(registry: &MeshRegistry, delivered: &Delivered) -> Option<(MeshAlert, NodeId, String)> {
-    let named = |node: &NodeId| format!("`{}`", registry.name_of(*node));
+    let named = |node: &NodeId| match registry.node == Some(*node) {
+        true => "This machine".to_owned(),
+        false => format!("`{}`", registry.name_of(*node)),
+    };
     Some(match delivered {
         Delivered::RolledBack { from, origin, seen, told } => (
             MeshAlert::RolledBack,
@@ -22,7 +25,7 @@ pub(super) fn of(registry: &MeshRegistry, delivered: &Delivered) -> Option<(Mesh
             *from,
             format!(
                 "{} told two things under the number {number}: it was put back to an earlier state, or lies",
-                if registry.node == Some(*from) { "This machine".to_owned() } else { named(from) }
+                named(from)
             ),
         ),
         Delivered::PutBack { by } => (

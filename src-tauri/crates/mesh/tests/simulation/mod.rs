@@ -8,13 +8,18 @@ mod relay;
 mod world;
 
 use crate::fake::{Fake, Make};
+use crate::heads::{head, log};
 use mesh::sealed::NostrSealing;
-use mesh::{Card, Command, Decision, Delivered, Fact, NodeId, Schedule, State};
+use mesh::{Card, Command, Cosigned, Decision, Delivered, Fact, NodeId, Schedule, State};
+use seal::note::{Checkpoint, Note};
 use seal::{Digest, PublicKey, SeedSigner, Signer as _};
 use std::collections::{BTreeMap, BTreeSet};
 use world::World;
 
 const MINUTE: i64 = 60_000;
+/// Machines whose logs grow, and of all those who sign for them.
+const LOGS: usize = 3;
+const COSIGNERS: usize = 12;
 
 /// What was done to a world, to be held against what came of it.
 #[derive(Default)]
@@ -27,6 +32,10 @@ struct Done {
     withdrawn: usize,
     /// The key of each machine's log.
     log_keys: Vec<PublicKey>,
+    /// How many notes the logs of some machines have.
+    logs: [u64; LOGS],
+    /// What of the deliveries of each machine was looked at for heads.
+    looked_at: BTreeMap<usize, usize>,
 }
 
 fn name(at: usize) -> String {
@@ -126,6 +135,40 @@ fn ask<S: Make>(world: &mut World<S>, done: &mut Done, need: u8) {
     let _ = world.try_say(asker, Command::Ask { card, packet, of });
 }
 
+fn origin(at: usize) -> String {
+    format!("hermit.local/log-{at}")
+}
+
+/// The logs of some machines grow, and they tell it.
+fn grow<S: Make>(world: &mut World<S>, done: &mut Done) {
+    for at in 0..LOGS {
+        if world.machines[at].node.is_some() {
+            done.logs[at] += 1 + world.rng.next() % 4;
+            let told = world.state(at).head(world.machines[at].id, &origin(at)).map_or(0, |head| head.size);
+            let head = head(&origin(at), &log(done.logs[at], u64::MAX), told);
+            world.say(at, Command::Head(head));
+        }
+    }
+}
+
+/// Some sign what they are to cosign.
+fn cosign<S: Make>(world: &mut World<S>, done: &mut Done) {
+    for index in 0..world.machines.len().min(COSIGNERS) {
+        let delivered = &world.machines[index].delivered;
+        let from = done.looked_at.insert(index, delivered.len()).unwrap_or(0);
+        let heads = delivered.iter().skip(from).filter_map(|delivered| match delivered {
+            Delivered::Head { from, .. } => Some(*from),
+            _ => None,
+        });
+        for node in heads.collect::<Vec<_>>() {
+            let (line, key) = ("a line".to_owned(), "a key".to_owned());
+            let cosigned = Cosigned { origin: String::new(), size: 1, line, key };
+            // It may be withdrawn by now.
+            let _ = world.try_say(index, Command::Cosign { node, cosigned });
+        }
+    }
+}
+
 /// Everybody who was asked and has not answered says yes.
 fn answer<S: Make>(world: &mut World<S>) {
     for index in 0..world.machines.len() {
@@ -162,10 +205,12 @@ fn trouble<S: Make>(world: &mut World<S>, done: &mut Done, rounds: usize) {
             done.log_keys[round] = SeedSigner::from_seed([u8::try_from(round).unwrap(); 32]).public();
             tell_log_keys(world, done);
         }
+        grow(world, done);
         ask(world, done, if round % 2 == 0 { 1 } else { 2 });
         hostile::acts(world, done.withdrawn, &done.conversations, round);
         world.run(3 * MINUTE);
         answer(world);
+        cosign(world, done);
         for _ in 0..(world.machines.len() / 10).max(1) {
             let dies = world.rng.of(world.machines.len());
             world.kill(dies);
@@ -248,6 +293,7 @@ fn check<S: Make>(world: &World<S>, done: &Done) {
             "the machine that was withdrawn reads on"
         );
         check_withdrawn(&machine.facts, withdrawn);
+        check_heads(world, done, index);
     }
     for envelope in &done.routed {
         assert_eq!(given.get(envelope.as_str()), Some(&1), "invariant 2: `{envelope}`");
@@ -256,6 +302,33 @@ fn check<S: Make>(world: &World<S>, done: &Done) {
         let counted: BTreeSet<_> = all.clone().map(|at| world.state(at).began(schedule, slot)).collect();
         assert_eq!(counted.len(), 1, "invariant 6: {schedule} {slot}");
         assert!(counted.first().unwrap().is_some(), "{schedule} {slot} did not begin");
+    }
+}
+
+/// Invariant 9: everybody knows the newest head of each log, was to cosign none but longer ones, and took no log for one that went
+/// back that did not.
+fn check_heads<S: Make>(world: &World<S>, done: &Done, index: usize) {
+    let delivered = &world.machines[index].delivered;
+    for (at, size) in done.logs.iter().enumerate() {
+        let maker = world.machines[at].id;
+        let head = world.state(index).head(maker, &origin(at));
+        assert_eq!(head.map(|head| head.size), Some(*size), "machine {index} of {at}");
+        let sizes: Vec<u64> = delivered
+            .iter()
+            .filter_map(|delivered| match delivered {
+                Delivered::Head { from, note } if *from == maker => {
+                    Some(Checkpoint::from_text(&Note::parse(note.as_bytes()).unwrap().text).unwrap().size)
+                }
+                _ => None,
+            })
+            .collect();
+        assert!(sizes.windows(2).all(|two| two[0] < two[1]), "machine {index} of {at}: {sizes:?}");
+        let went_back = |one: &Delivered| matches!(one, Delivered::RolledBack { from, .. } if *from == maker);
+        assert!(!delivered.iter().any(went_back), "machine {index}: the log of {at} only grew");
+    }
+    if index < LOGS {
+        let signed = |one: &&Delivered| matches!(one, Delivered::Cosigned { .. });
+        assert!(delivered.iter().filter(signed).count() > 0, "somebody signed for {index}");
     }
 }
 

@@ -105,6 +105,8 @@ answers! {
         name: Option<String>,
         /// The public key that this machine speaks with, in hex; none before it was on.
         node: Option<String>,
+        /// The key by which it signs that it has seen heads of the logs of the others, as a reader of their proofs names it.
+        cosign_key: Option<String>,
         relays: Vec<String>,
         listen: Option<String>,
         /// Folders by alias.
@@ -154,6 +156,8 @@ answers! {
         approval_key: Option<String>,
         /// Whether that key may say yes here.
         is_approver: bool,
+        /// The key by which it signed a head of this log last: whoever reads a proof names it as that of a witness.
+        cosign_key: Option<String>,
         is_withdrawn: bool,
     }
     /// What was sent.
