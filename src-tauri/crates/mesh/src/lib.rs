@@ -37,6 +37,7 @@ mod peers;
 pub mod port;
 mod schedules;
 pub mod sealed;
+mod slots;
 pub mod state;
 mod words;
 
@@ -45,6 +46,7 @@ pub use letters::NEVER_AFTER_MS;
 pub use node::Node;
 pub use peers::{PRESENCE_COUNTS, PRESENCE_EVERY_MS, PRESENCE_MACHINES};
 pub use port::{Chance, Command, Delivered, Fact, Input as Happened, Step, Telling, Way};
+pub use slots::{CLAIMS_KEPT, STARTS_KEPT};
 pub use state::State;
 pub use words::*;
 

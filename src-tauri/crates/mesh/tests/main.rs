@@ -9,3 +9,4 @@ mod pairing;
 mod put_back;
 mod sealed;
 mod simulation;
+mod slots;
