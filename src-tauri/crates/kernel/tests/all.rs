@@ -64,6 +64,7 @@ mod meaning;
 mod memory;
 mod mesh;
 mod mesh_heads;
+mod meshed;
 mod months;
 mod objects;
 mod observing;

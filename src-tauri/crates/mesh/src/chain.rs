@@ -117,15 +117,16 @@ impl State {
             self.owners.keys().filter(|one| self.owner(one).is_some_and(|(_, by)| by == self.me)).count();
         let heads = self.heads.keys().filter(|(maker, _)| *maker == self.me).count();
         let log_key = usize::from(self.told_log_key(self.me).is_some());
-        // One lease and one last start of each schedule.
-        let counts = log_key + owns + heads + 3 * self.schedules.len() + self.withdrawn.len();
+        // Of each schedule its statement, whether it can be run here, one lease and one last start.
+        let counts = log_key + owns + heads + 4 * self.schedules.len() + self.withdrawn.len();
         NOTICES_KEPT.max(2 * number(counts))
     }
 
     /// Whether a notice of this node says something that nothing later took the place of.
     pub(crate) fn still_counts(&self, notice: &Notice) -> bool {
         match &notice.tells {
-            Tells::Schedule(schedule) => self.schedules.get(&schedule.schedule) == Some(schedule),
+            Tells::Schedule(schedule) => self.is_stated(schedule),
+            Tells::Ready { schedule, .. } => self.is_last_readiness(schedule, notice.number),
             Tells::Lease { schedule, epoch } => {
                 self.lease(schedule).is_some_and(|lease| (lease.epoch, lease.holder) == (*epoch, self.me))
             }

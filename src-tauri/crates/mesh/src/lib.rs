@@ -40,6 +40,7 @@ mod peers;
 pub mod port;
 mod schedules;
 pub mod sealed;
+mod slots;
 pub mod state;
 mod words;
 
@@ -50,6 +51,7 @@ pub use node::Node;
 pub use notices::RECEIPTS_MAX;
 pub use peers::{PRESENCE_COUNTS, PRESENCE_EVERY_MS, PRESENCE_MACHINES};
 pub use port::{Chance, Command, Delivered, Fact, Input as Happened, Step, Telling, Way};
+pub use slots::{CLAIMS_KEPT, STARTS_KEPT};
 pub use state::State;
 pub use words::*;
 

@@ -258,8 +258,8 @@ impl<S: Sealing> Node<S> {
                     self.deliver(Delivered::Receipts { from: maker, lines });
                 }
             }
-            Tells::Schedule(_) | Tells::Lease { .. } | Tells::LogKey { .. } => {
-                self.record(Fact::Noticed(event.clone()))
+            Tells::Schedule(_) | Tells::Ready { .. } | Tells::Lease { .. } | Tells::LogKey { .. } => {
+                self.record(Fact::Noticed(event.clone()));
             }
         }
     }
@@ -359,9 +359,11 @@ fn is_fit(tells: &Tells) -> bool {
     match tells {
         Tells::Schedule(one) => {
             is_name(&one.schedule)
+                && is_epoch(one.version)
                 && (1..=crate::RANKS_MAX).contains(&one.ranks.len())
                 && (1_000..=7 * 86_400_000).contains(&one.term_ms)
         }
+        Tells::Ready { schedule, .. } => is_name(schedule),
         Tells::Lease { schedule, epoch } => is_name(schedule) && is_epoch(*epoch),
         Tells::Fired { schedule, slot, epoch } => is_name(schedule) && is_name(slot) && is_epoch(*epoch),
         Tells::Owner { conversation, epoch, .. } => is_name(conversation) && is_epoch(*epoch),

@@ -137,7 +137,17 @@ pub enum Command {
     },
     /// A schedule that the mesh may hold.
     Schedule(Schedule),
-    /// A slot came due by this node's own reckoning.
+    /// Whether this node can run a schedule of the mesh as its own person approved it.
+    Ready {
+        /// The schedule.
+        schedule: String,
+        /// SHA-256 of what the mesh knows of it.
+        sha256: Digest,
+        /// Whether it can.
+        is_ready: bool,
+    },
+    /// A slot came due by this node's own reckoning. It begins where this node holds the schedule; where it does not, nothing comes
+    /// of it, and it is said again when it does.
     Due {
         /// The schedule.
         schedule: String,
@@ -227,6 +237,8 @@ pub enum Delivered {
     },
     /// A slot that began here is counted for another node.
     NotCounted {
+        /// The schedule.
+        schedule: String,
         /// The slot's key.
         slot: String,
         /// Whose start counts.

@@ -5,7 +5,8 @@ use crate::heads::SeenHead;
 pub use crate::lane::{Lane, Waiting};
 use crate::port::{Fact, Never};
 use crate::sealed::WireEvent;
-use crate::{Card, Input, NodeId, Notice, Part, Peer, Says, Schedule, SignedDecision, Tells};
+use crate::slots::{Ready, Starts, Stated, add_claim};
+use crate::{Card, Input, NodeId, Notice, Part, Peer, Says, SignedDecision, Tells};
 use seal::Digest;
 use seal::keys::PublicKey;
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,9 +57,10 @@ pub struct State {
     pub(crate) passing: BTreeMap<String, (NodeId, u64)>,
     pub(crate) held: BTreeMap<Digest, Input>,
     pub(crate) given: BTreeSet<Digest>,
-    pub(crate) schedules: BTreeMap<String, Schedule>,
+    pub(crate) schedules: BTreeMap<String, Stated>,
+    pub(crate) ready: BTreeMap<String, BTreeMap<NodeId, Ready>>,
     pub(crate) leases: BTreeMap<String, Claims>,
-    pub(crate) slots: BTreeMap<(String, String), BTreeMap<Began, u64>>,
+    pub(crate) slots: BTreeMap<String, BTreeMap<NodeId, Starts>>,
     pub(crate) fired: BTreeMap<String, u64>,
     pub(crate) approvers: BTreeMap<PublicKey, NodeId>,
     pub(crate) asked: BTreeMap<String, Question>,
@@ -89,6 +91,7 @@ impl State {
             held: BTreeMap::new(),
             given: BTreeSet::new(),
             schedules: BTreeMap::new(),
+            ready: BTreeMap::new(),
             leases: BTreeMap::new(),
             slots: BTreeMap::new(),
             fired: BTreeMap::new(),
@@ -134,7 +137,8 @@ impl State {
             && self.owner(conversation).is_some_and(|(_, owner)| owner == self.me)
     }
 
-    /// Whether what a node wrote to a conversation under an epoch counts; what does not is kept aside.
+    /// Whether what a node wrote to a conversation under an epoch counts; what does not is kept aside. Of each machine the claims of
+    /// [`crate::CLAIMS_KEPT`] epochs are known.
     pub fn counts(&self, conversation: &str, epoch: u64, by: NodeId) -> bool {
         let Some(claims) = self.owners.get(conversation) else {
             return false;
@@ -143,24 +147,6 @@ impl State {
         foremost(of_epoch.clone().filter(|(_, node)| !self.withdrawn.contains_key(node)))
             .or_else(|| foremost(of_epoch))
             .is_some_and(|(_, node)| node == by)
-    }
-
-    /// Who holds a schedule: the latest claim of a machine that may.
-    pub fn lease(&self, schedule: &str) -> Option<Lease> {
-        let claims = self.leases.get(schedule)?.keys().filter(|(_, node)| self.may_hold(schedule, *node));
-        foremost(claims).map(|(epoch, holder)| Lease { epoch, holder })
-    }
-
-    /// Whose start of a slot counts.
-    pub fn began(&self, schedule: &str, slot: &str) -> Option<Began> {
-        let starts = self.slots.get(&(schedule.to_owned(), slot.to_owned()))?;
-        let known = self.schedules.get(schedule)?;
-        starts.keys().find(|began| known.ranks.contains(&began.by)).copied()
-    }
-
-    fn may_hold(&self, schedule: &str, node: NodeId) -> bool {
-        let known = self.schedules.get(schedule);
-        !self.withdrawn.contains_key(&node) && known.is_some_and(|known| known.ranks.contains(&node))
     }
 
     /// Letters that were not opened yet.
@@ -292,12 +278,10 @@ impl State {
         };
         let gone = chain.cut(upto);
         let kept = chain.kept.clone();
-        for claims in self.owners.values_mut().chain(self.leases.values_mut()) {
+        for claims in self.owners.values_mut() {
             claims.retain(|(_, by), at| *by != maker || *at <= upto);
         }
-        for starts in self.slots.values_mut() {
-            starts.retain(|began, at| began.by != maker || *at <= upto);
-        }
+        self.cut_schedules(maker, upto);
         self.log_keys.retain(|by, (_, at)| *by != maker || *at <= upto);
         for notice in kept.iter().filter_map(read) {
             self.claim(maker, notice);
@@ -426,29 +410,21 @@ impl State {
     fn claim(&mut self, maker: NodeId, notice: Notice) {
         let number = notice.number;
         match notice.tells {
-            Tells::Schedule(schedule) => {
-                let known = self.schedules.get(&schedule.schedule);
-                let newer =
-                    |known: &Schedule| (known.version, known.sha256) < (schedule.version, schedule.sha256);
-                if known.is_none_or(newer) {
-                    self.schedules.insert(schedule.schedule.clone(), schedule);
-                }
+            Tells::Schedule(schedule) => self.claim_stated(maker, number, schedule),
+            Tells::Ready { schedule, sha256, is_ready } => {
+                self.claim_ready(maker, number, (schedule, (sha256, is_ready)));
             }
             Tells::Lease { schedule, epoch } => {
-                self.leases.entry(schedule).or_default().entry((epoch, maker)).or_insert(number);
+                add_claim(self.leases.entry(schedule).or_default(), (epoch, maker), number);
             }
             Tells::Fired { schedule, slot, epoch } => {
-                if maker == self.me {
-                    self.fired.insert(schedule.clone(), number);
-                }
-                let starts = self.slots.entry((schedule, slot)).or_default();
-                starts.entry(Began { epoch, by: maker }).or_insert(number);
+                self.claim_start(maker, number, (schedule, &slot, epoch));
             }
             Tells::Owner { conversation, epoch, .. } => {
                 if self.passing.get(&conversation).is_some_and(|(_, at)| *at <= epoch) {
                     self.passing.remove(&conversation);
                 }
-                self.owners.entry(conversation).or_default().entry((epoch, maker)).or_insert(number);
+                add_claim(self.owners.entry(conversation).or_default(), (epoch, maker), number);
             }
             Tells::Head(head) => self.claim_head(maker, &head, notice.at),
             Tells::Receipts { lines } if maker == self.me => {
@@ -472,7 +448,7 @@ pub(crate) fn wins(one: (u64, NodeId), other: (u64, NodeId)) -> bool {
 }
 
 /// The claim that goes before all others.
-fn foremost<'c>(claims: impl Iterator<Item = &'c (u64, NodeId)>) -> Option<(u64, NodeId)> {
+pub(crate) fn foremost<'c>(claims: impl Iterator<Item = &'c (u64, NodeId)>) -> Option<(u64, NodeId)> {
     claims.copied().reduce(|one, other| if wins(one, other) { one } else { other })
 }
 

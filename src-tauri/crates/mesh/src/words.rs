@@ -396,6 +396,15 @@ pub struct Notice {
 pub enum Tells {
     /// A schedule, and who may hold it, by rank (HV-3.5-3).
     Schedule(Schedule),
+    /// Whether the maker can run a schedule: its person approved the same one, it is not paused there, and its folder is there.
+    Ready {
+        /// The schedule.
+        schedule: String,
+        /// SHA-256 of what the mesh knows of it.
+        sha256: Digest,
+        /// Whether it can.
+        is_ready: bool,
+    },
     /// The maker holds a schedule.
     Lease {
         /// The schedule.

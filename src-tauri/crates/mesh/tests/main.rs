@@ -10,3 +10,4 @@ mod pairing;
 mod put_back;
 mod sealed;
 mod simulation;
+mod slots;

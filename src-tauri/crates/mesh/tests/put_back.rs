@@ -201,8 +201,11 @@ fn a_machine_that_slept_takes_nothing_over_when_it_wakes() {
         ranks: vec![other.id, one.id],
         term_ms: MINUTE,
     };
+    let ready = || Command::Ready { schedule: "s".to_owned(), sha256: Digest::ZERO, is_ready: true };
     other.does(Happened::Said(Command::Schedule(schedule)));
+    other.does(Happened::Said(ready()));
     talk(&mut one, &mut other, after(1));
+    one.at(Happened::Said(ready()), after(1));
     assert_eq!(one.node.state().lease("s").unwrap().holder, other.id);
     let takes = |step: &Step| step.deliver.iter().any(|one| matches!(one, Delivered::Holds { .. }));
     let woke = one.at(Happened::Tick, after(600));

@@ -1040,6 +1040,8 @@ export const PASSED_OVER = [
   "in_use",
   /** The network was metered. */
   "metered",
+  /** Another machine held the schedule: it ran them, or settled them itself. */
+  "elsewhere",
 ] as const;
 export type PassedOver = (typeof PASSED_OVER)[number];
 
