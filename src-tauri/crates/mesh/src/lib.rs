@@ -22,9 +22,11 @@
 #![allow(clippy::large_enum_variant, reason = "what is said is made once, moved on and gone")]
 
 mod approvals;
+mod asked;
 pub mod carry;
 mod chain;
 mod code;
+mod decision;
 mod fact;
 pub mod frame;
 mod lane;
@@ -41,6 +43,7 @@ pub mod state;
 mod words;
 
 pub use chain::{Known, NOTICES_KEPT, NOTICES_MAX};
+pub use decision::*;
 pub use letters::NEVER_AFTER_MS;
 pub use node::Node;
 pub use peers::{PRESENCE_COUNTS, PRESENCE_EVERY_MS, PRESENCE_MACHINES};

@@ -384,6 +384,10 @@ impl<S: Sealing> Node<S> {
                 Ok(())
             }
             Command::Register { node, key } => self.register(node, key),
+            Command::Unregister { node } => {
+                self.unregister(node);
+                Ok(())
+            }
             Command::Schedule(schedule) => self.schedule(schedule, chance),
             Command::Due { schedule, slot } => self.slot_due(schedule, slot, chance),
             Command::Head { origin, size, root, note } => {

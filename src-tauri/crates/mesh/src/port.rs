@@ -135,6 +135,11 @@ pub enum Command {
         /// Its key.
         key: PublicKey,
     },
+    /// The approval key of another machine counts no more.
+    Unregister {
+        /// The machine.
+        node: NodeId,
+    },
     /// A schedule that the mesh may hold.
     Schedule(Schedule),
     /// A slot came due by this node's own reckoning.
@@ -183,14 +188,12 @@ pub enum Delivered {
         /// The answer.
         answer: Answer,
     },
-    /// Another node asks a person here.
+    /// Another node asks a person here. [`crate::State::packet`] has the packet's exact bytes, whose digest the card names.
     Question {
         /// Which node.
         from: NodeId,
         /// What.
         card: Card,
-        /// The packet's exact bytes, whose digest the card names.
-        packet: Vec<u8>,
     },
     /// A question of another node is to be taken off the screen.
     Answered {

@@ -5,9 +5,10 @@ pub use crate::lane::{Lane, Waiting};
 use crate::port::{Fact, Never};
 use crate::sealed::WireEvent;
 use crate::{Card, Input, NodeId, Notice, Part, Peer, Says, Schedule, SignedDecision, Tells};
+use model::UnixMs;
 use seal::Digest;
 use seal::keys::PublicKey;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A question of this node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +62,9 @@ pub struct State {
     pub(crate) fired: BTreeMap<String, u64>,
     pub(crate) approvers: BTreeMap<PublicKey, NodeId>,
     pub(crate) asked: BTreeMap<String, Question>,
-    pub(crate) questions: BTreeMap<(NodeId, String), Card>,
+    pub(crate) closed: VecDeque<String>,
+    pub(crate) questions: BTreeMap<(NodeId, String), (Card, UnixMs)>,
+    pub(crate) answers: u32,
     pub(crate) parts: BTreeMap<(NodeId, Digest), BTreeMap<u32, Part>>,
     pub(crate) heads: BTreeMap<(NodeId, String), (u64, Digest, u64)>,
 }
@@ -90,7 +93,9 @@ impl State {
             fired: BTreeMap::new(),
             approvers: BTreeMap::new(),
             asked: BTreeMap::new(),
+            closed: VecDeque::new(),
             questions: BTreeMap::new(),
+            answers: 0,
             parts: BTreeMap::new(),
             heads: BTreeMap::new(),
         }
@@ -246,6 +251,7 @@ impl State {
                 self.apply_conversation(fact);
             }
             Fact::Registered { .. }
+            | Fact::Unregistered { .. }
             | Fact::Asked { .. }
             | Fact::Part { .. }
             | Fact::Whole { .. }
@@ -302,6 +308,9 @@ impl State {
     fn apply_letter(&mut self, fact: &Fact) {
         match fact {
             Fact::Queued { to, number, says, at } => {
+                if let Says::Decision(signed) = says {
+                    self.answers = self.answers.max(signed.decision.counter);
+                }
                 let lane = self.lanes.entry(*to).or_default();
                 lane.push(says.clone(), *at);
                 debug_assert_eq!(lane.last, *number);
@@ -352,40 +361,6 @@ impl State {
             }
             Fact::Passing { conversation, to, epoch } => {
                 self.passing.insert(conversation.clone(), (*to, *epoch));
-            }
-            _ => {}
-        }
-    }
-
-    fn apply_approval(&mut self, fact: &Fact) {
-        match fact {
-            Fact::Registered { node, key } => {
-                self.approvers.insert(*key, *node);
-            }
-            Fact::Asked { card, of } => {
-                let asked = Question { card: card.clone(), of: of.clone(), decisions: BTreeMap::new() };
-                self.asked.insert(card.approval.clone(), asked);
-            }
-            Fact::Part { from, part } => {
-                let parts = self.parts.entry((*from, part.whole)).or_default();
-                parts.insert(part.index, part.clone());
-            }
-            Fact::Whole { from, whole } => {
-                self.parts.remove(&(*from, *whole));
-            }
-            Fact::Question { from, card } => {
-                self.questions.insert((*from, card.approval.clone()), card.clone());
-            }
-            Fact::Answered { from, approval } => {
-                self.questions.remove(&(*from, approval.clone()));
-            }
-            Fact::Decided { from, decision } => {
-                if let Some(question) = self.asked.get_mut(&decision.decision.approval) {
-                    question.decisions.insert(*from, decision.clone());
-                }
-            }
-            Fact::Settled { approval } => {
-                self.asked.remove(approval);
             }
             _ => {}
         }

@@ -7,7 +7,7 @@ use crate::refusal::demand;
 use model::UnixMs;
 use model::approval::{Approval, ApprovalDecision, Choice, DECISION_PAYLOAD_TYPE};
 use model::passkey::{
-    PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment, SECURITY_KEY_ORIGIN, SIGN_IN_FORMAT,
+    MESH_ORIGIN, PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment, SECURITY_KEY_ORIGIN, SIGN_IN_FORMAT,
     SIGN_IN_PAYLOAD_TYPE,
 };
 use seal::dsse::{self, Envelope};
@@ -36,12 +36,12 @@ impl From<webauthn::Fault> for Refusal {
 }
 
 /// The host that a passkey of this origin is for. It is HTTPS with a name; this machine by its name `localhost`; or that of
-/// security keys, which is host and origin in one.
+/// security keys or of other machines, each host and origin in one.
 ///
 /// # Errors
 /// `passkey_origin` for every other origin: at an address in numbers and over plain HTTP no browser makes a passkey.
 pub fn rp_id_of(origin: &str) -> Result<&str, Refusal> {
-    if origin == SECURITY_KEY_ORIGIN {
+    if [SECURITY_KEY_ORIGIN, MESH_ORIGIN].contains(&origin) {
         return Ok(origin);
     }
     let refused = || {
