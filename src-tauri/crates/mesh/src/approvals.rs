@@ -3,7 +3,10 @@
 use crate::node::Node;
 use crate::port::{Delivered, Discount, Fact};
 use crate::sealed::Sealing;
-use crate::{CLOCK_DIFFERENCE_MS, Card, Error, NodeId, PART_BYTES, PARTS_MAX, Part, Says, SignedDecision};
+use crate::{
+    CLOCK_DIFFERENCE_MS, Card, Error, NodeId, PACKET_BYTES_MAX, PART_BYTES, PARTS_MAX, Part, Says,
+    SignedDecision,
+};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use model::UnixMs;
@@ -52,6 +55,9 @@ impl<S: Sealing> Node<S> {
         if !card.is_fit() || self.state.was_asked(&card.approval) {
             return Err(Error::Refused("this was asked before"));
         }
+        if packet.len() > PACKET_BYTES_MAX {
+            return Err(Error::TooLarge);
+        }
         let parts = parts_of(packet)?;
         // Before anything is queued: a command that fails leaves nothing behind.
         if let Some(stranger) = of.iter().find(|node| !self.state.is_peer(**node)) {
@@ -88,9 +94,11 @@ impl<S: Sealing> Node<S> {
     pub(crate) fn take_card(&mut self, from: NodeId, card: Card) {
         let open = self.state.questions.keys().filter(|(node, _)| *node == from).count();
         let has_room = open < QUESTIONS_MAX && self.state.kept_bytes(from) < PACKETS_BYTES_MAX;
-        if has_room && card.is_fit() && self.state.content(from, card.packet).is_some() {
+        let packet = self.state.content(from, card.packet);
+        let packet = packet.filter(|bytes| has_room && card.is_fit() && bytes.len() <= PACKET_BYTES_MAX);
+        if let Some(packet) = packet {
             self.record(Fact::Question { from, card: card.clone(), at: self.now });
-            self.deliver(Delivered::Question { from, card });
+            self.deliver(Delivered::Question { from, card, packet });
         } else if !self.state.holds(from, card.packet) {
             self.record(Fact::Whole { from, whole: card.packet });
         }

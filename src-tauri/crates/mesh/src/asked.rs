@@ -50,11 +50,6 @@ impl State {
         self.answers
     }
 
-    /// What a machine is called, whether it may be listened to or not.
-    pub fn called(&self, node: NodeId) -> Option<&str> {
-        self.peers.get(&node).map(|peer| peer.name.as_str())
-    }
-
     /// A large content whose pieces all came and have its digest.
     pub(crate) fn content(&self, from: NodeId, whole: Digest) -> Option<Vec<u8>> {
         let parts = self.parts.get(&(from, whole))?;

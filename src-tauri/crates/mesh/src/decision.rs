@@ -1,11 +1,16 @@
 //! What is asked of a person at another machine, and what they decide there.
 
 use crate::NodeId;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use model::UnixMs;
-use seal::keys::{PublicKey, Signature};
+use seal::keys::{PublicKey, Signature, Signer};
 use seal::{Digest, canon};
 use serde::{Deserialize, Serialize};
 
+/// The largest packet that other machines are asked about, in bytes: a card that a person reads to its end. What is larger is
+/// answered where it is asked.
+pub const PACKET_BYTES_MAX: usize = 256 * 1024;
 /// The longest yes of an approval key in a decision, in base64.
 pub const APPROVAL_BYTES_MAX: usize = 16 * 1024;
 /// The longest name of an approval or of a person, in bytes.
@@ -74,6 +79,11 @@ impl SignedDecision {
         self.decision.approval.len() <= NAME_BYTES_MAX
             && self.approval.as_ref().is_none_or(|text| text.len() <= APPROVAL_BYTES_MAX)
     }
+
+    /// What the approval itself takes.
+    pub fn approval_bytes(&self) -> Option<Vec<u8>> {
+        STANDARD.decode(self.approval.as_ref()?).ok()
+    }
 }
 
 impl Card {
@@ -84,6 +94,16 @@ impl Card {
 }
 
 impl Decision {
+    /// The decision with the signature of this machine's approval key, and with a yes what the approval takes.
+    ///
+    /// # Errors
+    /// When it has no canonical form, and whatever the signer says.
+    pub fn signed(self, approval: Option<&[u8]>, key: &dyn Signer) -> Result<SignedDecision, seal::Error> {
+        let signature = key.sign(&self.signed_bytes()?)?;
+        let approval = approval.map(|bytes| STANDARD.encode(bytes));
+        Ok(SignedDecision { decision: self, key: key.public(), signature, approval })
+    }
+
     /// What is signed.
     ///
     /// # Errors

@@ -188,12 +188,14 @@ pub enum Delivered {
         /// The answer.
         answer: Answer,
     },
-    /// Another node asks a person here. [`crate::State::packet`] has the packet's exact bytes, whose digest the card names.
+    /// Another node asks a person here. The state has the packet as long as the question is open.
     Question {
         /// Which node.
         from: NodeId,
         /// What.
         card: Card,
+        /// The packet's exact bytes, whose digest the card names.
+        packet: Vec<u8>,
     },
     /// A question of another node is to be taken off the screen.
     Answered {

@@ -103,6 +103,8 @@ crate::names! {
         Notification = "notification",
         /// A chat, through a gateway: may deny only.
         Chat = "chat",
+        /// Another machine of the same person, by a message of the mesh: may deny only. A yes names the surface there.
+        Mesh = "mesh",
     }
 }
 
@@ -120,6 +122,7 @@ impl Surface {
             Self::MainWindow => "in the app",
             Self::Notification => "in a notification",
             Self::Chat => "in a chat",
+            Self::Mesh => "at another machine",
         }
     }
 
@@ -127,9 +130,13 @@ impl Surface {
     pub const fn may_grant(self) -> bool {
         match self {
             Self::Terminal | Self::ApprovalWindow | Self::Browser | Self::Test => true,
-            Self::RunApi | Self::Mcp | Self::Script | Self::MainWindow | Self::Notification | Self::Chat => {
-                false
-            }
+            Self::RunApi
+            | Self::Mcp
+            | Self::Script
+            | Self::MainWindow
+            | Self::Notification
+            | Self::Chat
+            | Self::Mesh => false,
         }
     }
 }

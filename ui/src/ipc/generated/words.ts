@@ -902,6 +902,8 @@ export const SURFACE = [
   "notification",
   /** A chat, through a gateway: may deny only. */
   "chat",
+  /** Another machine of the same person, by a message of the mesh: may deny only. A yes names the surface there. */
+  "mesh",
 ] as const;
 export type Surface = (typeof SURFACE)[number];
 

@@ -129,7 +129,7 @@ fn ask<S: Make>(world: &mut World<S>, done: &mut Done, need: u8) {
 fn answer<S: Make>(world: &mut World<S>) {
     for index in 0..world.machines.len() {
         let asked = world.machines[index].delivered.iter().filter_map(|delivered| match delivered {
-            Delivered::Question { from, card } => Some((*from, card.clone())),
+            Delivered::Question { from, card, .. } => Some((*from, card.clone())),
             _ => None,
         });
         for (asked_by, card) in asked.collect::<Vec<_>>() {

@@ -152,7 +152,8 @@ fn names_of_approvals_principals_and_decisions() {
             "script",
             "main_window",
             "notification",
-            "chat"
+            "chat",
+            "mesh"
         ]
     );
 }
