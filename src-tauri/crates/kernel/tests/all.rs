@@ -62,6 +62,7 @@ mod lookers;
 mod loops;
 mod meaning;
 mod memory;
+mod mesh_approvals;
 mod months;
 mod objects;
 mod observing;
