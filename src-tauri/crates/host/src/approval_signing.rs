@@ -144,7 +144,7 @@ impl ApprovalSession {
     ) -> Result<SignedDecision, Error> {
         let closed = || Error::Signing("the approval key is not open".to_owned());
         let (key, _) = self.open.as_ref().ok_or_else(closed)?;
-        Ok(question.answer(packet, (allow, self.surface), SystemClock.now(), key)?)
+        Ok(question.answer(packet, allow, SystemClock.now(), key)?)
     }
 
     fn decided(&self, log_id: &str, matter: Matter, subject: Digest) -> Result<Signed, Error> {

@@ -48,7 +48,7 @@ impl Machine {
         let (from, card, came_at) = (*from, card.clone(), card.asked_at);
         let question = MeshQuestion { asked: self.node, from, card, came_at, counter };
         let now = world.kernel().ports().clock.now();
-        question.answer(packet, (allow, Surface::Test), now, &self.key).unwrap()
+        question.answer(packet, allow, now, &self.key).unwrap()
     }
 }
 
@@ -189,7 +189,7 @@ fn a_card_is_asked_once_answered_at_another_machine_and_the_act_is_done() {
     assert_eq!((&bytes, open.len()), (&packet, 0), "exactly the packet that was asked about");
     let now = there.ports().clock.now();
     let signed = |key: &dyn Signer| {
-        let signed = question.answer(&bytes, (true, Surface::Test), now, key).unwrap();
+        let signed = question.answer(&bytes, true, now, key).unwrap();
         seal::canon::to_canonical(&signed).unwrap()
     };
     let name = approval.to_string();
@@ -269,7 +269,7 @@ fn what_is_about_something_else_or_counts_back_or_comes_of_nobody_leaves_the_que
     other.push(b' ');
     let (from, came_at) = (asked.from, asked.card.asked_at);
     let question = MeshQuestion { asked: laptop.node, from, card: asked.card.clone(), came_at, counter: 22 };
-    let other = question.answer(&other, (true, Surface::Test), came_at, &laptop.key);
+    let other = question.answer(&other, true, came_at, &laptop.key);
     assert!(matches!(other, Err(Error::Input(_))), "another packet is not answered in its place");
     assert_eq!(decided(&world, second, laptop.answers(&world, &asked, true, 22)).drive, [task]);
     world.drive_to_approval(task);
@@ -334,7 +334,7 @@ fn only_the_approval_key_of_this_store_lets_the_key_say_yes_that_the_machine_sho
     assert_eq!(code(Some(&sign(&laptop, &laptop.key))), "passkey_enrolment");
     assert_eq!(code(Some(&sign(&phone, person))), "passkey_other");
     let mut other = draft(&laptop);
-    other.surface = Surface::Mesh;
+    other.surface = Surface::Mcp;
     let other = governance::approval::sign_passkey(&other, person).unwrap();
     assert_eq!(code(Some(&other)), "surface");
     assert_eq!(in_store(&world, "passkey.enrolled"), 0);

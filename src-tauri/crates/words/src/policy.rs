@@ -103,7 +103,7 @@ crate::names! {
         Notification = "notification",
         /// A chat, through a gateway: may deny only.
         Chat = "chat",
-        /// Another machine of the same person, by a message of the mesh: may deny only. A yes names the surface there.
+        /// Another machine of the same person, with its approval passphrase.
         Mesh = "mesh",
     }
 }
@@ -129,14 +129,10 @@ impl Surface {
     /// Whether a person is provably there, so that a grant may come from it.
     pub const fn may_grant(self) -> bool {
         match self {
-            Self::Terminal | Self::ApprovalWindow | Self::Browser | Self::Test => true,
-            Self::RunApi
-            | Self::Mcp
-            | Self::Script
-            | Self::MainWindow
-            | Self::Notification
-            | Self::Chat
-            | Self::Mesh => false,
+            Self::Terminal | Self::ApprovalWindow | Self::Browser | Self::Test | Self::Mesh => true,
+            Self::RunApi | Self::Mcp | Self::Script | Self::MainWindow | Self::Notification | Self::Chat => {
+                false
+            }
         }
     }
 }

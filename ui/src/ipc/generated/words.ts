@@ -902,7 +902,7 @@ export const SURFACE = [
   "notification",
   /** A chat, through a gateway: may deny only. */
   "chat",
-  /** Another machine of the same person, by a message of the mesh: may deny only. A yes names the surface there. */
+  /** Another machine of the same person, with its approval passphrase. */
   "mesh",
 ] as const;
 export type Surface = (typeof SURFACE)[number];

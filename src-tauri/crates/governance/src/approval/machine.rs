@@ -50,12 +50,11 @@ pub fn machine_enrolment(
 /// `packet_unreadable` when the bytes are no packet; whatever the signer says.
 pub fn sign_at_machine(
     packet_bytes: &[u8],
-    (person, surface): (PrincipalId, Surface),
-    decided_at: UnixMs,
+    (person, decided_at): (PrincipalId, UnixMs),
     (machine, counter): (Digest, u32),
     signer: &dyn Signer,
 ) -> Result<Vec<u8>, Refusal> {
-    let decision = answer(packet_bytes, Choice::Once, surface, person, decided_at, None)?;
+    let decision = answer(packet_bytes, Choice::Once, Surface::Mesh, person, decided_at, None)?;
     let payload = canon::to_canonical(&decision)?;
     let id = credential_id(machine, &signer.public());
     let signed = webauthn::signed_by(signer, (DECISION_PAYLOAD_TYPE, payload), (id, counter), MESH_ORIGIN)?;

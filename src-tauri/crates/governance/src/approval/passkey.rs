@@ -5,7 +5,7 @@ use super::decision::checked;
 use crate::Refusal;
 use crate::refusal::demand;
 use model::UnixMs;
-use model::approval::{Approval, ApprovalDecision, Choice, DECISION_PAYLOAD_TYPE};
+use model::approval::{Approval, ApprovalDecision, Choice, DECISION_PAYLOAD_TYPE, Surface};
 use model::passkey::{
     MESH_ORIGIN, PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment, SECURITY_KEY_ORIGIN, SIGN_IN_FORMAT,
     SIGN_IN_PAYLOAD_TYPE,
@@ -158,6 +158,10 @@ pub fn verify_by_passkey(
     let decision = checked(&signed.payload, approval, packet_bytes, now)?;
     demand(decision.choice == Choice::Once, "choice", || {
         "a passkey approves once; for more use the approval key".to_owned()
+    })?;
+    // What the key of another machine says was said there, and nothing else was.
+    demand((enrolment.origin == MESH_ORIGIN) == (decision.surface == Surface::Mesh), "surface", || {
+        format!("this passkey does not approve {}", decision.surface.place())
     })?;
     demand(enrolment.enrolled_at <= decision.decided_at, "decision_time", || {
         "this decision was taken before the passkey was enrolled; check the clock".to_owned()

@@ -78,6 +78,7 @@ impl World {
         let witness = self.witness(&request);
         let (packet, packet_sha256) = self.question(&request, &request_ref, &policy, &policy_ref, &witness);
         let expires_at = packet.expires_at;
+        let surface = if one.origin == MESH_ORIGIN { Surface::Mesh } else { Surface::Browser };
         let scope = ApprovalScope { shape: Shape::Exact, pattern: Vec::new(), expires_at, max_uses: 1 };
         let mut decision = ApprovalDecision {
             approval_id: packet.approval_id,
@@ -85,7 +86,7 @@ impl World {
             choice: Choice::Once,
             scope: scope.clone(),
             nonce: packet.nonce,
-            surface: Surface::Browser,
+            surface,
             decided_by: self.person,
             decided_at: self.clock.now(),
             feedback: None,
@@ -102,7 +103,7 @@ impl World {
         let mut granted = ApprovalGranted {
             approval_id: packet.approval_id,
             decided_by: self.person,
-            surface: Surface::Browser,
+            surface,
             scope,
             envelope: at,
             keyid: one.key().keyid(),

@@ -13,7 +13,7 @@ export const STANDING_TYPE = "application/vnd.hermit.standing-grant+json";
 export const STANDING_FORMAT = "hermit-standing/1";
 export const PASSKEY_TYPE = "application/vnd.hermit.passkey+json";
 export const PASSKEY_FORMAT = "hermit-passkey/1";
-export const GRANTING_SURFACES: readonly string[] = ["terminal", "approval_window", "browser", "test"];
+export const GRANTING_SURFACES: readonly string[] = ["terminal", "approval_window", "browser", "test", "mesh"];
 
 export const entityType = names("store", "key", "host", "gate", "checkpoint", "principal", "workspace", "conversation", "ingress", "task", "step", "attempt", "artifact", "working_state", "belief", "memory", "decision", "approval", "clarification", "witness", "policy_result", "action_request", "grant", "receipt", "secret", "tool_server", "skill", "schedule", "skin", "gateway", "identity", "anchor");
 export const principalType = names("user", "supervisor", "agent", "service", "scheduler", "webhook", "policy_engine", "executor", "system");

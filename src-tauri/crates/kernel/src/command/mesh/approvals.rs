@@ -53,21 +53,21 @@ pub struct MeshQuestion {
 }
 
 impl MeshQuestion {
-    /// The answer to exactly these packet bytes, signed by this machine's approval key: its person gave it at `surface`.
+    /// The answer of a person here to exactly these packet bytes, signed by this machine's approval key.
     ///
     /// # Errors
     /// [`Error::Input`] for another packet than is asked about; [`Error::Refused`] for bytes that are none; whatever the key says.
     pub fn answer(
         &self,
         packet: &[u8],
-        (allow, surface): (bool, Surface),
+        allow: bool,
         now: UnixMs,
         key: &dyn Signer,
     ) -> Result<SignedDecision, Error> {
         if Digest::of(packet) != self.card.packet {
             return Err(Error::Input("this is not the packet that is asked about".to_owned()));
         }
-        let yes = if allow { Some(self.yes(packet, surface, now, key)?) } else { None };
+        let yes = if allow { Some(self.yes(packet, now, key)?) } else { None };
         let decision = Decision {
             approval: self.card.approval.clone(),
             packet: self.card.packet,
@@ -80,10 +80,10 @@ impl MeshQuestion {
         Ok(decision.signed(yes.as_deref(), key)?)
     }
 
-    fn yes(&self, packet: &[u8], surface: Surface, now: UnixMs, key: &dyn Signer) -> Result<Vec<u8>, Error> {
+    fn yes(&self, packet: &[u8], now: UnixMs, key: &dyn Signer) -> Result<Vec<u8>, Error> {
         let person: PrincipalId = self.card.person.parse()?;
         let counted = (self.asked.0, self.counter);
-        Ok(sign_at_machine(packet, (person, surface), self.decided_at(now), counted, key)?)
+        Ok(sign_at_machine(packet, (person, self.decided_at(now)), counted, key)?)
     }
 
     /// When that is by the clock of the machine that asks, and certainly not later: since the question came as much time passed there
@@ -399,6 +399,7 @@ impl Kernel {
 
 /// What a machine is called here, as a passkey is.
 fn name_of(registry: &MeshRegistry, node: NodeId) -> String {
-    let name: String = registry.name_of(node).chars().filter(|c| !is_hidden(*c) && !c.is_control()).take(NAME_MAX).collect();
+    let name: String =
+        registry.name_of(node).chars().filter(|c| !is_hidden(*c) && !c.is_control()).take(NAME_MAX).collect();
     if name.trim().is_empty() { node.to_string().chars().take(12).collect() } else { name }
 }
