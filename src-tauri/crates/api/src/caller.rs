@@ -4,6 +4,7 @@ use crate::host::{BundleSigners, Flow, Stands};
 use crate::{Host, Journal};
 use acts::sensitive_paths::PathKind;
 use kernel::Kernel;
+use kernel::command::mesh::approvals::MeshQuestion;
 use kernel::command::person::{Matter, Signed};
 use kernel::command::submit::Reasoning;
 use kernel::sender::Sender;
@@ -263,6 +264,16 @@ impl Host for Through<'_> {
 
     fn sign_decision(&self, matter: Matter, subject: Digest, passphrase: &[u8]) -> Result<Signed, Error> {
         self.host.sign_decision(matter, subject, passphrase)
+    }
+
+    fn sign_answer(
+        &self,
+        question: &MeshQuestion,
+        packet: &[u8],
+        allow: bool,
+        passphrase: &[u8],
+    ) -> Result<mesh::SignedDecision, Error> {
+        self.host.sign_answer(question, packet, allow, passphrase)
     }
 
     fn cosign(&self) -> Vec<String> {

@@ -48,6 +48,7 @@ mod writers;
 pub use anchors::AnchorClocks;
 pub use body::approvals::line as card_line;
 pub use body::disk_usage;
+pub use body::mesh_answers::{question_of, to_enrol};
 pub use body::store::PutBack;
 pub use call::{call, call_for, misfit};
 pub use caller::{Asker, Through};

@@ -38,6 +38,7 @@ mod anchor_settings;
 mod anchoring;
 mod approval_key;
 mod approval_signing;
+mod attached_machines;
 mod attached_person;
 pub mod bitcoin_node;
 pub mod bitcoin_wallet;

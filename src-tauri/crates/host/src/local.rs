@@ -19,6 +19,7 @@ use crate::{
 };
 use api::{BundleSigners, Flow, Stands};
 use governance::PolicyEngine;
+use kernel::command::mesh::approvals::MeshQuestion;
 use kernel::command::person::{Matter, Signed};
 use kernel::ports::Days as _;
 use kernel::{DriveOutcome, Kernel, Ports, command::submit::Reasoning};
@@ -302,6 +303,16 @@ impl api::Host for Local {
 
     fn sign_passkey(&self, draft: &PasskeyEnrolment, passphrase: &[u8]) -> Result<Vec<u8>, wire::Error> {
         crate::approval_signing::sign_passkey_at_page(&self.home, draft, passphrase)
+    }
+
+    fn sign_answer(
+        &self,
+        question: &MeshQuestion,
+        packet: &[u8],
+        allow: bool,
+        passphrase: &[u8],
+    ) -> Result<mesh::SignedDecision, wire::Error> {
+        crate::approval_signing::sign_answer_at_page(&self.home, (question, packet), allow, passphrase)
     }
 
     fn sign_decision(

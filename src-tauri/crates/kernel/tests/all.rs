@@ -63,6 +63,7 @@ mod loops;
 mod meaning;
 mod memory;
 mod mesh;
+mod mesh_approvals;
 mod mesh_heads;
 mod meshed;
 mod months;

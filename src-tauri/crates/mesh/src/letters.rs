@@ -105,6 +105,7 @@ impl<S: Sealing> Node<S> {
         for (to, number) in late.collect::<Vec<_>>() {
             self.record(Fact::Never { to, number, why: Never::Expired });
         }
+        self.expire_questions();
     }
 
     /// A letter of a paired node for this one.

@@ -23,9 +23,11 @@
 #![allow(clippy::large_enum_variant, reason = "what is said is made once, moved on and gone")]
 
 mod approvals;
+mod asked;
 pub mod carry;
 mod chain;
 mod code;
+mod decision;
 mod fact;
 pub mod frame;
 mod heads;
@@ -45,6 +47,7 @@ pub mod state;
 mod words;
 
 pub use chain::{Known, NOTICES_KEPT, NOTICES_MAX};
+pub use decision::*;
 pub use heads::SeenHead;
 pub use letters::NEVER_AFTER_MS;
 pub use node::Node;

@@ -382,6 +382,10 @@ impl<S: Sealing> Node<S> {
                 Ok(())
             }
             Command::Register { node, key } => self.register(node, key),
+            Command::Unregister { node } => {
+                self.unregister(node);
+                Ok(())
+            }
             Command::Schedule(schedule) => self.schedule(schedule, chance),
             Command::Ready { schedule, sha256, is_ready } => self.ready(schedule, (sha256, is_ready), chance),
             Command::Due { schedule, slot } => self.slot_due(schedule, slot, chance),

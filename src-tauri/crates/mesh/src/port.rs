@@ -135,6 +135,11 @@ pub enum Command {
         /// Its key.
         key: PublicKey,
     },
+    /// The approval key of another machine counts no more.
+    Unregister {
+        /// The machine.
+        node: NodeId,
+    },
     /// A schedule that the mesh may hold.
     Schedule(Schedule),
     /// Whether this node can run a schedule of the mesh as its own person approved it.
@@ -200,7 +205,7 @@ pub enum Delivered {
         /// The answer.
         answer: Answer,
     },
-    /// Another node asks a person here.
+    /// Another node asks a person here. The state has the packet as long as the question is open.
     Question {
         /// Which node.
         from: NodeId,

@@ -7,9 +7,10 @@ use crate::port::{Fact, Never};
 use crate::sealed::WireEvent;
 use crate::slots::{Ready, Starts, Stated, add_claim};
 use crate::{Card, Input, NodeId, Notice, Part, Peer, Says, SignedDecision, Tells};
+use model::UnixMs;
 use seal::Digest;
 use seal::keys::PublicKey;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A question of this node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +65,9 @@ pub struct State {
     pub(crate) fired: BTreeMap<String, u64>,
     pub(crate) approvers: BTreeMap<PublicKey, NodeId>,
     pub(crate) asked: BTreeMap<String, Question>,
-    pub(crate) questions: BTreeMap<(NodeId, String), Card>,
+    pub(crate) closed: VecDeque<String>,
+    pub(crate) questions: BTreeMap<(NodeId, String), (Card, UnixMs)>,
+    pub(crate) answers: u32,
     pub(crate) parts: BTreeMap<(NodeId, Digest), BTreeMap<u32, Part>>,
     pub(crate) heads: BTreeMap<(NodeId, String), SeenHead>,
     /// The key of each maker's log as it told it last, and in which notice.
@@ -97,7 +100,9 @@ impl State {
             fired: BTreeMap::new(),
             approvers: BTreeMap::new(),
             asked: BTreeMap::new(),
+            closed: VecDeque::new(),
             questions: BTreeMap::new(),
+            answers: 0,
             parts: BTreeMap::new(),
             heads: BTreeMap::new(),
             log_keys: BTreeMap::new(),
@@ -245,6 +250,7 @@ impl State {
                 self.apply_conversation(fact);
             }
             Fact::Registered { .. }
+            | Fact::Unregistered { .. }
             | Fact::Asked { .. }
             | Fact::Part { .. }
             | Fact::Whole { .. }
@@ -299,6 +305,9 @@ impl State {
     fn apply_letter(&mut self, fact: &Fact) {
         match fact {
             Fact::Queued { to, number, says, at, before } => {
+                if let Says::Decision(signed) = says {
+                    self.answers = self.answers.max(signed.decision.counter);
+                }
                 let lane = self.lanes.entry(*to).or_default();
                 (lane.last, lane.chain) = (number.saturating_sub(1), *before);
                 lane.push(says.clone(), *at);
@@ -352,40 +361,6 @@ impl State {
             }
             Fact::Passing { conversation, to, epoch } => {
                 self.passing.insert(conversation.clone(), (*to, *epoch));
-            }
-            _ => {}
-        }
-    }
-
-    fn apply_approval(&mut self, fact: &Fact) {
-        match fact {
-            Fact::Registered { node, key } => {
-                self.approvers.insert(*key, *node);
-            }
-            Fact::Asked { card, of } => {
-                let asked = Question { card: card.clone(), of: of.clone(), decisions: BTreeMap::new() };
-                self.asked.insert(card.approval.clone(), asked);
-            }
-            Fact::Part { from, part } => {
-                let parts = self.parts.entry((*from, part.whole)).or_default();
-                parts.insert(part.index, part.clone());
-            }
-            Fact::Whole { from, whole } => {
-                self.parts.remove(&(*from, *whole));
-            }
-            Fact::Question { from, card } => {
-                self.questions.insert((*from, card.approval.clone()), card.clone());
-            }
-            Fact::Answered { from, approval } => {
-                self.questions.remove(&(*from, approval.clone()));
-            }
-            Fact::Decided { from, decision } => {
-                if let Some(question) = self.asked.get_mut(&decision.decision.approval) {
-                    question.decisions.insert(*from, decision.clone());
-                }
-            }
-            Fact::Settled { approval } => {
-                self.asked.remove(approval);
             }
             _ => {}
         }

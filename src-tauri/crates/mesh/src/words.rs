@@ -1,10 +1,11 @@
 //! The nouns of the mesh: nodes, peers, what letters and notices say, and every limit of them.
 
 use crate::chain::Known;
+use crate::decision::{Card, SignedDecision};
 use crate::sealed::WireEvent;
 use model::UnixMs;
-use seal::keys::{PublicKey, Signature};
-use seal::{Digest, canon};
+use seal::Digest;
+use seal::keys::PublicKey;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,8 +35,6 @@ pub const HOPS_MAX: u8 = 4;
 pub const RANKS_MAX: usize = 32;
 /// Logs of one machine whose heads are looked at.
 pub const LOGS_MAX: usize = 4;
-/// The domain in which an approval key of a machine signs a decision.
-pub const DECISION_PAYLOAD_TYPE: &str = "application/vnd.hermit.mesh-decision+json";
 
 /// A node: the BIP-340 public key of its instance, as Nostr names it. In JSON 64 lower-case hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -255,22 +254,6 @@ pub struct HandOver {
     pub head: Digest,
 }
 
-/// A decision that is asked of a person at another machine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Card {
-    /// The approval.
-    pub approval: String,
-    /// SHA-256 of the packet's exact bytes, which come in parts.
-    pub packet: Digest,
-    /// Drawn for this question.
-    pub nonce: Digest,
-    /// Until when it can be answered.
-    pub expires_at: UnixMs,
-    /// How many machines have to say yes.
-    pub need: u8,
-}
-
 /// A piece of a large content; the whole is known by its digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -283,46 +266,6 @@ pub struct Part {
     pub count: u32,
     /// Base64 of at most [`PART_BYTES`].
     pub data: String,
-}
-
-/// What a person decided at a machine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Decision {
-    /// The approval.
-    pub approval: String,
-    /// SHA-256 of the packet that was shown.
-    pub packet: Digest,
-    /// The nonce of the card.
-    pub nonce: Digest,
-    /// The node that asked.
-    pub asked_by: NodeId,
-    /// Whether it is a yes.
-    pub allow: bool,
-    /// When.
-    pub decided_at: UnixMs,
-}
-
-/// A decision, signed by the approval key of the machine where it was made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SignedDecision {
-    /// The decision.
-    pub decision: Decision,
-    /// The key.
-    pub key: PublicKey,
-    /// Ed25519 over [`Decision::signed_bytes`].
-    pub signature: Signature,
-}
-
-impl Decision {
-    /// What is signed.
-    ///
-    /// # Errors
-    /// When it has no canonical form.
-    pub fn signed_bytes(&self) -> Result<Vec<u8>, seal::Error> {
-        Ok(seal::dsse::pae(DECISION_PAYLOAD_TYPE, &canon::to_canonical(self)?))
-    }
 }
 
 /// A signature of another machine under a head of one's log.

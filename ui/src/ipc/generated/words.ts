@@ -902,6 +902,8 @@ export const SURFACE = [
   "notification",
   /** A chat, through a gateway: may deny only. */
   "chat",
+  /** Another machine of the same person, with its approval passphrase. */
+  "mesh",
 ] as const;
 export type Surface = (typeof SURFACE)[number];
 

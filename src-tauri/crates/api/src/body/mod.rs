@@ -26,6 +26,7 @@ pub(crate) mod lineage;
 mod logins;
 mod memory_contexts;
 mod memory_then;
+pub(crate) mod mesh_answers;
 pub(crate) mod models;
 mod own_rules;
 pub(crate) mod passkeys;

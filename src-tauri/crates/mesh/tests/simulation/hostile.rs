@@ -76,10 +76,11 @@ fn numbered<S: Make>(world: &mut World<S>, by: usize, to: usize, conversation: &
     let (me, other, anybody) = (world.machines[by].id, world.machines[to].id, anybody(world));
     let packet = Digest::of(b"a packet that nobody has");
     let (approval, nonce, decided_at) = (format!("approval-{round}"), Digest::ZERO, world.clock(by));
-    let decision = Decision { approval, packet, nonce, asked_by: other, allow: true, decided_at };
+    let decision = Decision { approval, packet, nonce, asked_by: other, allow: true, decided_at, counter: 1 };
     let decision = world.sign(by, decision);
     let (approval, expires_at) = ("approval-1".to_owned(), decided_at.plus_ms(1 << 40));
-    let card = Card { approval, packet, nonce: packet, expires_at, need: 1 };
+    let (person, asked_at) = (String::new(), decided_at);
+    let card = Card { approval, packet, nonce: packet, person, asked_at, expires_at, need: 1 };
     let (origin, key) = (String::new(), "k".repeat(8_000));
     let cosigned = Cosigned { origin, size: 0, line: "x".repeat(8_000), key };
     let hand_over = |epoch: u64| {

@@ -128,6 +128,8 @@ fn ask<S: Make>(world: &mut World<S>, done: &mut Done, need: u8) {
         approval: format!("approval-{}", done.approvals),
         packet: Digest::of(&packet),
         nonce: Digest::of(&done.approvals.to_be_bytes()),
+        person: "prn_somebody".to_owned(),
+        asked_at: world.clock(asker),
         expires_at: world.clock(asker).plus_ms(600 * MINUTE),
         need,
     };
@@ -173,12 +175,16 @@ fn cosign<S: Make>(world: &mut World<S>, done: &mut Done) {
 fn answer<S: Make>(world: &mut World<S>) {
     for index in 0..world.machines.len() {
         let asked = world.machines[index].delivered.iter().filter_map(|delivered| match delivered {
-            Delivered::Question { from, card, packet } => Some((*from, card.clone(), Digest::of(packet))),
+            Delivered::Question { from, card, .. } => Some((*from, card.clone())),
             _ => None,
         });
-        for (asked_by, card, packet) in asked.collect::<Vec<_>>() {
+        for (asked_by, card) in asked.collect::<Vec<_>>() {
+            // A machine that is dead answers nothing, and its questions may be over.
+            let Some(node) = &world.machines[index].node else { continue };
+            let Some(packet) = node.state().packet(asked_by, &card.approval) else { continue };
+            let (packet, counter) = (Digest::of(&packet), node.state().answers() + 1);
             let (approval, nonce, decided_at) = (card.approval, card.nonce, world.clock(index));
-            let decision = Decision { approval, packet, nonce, asked_by, allow: true, decided_at };
+            let decision = Decision { approval, packet, nonce, asked_by, allow: true, decided_at, counter };
             let signed = world.sign(index, decision);
             // It may be answered, or settled by others.
             let _ = world.try_say(index, Command::Decide(signed));

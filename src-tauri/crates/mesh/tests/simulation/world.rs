@@ -349,6 +349,6 @@ impl<S: Make> World<S> {
     pub fn sign(&self, index: usize, decision: mesh::Decision) -> mesh::SignedDecision {
         let signer = &self.machines[index].signer;
         let signature = signer.sign(&decision.signed_bytes().unwrap()).unwrap();
-        mesh::SignedDecision { decision, key: signer.public(), signature }
+        mesh::SignedDecision { decision, key: signer.public(), signature, approval: None }
     }
 }

@@ -152,7 +152,8 @@ fn names_of_approvals_principals_and_decisions() {
             "script",
             "main_window",
             "notification",
-            "chat"
+            "chat",
+            "mesh"
         ]
     );
 }
@@ -246,7 +247,7 @@ fn the_classes_that_need_a_witness_or_a_decision_are_those_of_the_document() {
 #[test]
 fn a_grant_comes_only_from_a_surface_with_a_person_at_it() {
     let may: Vec<_> = Surface::ALL.iter().filter(|s| s.may_grant()).map(|s| s.as_str()).collect();
-    assert_eq!(may, ["terminal", "approval_window", "browser", "test"]);
+    assert_eq!(may, ["terminal", "approval_window", "browser", "test", "mesh"]);
 }
 
 #[conforms::conforms(part = "HK-14.1-1")]

@@ -78,16 +78,18 @@ params! {
         node: String,
         /// Whether it may.
         allow: bool,
-        #[serde(default)]
-        signed: Option<PersonSigned>,
+        /// What this machine's approval key signed of that key, base64 of the DSSE envelope; nothing to take it away.
+        signed: Option<String>,
     }
     /// An answer to what another machine asks.
     Answer {
         approval: String,
         allow: bool,
-        /// What the approval key of this machine signed for it, base64; not needed in the process that holds the store.
+        /// What was shown: another packet is not answered.
+        packet_sha256: Option<String>,
+        /// What the approval key of this machine signed for it, base64.
         signed: Option<String>,
-        /// The passphrase of the keychain, where the key has one.
+        /// Where nothing was signed: what opens the approval key for this one answer.
         passphrase: Option<String>,
     }
     /// Which machines may hold a schedule, the first one first; none takes it out of the mesh.
@@ -214,9 +216,8 @@ answers! {
         packet_sha256: String,
         title: Text,
         lines: Vec<Text>,
-        /// What is to be signed for a yes and for a no, base64.
-        to_sign_yes: String,
-        to_sign_no: String,
+        /// What an answer needs beside the packet, base64 of its canonical JSON.
+        to_sign: String,
     }
     /// A file that was written or read.
     Carried { path: String, messages: u64, left_out: u64 }

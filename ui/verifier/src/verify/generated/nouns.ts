@@ -13,7 +13,7 @@ export const STANDING_TYPE = "application/vnd.hermit.standing-grant+json";
 export const STANDING_FORMAT = "hermit-standing/1";
 export const PASSKEY_TYPE = "application/vnd.hermit.passkey+json";
 export const PASSKEY_FORMAT = "hermit-passkey/1";
-export const GRANTING_SURFACES: readonly string[] = ["terminal", "approval_window", "browser", "test"];
+export const GRANTING_SURFACES: readonly string[] = ["terminal", "approval_window", "browser", "test", "mesh"];
 
 export const entityType = names("store", "key", "host", "gate", "checkpoint", "principal", "workspace", "conversation", "ingress", "task", "step", "attempt", "artifact", "working_state", "belief", "memory", "decision", "approval", "clarification", "witness", "policy_result", "action_request", "grant", "receipt", "secret", "tool_server", "skill", "schedule", "skin", "gateway", "identity", "anchor", "mesh");
 export const principalType = names("user", "supervisor", "agent", "service", "scheduler", "webhook", "policy_engine", "executor", "system");
@@ -214,7 +214,7 @@ export const approvalPacket = object({ approval_id: id("apr"), task_id: id("task
 export const choice = names("once", "standing", "deny");
 export const shape = names("exact", "argv_prefix", "path_glob", "host");
 export const approvalScope = object({ shape: shape, pattern: array(string), expires_at: integer, max_uses: u32 });
-export const surface = names("terminal", "approval_window", "browser", "test", "run_api", "mcp", "script", "main_window", "notification", "chat");
+export const surface = names("terminal", "approval_window", "browser", "test", "run_api", "mcp", "script", "main_window", "notification", "chat", "mesh");
 export const approvalDecision = object({ approval_id: id("apr"), packet_sha256: digest, choice: choice, scope: approvalScope, nonce: string, surface: surface, decided_by: id("prn"), decided_at: integer, feedback: nullable(string) });
 export const pathAct = names("create", "overwrite", "delete");
 export const cover = tagged("kind", {
