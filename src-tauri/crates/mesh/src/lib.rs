@@ -25,6 +25,7 @@ mod approvals;
 pub mod carry;
 mod chain;
 mod code;
+pub mod direct;
 mod fact;
 pub mod frame;
 mod lane;

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "a simulation takes its size and seed from outside")]
 #![allow(missing_docs, reason = "helpers of tests are read where they are used")]
 
+mod direct;
 mod fake;
 mod nodes;
 mod pairing;
