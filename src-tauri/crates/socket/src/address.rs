@@ -56,7 +56,7 @@ fn is_public(address: IpAddr) -> bool {
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
     let is_reserved = match (a, b, c) {
-        (0 | 10 | 127 | 240.., _, _) => true,
+        (0 | 10 | 127 | 240..=255, _, _) => true,
         // Shared by those behind one carrier.
         (100, 64..=127, _) => true,
         (192, 0, 0) | (198, 18 | 19, _) => true,

@@ -14,7 +14,7 @@ use std::net::{IpAddr, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long both sides may take to prove their keys.
+/// How long both sides may take to agree on a WebSocket and prove their keys.
 const PROOF: Duration = Duration::from_secs(10);
 /// Bytes of what is to be signed.
 const CHALLENGE_BYTES_MAX: usize = 256;
@@ -95,14 +95,14 @@ pub(crate) fn prove(
 }
 
 /// A place among the sockets that came here, until it is dropped.
-struct Seat<'a> {
-    shared: &'a Shared,
+struct Seat {
+    shared: Arc<Shared>,
     number: u64,
     handle: Arc<Handle>,
 }
 
-impl<'a> Seat<'a> {
-    fn take(shared: &'a Shared, from: IpAddr) -> Option<Self> {
+impl Seat {
+    fn take(shared: &Arc<Shared>, from: IpAddr) -> Option<Self> {
         let handle = Arc::new(Handle::new().ok()?);
         let from = one_place(from);
         let mut state = lock(&shared.state);
@@ -115,7 +115,7 @@ impl<'a> Seat<'a> {
         let number = state.number();
         let accepted = Accepted { from, handle: Arc::clone(&handle), is_proven: false };
         state.accepted.insert(number, accepted);
-        Some(Self { shared, number, handle })
+        Some(Self { shared: Arc::clone(shared), number, handle })
     }
 
     fn prove(&self) {
@@ -125,7 +125,7 @@ impl<'a> Seat<'a> {
     }
 }
 
-impl Drop for Seat<'_> {
+impl Drop for Seat {
     fn drop(&mut self) {
         lock(&self.shared.state).accepted.remove(&self.number);
     }
@@ -133,14 +133,15 @@ impl Drop for Seat<'_> {
 
 /// Takes up a connection that came here, where there is room for it.
 pub(crate) fn take(shared: &Arc<Shared>, tcp: TcpStream, from: IpAddr) {
+    let Some(seat) = Seat::take(shared, from) else { return };
+    let until = Instant::now() + PROOF;
     shared.spawn(move |shared| {
-        let Some(seat) = Seat::take(shared, from) else { return };
         let handle = Arc::clone(&seat.handle);
         if !handle.reached(&tcp) {
             return;
         }
-        let Some(mut talk) = Talk::accept(tcp) else { return };
-        match meet(shared, &mut talk, &handle) {
+        let Some(mut talk) = Talk::accept(tcp, until) else { return };
+        match meet(shared, &mut talk, &handle, until) {
             Met::Node(node, theirs) => {
                 seat.prove();
                 talk.trust();
@@ -162,8 +163,7 @@ enum Met {
     Nobody,
 }
 
-fn meet(shared: &Shared, talk: &mut Talk, handle: &Handle) -> Met {
-    let until = Instant::now() + PROOF;
+fn meet(shared: &Shared, talk: &mut Talk, handle: &Handle, until: Instant) -> Met {
     let Ok(own) = challenge(shared, talk) else { return Met::Nobody };
     let mut theirs = None;
     while let Heard::Text(frame) = talk.hear(handle, until) {

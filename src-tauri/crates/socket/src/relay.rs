@@ -3,7 +3,7 @@
 mod bounds;
 mod shelf;
 
-use crate::talk::greet;
+use crate::talk::{GREETING, greet};
 use crate::{FRAME_BYTES_MAX, Fault, lock};
 use bounds::Bounded;
 use nostr_relay_builder::builder::{PolicyResult, RateLimit, WritePolicy};
@@ -15,7 +15,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
@@ -108,7 +108,7 @@ async fn serve_one(relay: LocalRelay, tcp: tokio::net::TcpStream, from: SocketAd
 
 /// Agrees on a WebSocket, within a time and a number of bytes; the connection below it.
 fn meet(tcp: TcpStream) -> Option<TcpStream> {
-    let tcp = greet(tcp, FRAME_BYTES_MAX)?.into_inner().into_tcp()?;
+    let tcp = greet(tcp, FRAME_BYTES_MAX, Instant::now() + GREETING)?.into_inner().into_tcp()?;
     tcp.set_nonblocking(true).ok()?;
     Some(tcp)
 }

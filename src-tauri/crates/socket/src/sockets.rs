@@ -194,8 +194,9 @@ fn relay_url(text: &str) -> Option<Url> {
 /// The address of a node.
 fn node_url(at: &str) -> Option<Url> {
     let url = relay_url(&format!("ws://{at}"))?;
+    let has_port = at.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     let is_only_a_place = url.path() == "/" && url.query().is_none() && !at.contains('/');
-    is_only_a_place.then_some(url)
+    (has_port && is_only_a_place).then_some(url)
 }
 
 #[cfg(test)]
@@ -211,7 +212,16 @@ mod tests {
             assert!(relay_url(text).is_none(), "{text}");
         }
         assert!(node_url("192.168.1.2:7000").is_some() && node_url("[fe80::1]:7000").is_some());
-        for text in ["", "host:7000/path", "user@host:7000", "host:7000?x", "host:notaport", "a b:1"] {
+        for text in [
+            "",
+            "host",
+            "[fe80::1]",
+            "host:7000/path",
+            "user@host:7000",
+            "host:7000?x",
+            "host:notaport",
+            "a b:1",
+        ] {
             assert!(node_url(text).is_none(), "{text}");
         }
     }

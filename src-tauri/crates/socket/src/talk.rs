@@ -14,7 +14,7 @@ use ureq::tls::Certificate;
 use url::Url;
 
 /// How long both sides may take to agree on a WebSocket.
-const GREETING: Duration = Duration::from_secs(10);
+pub(crate) const GREETING: Duration = Duration::from_secs(10);
 /// Bytes that are read until then.
 const GREETING_BYTES_MAX: u64 = 16 * 1024;
 /// How long the other side may be silent before it is asked whether it is there, and how long it may take to answer.
@@ -62,10 +62,10 @@ fn without_pages(request: &Request, response: Response) -> Result<Response, Erro
     Err(refusal)
 }
 
-/// Agrees on a WebSocket with whoever connected here.
-pub(crate) fn greet(tcp: TcpStream, bytes: usize) -> Option<WebSocket<Link>> {
+/// Agrees on a WebSocket with whoever connected here, until a time.
+pub(crate) fn greet(tcp: TcpStream, bytes: usize, until: Instant) -> Option<WebSocket<Link>> {
     let link = Link::over(tcp).ok()?;
-    link.allowance().renew(GREETING_BYTES_MAX, Instant::now() + GREETING);
+    link.allowance().renew(GREETING_BYTES_MAX, until);
     tungstenite::accept_hdr_with_config(link, without_pages, Some(config(bytes))).ok()
 }
 
@@ -87,8 +87,8 @@ impl Talk {
     }
 
     /// Takes up a connection that came here, and that proved nothing yet.
-    pub(crate) fn accept(tcp: TcpStream) -> Option<Self> {
-        greet(tcp, GUEST_FRAME_BYTES_MAX).map(Self::over)
+    pub(crate) fn accept(tcp: TcpStream, until: Instant) -> Option<Self> {
+        greet(tcp, GUEST_FRAME_BYTES_MAX, until).map(Self::over)
     }
 
     fn over(socket: WebSocket<Link>) -> Self {
@@ -197,7 +197,7 @@ impl Talk {
             return Some(left);
         }
         self.asked_at = Some(Instant::now());
-        let is_asked = self.socket.send(Message::Ping(Vec::new().into())).is_ok();
+        let is_asked = self.socket.send(Message::Ping(tungstenite::Bytes::new())).is_ok();
         is_asked.then_some(self.answer)
     }
 }
