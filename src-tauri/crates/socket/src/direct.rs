@@ -24,7 +24,7 @@ const UNPROVEN_MAX: usize = 32;
 const FROM_ONE_MAX: usize = 4;
 /// For how long a guest is heard, and how much of it.
 const GUEST_FOR: Duration = Duration::from_secs(11 * 60);
-const GUEST_FRAMES_MAX: usize = 1_024;
+const GUEST_FRAMES_MAX: usize = 4_096;
 
 /// A frame as far as it is read here.
 enum Said {

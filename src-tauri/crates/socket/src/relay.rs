@@ -153,11 +153,11 @@ impl Seat {
         let from = crate::address::one_place(from);
         let mut taken = lock(&seats.0);
         let all: usize = taken.values().sum();
-        let same = taken.entry(from).or_default();
-        if all >= CLIENTS_MAX || *same >= FROM_ONE_MAX {
+        let same = taken.get(&from).copied().unwrap_or(0);
+        if all >= CLIENTS_MAX || same >= FROM_ONE_MAX {
             return None;
         }
-        *same += 1;
+        taken.insert(from, same + 1);
         Some(Self { seats: Arc::clone(seats), from })
     }
 }

@@ -8,7 +8,7 @@ use crate::listener::Listener;
 use crate::shared::Shared;
 use crate::talk::Talk;
 use crate::wake::Handle;
-use crate::{At, Came, Fault, GUEST_FRAME_BYTES_MAX, Proves, lock};
+use crate::{At, Came, FRAME_BYTES_MAX, Fault, GUEST_FRAME_BYTES_MAX, Proves, lock};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -150,14 +150,17 @@ impl Sockets {
         }
     }
 
-    /// Puts a frame to those that wait for a connection; not where it does not stand, or too many wait.
+    /// Puts a frame of text to those that wait for a connection; not where it does not stand, too many wait, or nobody would read
+    /// it.
     pub fn write(&self, at: &At, bytes: Vec<u8>) -> bool {
-        lock(&self.shared.state).open.get(at).is_some_and(|open| open.handle.push(bytes))
+        let is_read = bytes.len() <= FRAME_BYTES_MAX && str::from_utf8(&bytes).is_ok();
+        is_read && lock(&self.shared.state).open.get(at).is_some_and(|open| open.handle.push(bytes))
     }
 
     /// The same for a guest.
     pub fn write_guest(&self, guest: u64, bytes: Vec<u8>) -> bool {
-        lock(&self.shared.state).guests.get(&guest).is_some_and(|guest| guest.handle.push(bytes))
+        let is_read = bytes.len() <= GUEST_FRAME_BYTES_MAX && str::from_utf8(&bytes).is_ok();
+        is_read && lock(&self.shared.state).guests.get(&guest).is_some_and(|guest| guest.handle.push(bytes))
     }
 
     /// Every relay and node that is kept connected or connected itself: whether it stands, and why not.

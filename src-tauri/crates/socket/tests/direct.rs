@@ -19,7 +19,8 @@ fn two_that_know_each_other_speak_in_frames_of_full_size_until_one_ends() {
     assert!(one.say(&of(2), "[1]") && one.say(&of(2), &large) && two.say(&of(1), &large));
     assert_eq!((two.next(), two.next()), (bytes(&of(1), "[1]"), bytes(&of(1), &large)));
     assert_eq!(one.next(), bytes(&of(2), &large));
-    assert!(!one.say(&of(3), "[1]"));
+    assert!(!one.say(&of(3), "[1]") && !one.say(&of(2), &"x".repeat(160 * 1024 + 1)));
+    assert!(!one.sockets.write(&of(2), vec![0xff]) && one.is_quiet(50));
     drop(two.sockets);
     assert!(matches!(one.next(), Came::Shut(at, _) if at == of(2)));
     assert!(!one.say(&of(2), "[1]") && one.sockets.stands().is_empty());

@@ -146,7 +146,7 @@ impl NostrDatabase for Shelf {
         done(events)
     }
 
-    /// Nobody of the mesh asks by it, and each question would be kept by the library for as long as a client stays.
+    /// Nobody here asks by it, and each question would be kept by the library for as long as a client stays.
     fn negentropy_items(
         &self,
         _: Filter,
