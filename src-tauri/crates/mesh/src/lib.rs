@@ -28,6 +28,7 @@ pub mod carry;
 mod chain;
 mod code;
 mod decision;
+pub mod direct;
 mod fact;
 pub mod frame;
 mod heads;

@@ -4,6 +4,7 @@
 #![allow(missing_docs, reason = "helpers of tests are read where they are used")]
 
 mod asking;
+mod direct;
 mod fake;
 mod heads;
 mod nodes;
