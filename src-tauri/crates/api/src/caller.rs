@@ -301,6 +301,10 @@ impl Host for Through<'_> {
         self.host.anchor_clocks()
     }
 
+    fn mesh(&self) -> Option<&dyn crate::Mesh> {
+        self.host.mesh()
+    }
+
     fn model_box(&self) -> Option<&dyn crate::ModelBox> {
         self.host.model_box()
     }
