@@ -9,7 +9,7 @@ use crate::{Host, Wire as _, body, fold, not_found};
 use governance::standing::in_words;
 use kernel::command::approve::Answered;
 use kernel::command::halt::boot_subject;
-use kernel::command::person::Matter;
+use kernel::command::person::{Matter, Signed, mesh_subject};
 use kernel::command::resolve::settle_subject;
 use model::approval::ApprovalStatus;
 use model::ingress::Channel;
@@ -19,6 +19,7 @@ use model::receipt::ResultCode;
 use model::standing::StandingGrant;
 use model::{ApprovalId, TaskId};
 use projections::rows::ApprovalRow;
+use serde_json::{Value, json};
 use wire::approvals::Decided;
 use wire::grants::{Propose, Rehearsed};
 use wire::policy::{DraftOverride, Judged, OverrideAllowed};
@@ -275,6 +276,23 @@ pub fn resume(host: &dyn Host, (paused, name): (Paused, &str), passphrase: &[u8]
         }
     }
     Ok(())
+}
+
+/// Gives a command of the mesh that a person gives, likewise; its folders are named as a page names folders.
+///
+/// # Errors
+/// As [`boot`]; [`Code::Usage`] for a command that no person signs, and what the command says.
+pub fn mesh(host: &dyn Host, command: &str, params: Value, passphrase: &[u8]) -> Result<Value, Error> {
+    let mut params = body::mesh::to_sign(command, params)?;
+    let subject = mesh_subject(command, &params).wire()?;
+    let Signed { text, signature, .. } = host.sign_decision(Matter::Mesh, subject, passphrase)?;
+    let text = String::from_utf8(text).map_err(crate::failed)?;
+    if let Some(fields) = params.as_object_mut() {
+        let signed = json!({ "text": text, "signature": signature.to_string() });
+        fields.insert("signed".to_owned(), signed);
+    }
+    // Whoever gave the passphrase is there.
+    crate::call_for(host, crate::Asker::page(true), command, params, &[])
 }
 
 fn waiting(host: &dyn Host, named: &str) -> Result<ApprovalRow, Error> {

@@ -37,6 +37,7 @@ mod peers;
 pub mod port;
 mod schedules;
 pub mod sealed;
+mod shown;
 pub mod state;
 mod words;
 
