@@ -21,8 +21,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wire::mesh::{
-    Alert, Carried, Export, HandOver, Import, Invite, Join, Mesh, NodeList, Owned, Pairing, PairingState,
-    Sent, Set, Show, Take, Way, Withdraw,
+    Alert, Answer, Approver, Carried, Export, HandOver, Import, Invite, Join, Mesh, NodeList, Owned, Pairing,
+    PairingState, Sent, Set, Show, Take, Way, Withdraw,
 };
 use wire::{Code, Error, PersonSigned};
 use words::mesh::DeliveryState;
@@ -291,6 +291,8 @@ pub(crate) fn to_sign(command: &str, params: Value) -> Result<Value, Error> {
         "mesh.invite" => whole::<Invite>(params),
         "mesh.join" => whole::<Join>(params),
         "mesh.take" => whole::<Take>(params),
+        "mesh.approver" => whole::<Approver>(params),
+        "mesh.answer" => whole::<Answer>(params),
         _ => Err(usage(format!("`{command}` is no command of the mesh that a person signs"))),
     }
 }

@@ -63,6 +63,18 @@ impl Names {
     /// # Errors
     /// [`Code::NotFound`], [`Code::Ambiguous`] with those that it fits, [`Code::Conflict`] for one that was withdrawn.
     pub fn find(&self, named: &str) -> Result<NodeId, Error> {
+        self.meant(named, false)
+    }
+
+    /// As [`Self::find`], where this machine may be meant as well.
+    ///
+    /// # Errors
+    /// As [`Self::find`].
+    pub fn find_any(&self, named: &str) -> Result<NodeId, Error> {
+        self.meant(named, true)
+    }
+
+    fn meant(&self, named: &str, may_be_me: bool) -> Result<NodeId, Error> {
         let text = named.trim();
         if text.is_empty() {
             return Err(usage("say which machine: its name, or the beginning of its key").hint(self.all()));
@@ -71,7 +83,7 @@ impl Names {
         let (withdrawn, open): (Vec<NodeId>, Vec<NodeId>) = fits
             .iter()
             .copied()
-            .filter(|node| Some(*node) != self.me)
+            .filter(|node| may_be_me || Some(*node) != self.me)
             .partition(|node| self.is_withdrawn(node));
         match (open.as_slice(), withdrawn.as_slice()) {
             ([one], _) => Ok(*one),
@@ -178,6 +190,12 @@ mod tests {
             assert_eq!(error.code, code, "{named}: {error:?}");
             assert!(error.hint.contains(says), "{named}: {error:?}");
         }
+        assert_eq!(names.find_any("laptop").unwrap(), node("eeee1"));
+        assert_eq!(names.find_any("desktop").unwrap(), node("aaaa1"));
+        let twin = [(node("aaaa1"), "Laptop".to_owned(), false)];
+        let twins = Names::new(Some((node("eeee1"), "laptop".to_owned())), twin.into_iter());
+        assert_eq!(twins.find("laptop").unwrap(), node("aaaa1"), "the other one");
+        assert_eq!(twins.find_any("laptop").unwrap_err().code, Code::Ambiguous);
         let none = Names::default().find("desktop").unwrap_err();
         assert!(none.hint.contains("hermit mesh pair"), "{none:?}");
     }
