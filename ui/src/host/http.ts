@@ -153,6 +153,8 @@ export class HttpHost implements Host {
     resume: async (paused: { of: "schedule" | "gateway"; name: string }, passphrase: string) => {
       await told("resume", { ...paused, passphrase: bytes(passphrase) });
     },
+    mesh: async (command: "mesh.set" | "mesh.invite" | "mesh.join" | "mesh.take" | "mesh.approver", params: object, passphrase: string): Promise<unknown> =>
+      told("mesh", { command, params, passphrase: bytes(passphrase) }),
   };
 
   readonly keys: Keyring = {
@@ -195,6 +197,11 @@ export class HttpHost implements Host {
   };
 
   async call<N extends CommandName>(name: N, params: Commands[N]["params"], signal?: AbortSignal) {
+    // A passphrase goes where wrong ones are counted, and as bytes.
+    if (name === "mesh.answer") {
+      const { passphrase, ...asked } = params as Commands["mesh.answer"]["params"];
+      if (passphrase !== null) return told<Commands[N]["answer"]>("mesh", { command: name, params: asked, passphrase: bytes(passphrase) });
+    }
     const body = JSON.stringify(params);
     const answer = await ask(`/api/${name}`, { ...JSON_POST, body, signal: signal ?? null });
     return (await answer.json()) as Commands[N]["answer"];
