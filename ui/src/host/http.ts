@@ -153,8 +153,6 @@ export class HttpHost implements Host {
     resume: async (paused: { of: "schedule" | "gateway"; name: string }, passphrase: string) => {
       await told("resume", { ...paused, passphrase: bytes(passphrase) });
     },
-    mesh: async (command: "mesh.set" | "mesh.invite" | "mesh.join" | "mesh.take" | "mesh.approver", params: object, passphrase: string): Promise<unknown> =>
-      told("mesh", { command, params, passphrase: bytes(passphrase) }),
   };
 
   readonly keys: Keyring = {
@@ -200,7 +198,7 @@ export class HttpHost implements Host {
     // A passphrase goes where wrong ones are counted, and as bytes.
     if (name === "mesh.answer") {
       const { passphrase, ...asked } = params as Commands["mesh.answer"]["params"];
-      if (passphrase !== null) return told<Commands[N]["answer"]>("mesh", { command: name, params: asked, passphrase: bytes(passphrase) });
+      if (typeof passphrase === "string") return told<Commands[N]["answer"]>("mesh", { command: name, params: asked, passphrase: bytes(passphrase) });
     }
     const body = JSON.stringify(params);
     const answer = await ask(`/api/${name}`, { ...JSON_POST, body, signal: signal ?? null });
