@@ -4,7 +4,7 @@
 pub(crate) use super::mesh_answers::{answer, approver, questions};
 pub(crate) use super::mesh_lists::{messages, nodes, receipts};
 use super::mesh_names::Names;
-use super::mesh_settings::{fit, fit_code, fit_meeting};
+use super::mesh_settings::{fit, fit_code};
 pub(crate) use super::mesh_slots::hold;
 use super::task_control::signed;
 use crate::caller::speaker;
@@ -80,7 +80,6 @@ pub(crate) fn invite(host: &dyn Host, p: Invite) -> Result<wire::mesh::Code, Err
 pub(crate) fn join(host: &dyn Host, p: Join) -> Result<PairingState, Error> {
     said(host, &p, p.signed.as_ref(), "pair machines")?;
     fit_code(&p.code)?;
-    fit_meeting(&p.at)?;
     running(host)?.join(&p.code, &p.at)
 }
 

@@ -148,8 +148,6 @@ fn is_same(one: &str, other: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
-
     use super::*;
 
     fn node(digits: &str) -> NodeId {

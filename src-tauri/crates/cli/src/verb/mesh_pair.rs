@@ -17,6 +17,8 @@ use words::mesh::MeshPairingState;
 
 /// How often it is looked whether the other machine has answered.
 const TICK: Duration = Duration::from_millis(500);
+/// How the address of a machine begins that is reached directly.
+const DIRECT: &str = "hermit://";
 
 /// `hermit mesh pair`.
 pub(super) fn pair(context: &Context, code: Option<String>, at: Vec<String>, person: &PersonArgs) -> Came {
@@ -70,9 +72,10 @@ fn code_in_words(out: &Output, shown: &PairingCode) {
     out.line("Type it at the other machine:");
     out.line(format!("  hermit mesh pair {code}"));
     if !shown.at.is_empty() {
+        let at: Vec<&str> = shown.at.iter().map(|at| at.strip_prefix(DIRECT).unwrap_or(at)).collect();
         out.line(format!(
-            "Both meet at {}. Where that machine has no such relay, name one there with --at.",
-            plain(&shown.at.join(", "))
+            "Both meet at {}: where that machine does not read there, name one with --at.",
+            plain(&at.join(", "))
         ));
     }
     out.say(
