@@ -110,6 +110,8 @@ pub(crate) fn send(host: &dyn Host, p: wire::mesh::Send) -> Result<Sent, Error> 
     let folder =
         folder_there(live.here.get(&to), &names.shown(to), p.folder.as_deref(), conversation.is_some())?;
     let key = p.idempotency_key.unwrap_or_else(|| host.fresh_key());
+    // Whoever records what is said would copy what somebody else holds.
+    drop(registry);
     let sent = kernel.mesh_goal(&MeshGoal { to, folder, conversation, text: p.text, key }).wire()?;
     mesh.say(sent.say)?;
     let registry = kernel.mesh_registry();
@@ -170,6 +172,7 @@ pub(crate) fn hand_over(host: &dyn Host, p: HandOver) -> Result<Owned, Error> {
         }
         (Some(_), None) => {}
     }
+    drop(registry);
     say.push(Command::HandOver { conversation: conversation.clone(), to, head: head(host)? });
     mesh.say(say)?;
     let epoch = owner.map_or(1, |(epoch, _)| epoch).saturating_add(1);
@@ -192,6 +195,7 @@ pub(crate) fn take(host: &dyn Host, p: Take) -> Result<Owned, Error> {
     if registry.state().is_some_and(|state| state.may_write(&conversation)) {
         return Err(Error::new(Code::Conflict, "this conversation is on this machine"));
     }
+    drop(registry);
     mesh.say(vec![Command::Take { conversation: conversation.clone() }])?;
     let registry = kernel.mesh_registry();
     let owner = registry.state().and_then(|state| state.owner(&conversation));
