@@ -72,3 +72,4 @@ pub mod submit;
 pub mod tools;
 pub mod triggers;
 mod unbound;
+mod withdrawal;

@@ -7,7 +7,7 @@ use super::mesh_names::Names;
 use super::mesh_settings::{fit, fit_code};
 pub(crate) use super::mesh_slots::hold;
 use super::task_control::signed;
-use crate::caller::speaker;
+use crate::caller::{sender, speaker};
 use crate::files::absolute;
 use crate::{Host, MeshShown, Presence, Wire as _, failed, fold, no_host, usage};
 use kernel::command::mesh::MeshGoal;
@@ -91,8 +91,12 @@ pub(crate) fn pairing(host: &dyn Host, _: Pairing) -> Result<PairingState, Error
 pub(crate) fn withdraw(host: &dyn Host, p: Withdraw) -> Result<NodeList, Error> {
     let kernel = host.kernel()?;
     let mesh = running(host)?;
-    let node = Names::of(&kernel.mesh_registry()).find(&p.node)?;
+    let names = Names::of(&kernel.mesh_registry());
+    let node = names.find(&p.node)?;
     mesh.say(vec![Command::Withdraw(node)])?;
+    let by = sender(host, Channel::Cli);
+    let reason = p.reason.unwrap_or_else(|| format!("withdrawn by a {}", by.by));
+    kernel.record_withdrawal(&names.shown(node), &reason, by).wire()?;
     super::mesh_lists::listed(host)
 }
 

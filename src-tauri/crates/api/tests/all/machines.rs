@@ -311,3 +311,15 @@ fn receipts_of_all_machines_stand_in_one_list_the_newest_first() {
     }
     assert_eq!(&paged, all, "page by page it is the same list");
 }
+
+#[test]
+fn a_machine_is_withdrawn_with_a_reason_that_stands_in_the_log() {
+    let (home, ran) = meshed(407, &[]);
+    assert_eq!(code(home.ask("mesh.withdraw", json!({ "node": "server" }))), Code::Ambiguous);
+    home.must("mesh.withdraw", json!({ "node": "bbbb1", "reason": "it was stolen" }));
+    let said = ran.said.lock().unwrap();
+    assert!(matches!(said.as_slice(), [Command::Withdraw(one)] if *one == node("bbbb1")), "{said:?}");
+    let decided = home.must("knowledge.decisions", json!({}))["rows"][0].clone();
+    assert_eq!(decided["rationale"], "it was stolen");
+    assert!(decided["summary"].as_str().unwrap().contains("server (bbbb1000)"), "{decided}");
+}
