@@ -245,6 +245,11 @@ pub trait Host: Send + Sync {
         None
     }
 
+    /// The mesh of one's own machines, in a process that can run it.
+    fn mesh(&self) -> Option<&dyn crate::Mesh> {
+        None
+    }
+
     /// Browsers that are told by a push service, in the process that holds the store.
     fn pushes(&self) -> Option<&dyn crate::pushes::Pushes> {
         None

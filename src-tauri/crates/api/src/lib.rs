@@ -31,6 +31,7 @@ pub mod hooks;
 mod host;
 mod ids;
 mod lineages;
+mod mesh;
 pub mod messages;
 mod money;
 mod notice;
@@ -45,6 +46,7 @@ mod state_proof;
 mod suggest;
 mod writers;
 
+pub use crate::mesh::{Mesh, MeshLive, MeshShown, MeshWay, Presence};
 pub use anchors::AnchorClocks;
 pub use body::approvals::line as card_line;
 pub use body::disk_usage;

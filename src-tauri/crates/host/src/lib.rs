@@ -136,3 +136,4 @@ pub use reanchor::broken;
 pub use reasoners::advice;
 pub use session::{Need, Session};
 pub use skin_signing::sign_skin;
+pub use socket::relay;

@@ -73,3 +73,4 @@ pub mod submit;
 pub mod tools;
 pub mod triggers;
 mod unbound;
+mod withdrawal;

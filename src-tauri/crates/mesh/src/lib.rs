@@ -44,6 +44,7 @@ pub mod port;
 mod schedules;
 pub mod sealed;
 mod slots;
+mod shown;
 pub mod state;
 mod words;
 
