@@ -113,7 +113,7 @@ impl Local {
             return Err(api::no_host());
         }
         Err(wire::Error::new(Code::Conflict, "the mesh is off on this machine")
-            .hint("turn it on with `hermit mesh set --on`"))
+            .hint("turn it on with `hermit mesh on`"))
     }
 
     /// Whether somebody can work here on goals of other machines.

@@ -163,7 +163,7 @@ impl<W: Ways> Engine<W> {
         if at.is_empty() {
             return Err(conflict(
                 "there is no place where another machine could meet this one",
-                "set a relay, or an address of this machine, with `hermit mesh set`",
+                "name a relay with `hermit mesh on --relay`, or an address of this machine with `--listen`",
             ));
         }
         let (now, mut chance) = (self.now(), self.chance());

@@ -289,12 +289,16 @@ fn whichever_machine_is_killed_at_whichever_boundary_a_goal_is_done_once_and_ans
     for edge in [Edge::Before, Edge::After] {
         for nth in 1..=3 {
             let (text, why) = (format!("goal {edge:?} {nth}"), format!("receiver, {edge:?} commit {nth}"));
-            other.world.faults.plan(Point::MeshRecord, edge, Mode::Error, nth);
+            other.world.faults.plan(Point::MeshRecord, edge, Mode::Abort, nth);
             one.sends(to, &text).unwrap();
-            for _ in 0..10 {
-                one.turns();
-                other.turns();
-            }
+            let run = || {
+                for _ in 0..10 {
+                    one.turns();
+                    other.turns();
+                }
+            };
+            let is_killed = catch_unwind(AssertUnwindSafe(run)).is_err();
+            assert!(is_killed, "{why}");
             other.dies();
             other.starts();
             is_done(&mut one, &mut other, &text, &why);
