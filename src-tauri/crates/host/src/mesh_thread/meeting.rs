@@ -259,6 +259,11 @@ impl<W: Ways> Engine<W> {
             self.has_met(now);
             return;
         }
+        if now > meeting.until && meeting.ended.take().is_some() {
+            tracing::warn!("a pairing could not be put on record while its code counted");
+            self.end(MeshPairingState::Expired);
+            return;
+        }
         let progress = meeting.pairing.tick(now, &mut chance);
         self.dial();
         self.went(progress, None);
@@ -356,6 +361,11 @@ impl<W: Ways> Engine<W> {
     fn keep_pairing(&mut self) {
         let Some(meeting) = &self.meeting else { return };
         let Some((peer, given)) = meeting.ended.clone() else { return };
+        if let Err(error) = self.ready() {
+            tracing::warn!(%error, "a pairing is not on record; it is tried again");
+            return;
+        }
+        let Some(meeting) = &self.meeting else { return };
         let is_first = self.node.as_ref().is_some_and(|node| node.own_group().is_none());
         // The group that was told is this machine's from now on, where it had none.
         let group = if meeting.is_inviter { meeting.group.clone().filter(|_| is_first) } else { given };
