@@ -75,6 +75,8 @@ mod local;
 pub mod log_witness;
 mod logins;
 mod logs;
+mod mesh_settings;
+mod mesh_thread;
 pub mod model_box;
 mod model_http;
 mod model_sizes;

@@ -2,6 +2,7 @@
 
 mod folders;
 mod logins;
+mod mesh;
 mod playbooks;
 mod serving;
 mod work;
@@ -412,6 +413,9 @@ impl api::Host for Local {
     fn anchor_clocks(&self) -> Option<&dyn api::AnchorClocks> {
         Some(self.executors.clocks())
     }
+    fn mesh(&self) -> Option<&dyn api::Mesh> {
+        Some(self)
+    }
     fn pushes(&self) -> Option<&dyn api::pushes::Pushes> {
         self.owned.as_ref().map(|_| self as _)
     }
@@ -440,6 +444,7 @@ impl api::Host for Local {
     fn drive(&self, task: TaskId) -> Result<(), wire::Error> {
         let owned = self.owned()?;
         owned.begin_clock(&self.notices, &self.executors)?;
+        self.begin_mesh();
         owned.drives.wake(task);
         Ok(())
     }

@@ -88,8 +88,8 @@ impl<S: Sealing> Node<S> {
         }
     }
 
-    /// The secret of the newest group, and whom it keeps out.
-    fn own_group(&self) -> Option<GroupSecret> {
+    /// The secret of the newest group, and whom it keeps out; the machine that shows a code tells it.
+    pub fn own_group(&self) -> Option<GroupSecret> {
         let (epoch, group) = self.state.group?;
         let secret = Digest(self.sealing.group_secret(group)?);
         let (without, through) = (self.state.without.clone(), self.state.through.clone());
