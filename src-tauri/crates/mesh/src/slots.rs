@@ -36,7 +36,7 @@ fn slot_key(slot: &str) -> (usize, String) {
 
 /// Which of two statements of a schedule counts: the later version, and of the same one always the same.
 fn order(of: &Schedule) -> (u64, Digest, &[NodeId], i64) {
-    (of.version, of.sha256, &of.ranks, of.term_ms)
+    (of.version, of.sha256, of.ranks.as_slice(), of.term_ms)
 }
 
 /// Adds a claim, and lets go of the oldest of its maker where there are many.
@@ -60,7 +60,7 @@ impl State {
     pub fn schedule(&self, name: &str) -> Option<&Schedule> {
         let stated = self.schedules.get(name)?;
         let newest = |also_withdrawn: bool| {
-            let all = stated.iter().filter(|(by, _)| also_withdrawn || !self.withdrawn.contains_key(by));
+            let all = stated.iter().filter(|(by, _)| also_withdrawn || !self.withdrawn.contains_key(*by));
             all.map(|(_, (schedule, _))| schedule).max_by(|one, other| order(one).cmp(&order(other)))
         };
         newest(false).or_else(|| newest(true))

@@ -205,6 +205,9 @@ fn trouble<S: Make>(world: &mut World<S>, done: &mut Done, rounds: usize) {
         for schedule in world.ranks.keys().cloned().collect::<Vec<_>>() {
             world.come_due(&schedule, &format!("slot-{round}"));
         }
+        // Of each schedule one machine cannot run it for a while, now the first and now another.
+        let one_of = |ranks: &Vec<usize>| ranks[round % ranks.len()];
+        world.paused = world.ranks.values().map(one_of).collect();
         route(world, done);
         if round < 2 {
             // The first two machines take other keys for their logs, one after the other.
@@ -233,6 +236,7 @@ fn trouble<S: Make>(world: &mut World<S>, done: &mut Done, rounds: usize) {
         world.run(12 * MINUTE);
     }
     world.crashes = 0;
+    world.paused.clear();
     world.cut(false);
     for index in 0..world.machines.len() {
         if world.machines[index].node.is_none() {

@@ -60,6 +60,8 @@ pub struct World<S> {
     order: u64,
     pub due: BTreeSet<(String, String)>,
     pub ranks: BTreeMap<String, Vec<usize>>,
+    /// Who cannot run schedules now: a person paused them there.
+    pub paused: BTreeSet<usize>,
 }
 
 pub fn url(relay: usize) -> String {
@@ -81,6 +83,7 @@ impl<S: Make> World<S> {
             order: 0,
             due: BTreeSet::new(),
             ranks: BTreeMap::new(),
+            paused: BTreeSet::new(),
         };
         for index in 0..count {
             let secret = *Digest::of(format!("{seed} {index}").as_bytes()).as_bytes();
@@ -319,22 +322,23 @@ impl<S: Make> World<S> {
         }
     }
 
-    /// What the kernel of a node has to say, each minute: that it can run the schedules that name it, and what is due of them.
+    /// What the kernel of a node has to say, each minute: whether it can run the schedules that name it, and what is due of them.
     fn news(&mut self, index: usize) {
         let Some(node) = self.machines[index].node.as_ref() else { return };
         let (me, state) = (self.machines[index].id, node.state());
         let of_it = |schedule: &str| self.ranks.get(schedule).is_some_and(|ranks| ranks.contains(&index));
         // A node that was away when the schedule was made hears of it later.
         let named = state.schedules().filter(|one| of_it(&one.schedule));
-        let unsaid = named.filter(|one| state.readiness(&one.schedule, me).is_none());
+        let is_ready = !self.paused.contains(&index);
+        let unsaid = named.filter(|one| state.readiness(&one.schedule, me) != Some(is_ready));
         let ready = unsaid.map(|one| Command::Ready {
             schedule: one.schedule.clone(),
             sha256: one.sha256,
-            is_ready: true,
+            is_ready,
         });
         let holds = |schedule: &str| state.lease(schedule).is_some_and(|lease| lease.holder == me);
         let due = self.due.iter().filter(|(schedule, slot)| {
-            of_it(schedule) && holds(schedule) && state.began(schedule, slot).is_none()
+            is_ready && of_it(schedule) && holds(schedule) && state.began(schedule, slot).is_none()
         });
         let due = due.map(|(schedule, slot)| Command::Due { schedule: schedule.clone(), slot: slot.clone() });
         for command in ready.chain(due).collect::<Vec<_>>() {
