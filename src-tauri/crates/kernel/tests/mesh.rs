@@ -158,7 +158,7 @@ fn signed_anew(
 #[conforms::conforms(part = "HV-3.1-3")]
 #[test]
 fn what_is_unsigned_or_foreign_or_for_a_folder_that_is_not_there_begins_nothing_and_says_why() {
-    let (laptop, mut server) = two(8_560);
+    let (laptop, server) = two(8_560);
     let goal = |text: &str| laptop.goal(&server, None, text);
     let nobody = SeedSigner::from_seed([9; 32]);
     let elsewhere = ConversationId::fresh(&*laptop.world.clock, &*laptop.world.entropy);
@@ -221,9 +221,11 @@ fn what_is_unsigned_or_foreign_or_for_a_folder_that_is_not_there_begins_nothing_
         assert_eq!(shown.text.is_some(), is_signed, "words that nobody signed are nobody's: {shown:?}");
     }
     assert!(server.tasks().is_empty() && server.registry().unsettled().is_none());
+}
 
-    // From end to end: whoever sent it is told, and sees that it came to nothing.
-    let mut laptop = laptop;
+#[test]
+fn who_sends_a_goal_that_cannot_be_used_is_told_and_sees_that_it_came_to_nothing() {
+    let (mut laptop, mut server) = two(8_565);
     let goal = MeshGoal { folder: Some("attic".to_owned()), ..laptop.goal(&server, None, "sweep it") };
     let sent = laptop.sends(&goal);
     carry(&mut laptop, &mut server);

@@ -28,8 +28,8 @@ impl Search {
         }
         walk(reader, first.task_id, &mut |_, event, body| {
             let Body::MeshStepped(b) = body else { return Ok(()) };
-            let facts = b.facts.iter().map(|text| read(text).and_then(|fact| about(&fact)));
-            let brought = b.deliver.iter().map(|text| read(text).and_then(|one| of(&one)));
+            let facts = b.facts.iter().map(|text| read::<Fact>(text).and_then(|fact| about(&fact)));
+            let brought = b.deliver.iter().map(|text| read::<Delivered>(text).and_then(|one| of(&one)));
             for (name, list) in [("facts", facts.collect::<Vec<_>>()), ("deliver", brought.collect())] {
                 let leaves = event.payload.get(name).and_then(Json::as_array).into_iter().flatten();
                 for (leaf, input) in leaves.zip(list) {
