@@ -88,7 +88,7 @@ impl Kept {
     }
 
     fn matching(&self, filter: &Filter) -> impl Iterator<Item = &Event> {
-        self.events.values().filter(|event| filter.match_event(event, MatchEventOptions::new()))
+        self.events.values().filter(move |event| filter.match_event(event, MatchEventOptions::new()))
     }
 }
 
