@@ -111,6 +111,9 @@ impl Machine {
                 self.world.kernel().record_mesh(&[], &[], Some(number)).unwrap();
             }
             let news = self.world.kernel().mesh_news(&terms()).unwrap();
+            if news.is_empty() {
+                break;
+            }
             self.says(news);
         }
         // Those who look after schedules of this machine alone find nothing to begin.
@@ -156,7 +159,7 @@ fn talk(machines: &mut [Machine; 2]) {
         }
         let [first, second] = wrote;
         for (machine, heard) in machines.iter_mut().zip([second, first]) {
-            if machine.is_off {
+            if machine.is_off || heard.is_empty() {
                 continue;
             }
             for bytes in heard {
