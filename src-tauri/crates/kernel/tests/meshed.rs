@@ -106,7 +106,9 @@ impl Machine {
                 for one in &all {
                     let done = self.world.kernel().deliver_mesh(one, &terms()).unwrap();
                     self.says(done.say);
-                    done.drive.into_iter().for_each(|task| drop(self.world.drive(task)));
+                    for task in done.drive {
+                        self.world.drive(task);
+                    }
                 }
                 self.world.kernel().record_mesh(&[], &[], Some(number)).unwrap();
             }
