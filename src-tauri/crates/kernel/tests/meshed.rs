@@ -106,11 +106,16 @@ impl Machine {
                 for one in &all {
                     let done = self.world.kernel().deliver_mesh(one, &terms()).unwrap();
                     self.says(done.say);
-                    done.drive.into_iter().for_each(|task| drop(self.world.drive(task)));
+                    for task in done.drive {
+                        self.world.drive(task);
+                    }
                 }
                 self.world.kernel().record_mesh(&[], &[], Some(number)).unwrap();
             }
             let news = self.world.kernel().mesh_news(&terms()).unwrap();
+            if news.is_empty() {
+                break;
+            }
             self.says(news);
         }
         // Those who look after schedules of this machine alone find nothing to begin.
@@ -156,7 +161,7 @@ fn talk(machines: &mut [Machine; 2]) {
         }
         let [first, second] = wrote;
         for (machine, heard) in machines.iter_mut().zip([second, first]) {
-            if machine.is_off {
+            if machine.is_off || heard.is_empty() {
                 continue;
             }
             for bytes in heard {

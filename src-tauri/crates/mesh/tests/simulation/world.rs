@@ -331,11 +331,8 @@ impl<S: Make> World<S> {
         let named = state.schedules().filter(|one| of_it(&one.schedule));
         let is_ready = !self.paused.contains(&index);
         let unsaid = named.filter(|one| state.readiness(&one.schedule, me) != Some(is_ready));
-        let ready = unsaid.map(|one| Command::Ready {
-            schedule: one.schedule.clone(),
-            sha256: one.sha256,
-            is_ready,
-        });
+        let ready =
+            unsaid.map(|one| Command::Ready { schedule: one.schedule.clone(), sha256: one.sha256, is_ready });
         let holds = |schedule: &str| state.lease(schedule).is_some_and(|lease| lease.holder == me);
         let due = self.due.iter().filter(|(schedule, slot)| {
             is_ready && of_it(schedule) && holds(schedule) && state.began(schedule, slot).is_none()
