@@ -182,5 +182,9 @@ export const EVENT_NAME = [
   "anchor.completed",
   "anchor.withdrawn",
   "anchor.failed",
+  "mesh.joined",
+  "mesh.left",
+  "mesh.stepped",
+  "mesh.settled",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];
