@@ -191,7 +191,7 @@ export interface Pushes {
 }
 
 /** Commands that make a file, and the parameter that says where. */
-export type Making = "proof.export" | "gate.export" | "changes.export" | "store.backup" | "identity.export";
+export type Making = "proof.export" | "gate.export" | "changes.export" | "store.backup" | "identity.export" | "mesh.export";
 type Placed = "path" | "to";
 
 /** Files of a page, which names no place of the host's machine. */

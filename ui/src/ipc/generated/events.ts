@@ -186,5 +186,6 @@ export const EVENT_NAME = [
   "mesh.left",
   "mesh.stepped",
   "mesh.settled",
+  "mesh.taken",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -1313,6 +1313,8 @@ export const CHANNEL = [
   "acp",
   /** A chat, through a gateway. */
   "chat",
+  /** Another machine of the same person, in their mesh. */
+  "mesh",
 ] as const;
 export type Channel = (typeof CHANNEL)[number];
 
