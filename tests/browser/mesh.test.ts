@@ -147,6 +147,8 @@ test("a machine whose process ended is told as not connected, and what is sent t
   await desk.end("SIGKILL");
   const there = machine(laptop, "desk");
   await there.getByText("It is not connected directly.").waitFor({ timeout: 60_000 });
+  await there.getByText("Heard, not connected").waitFor();
+  expect(await there.getByText("Here", { exact: true }).count()).toBe(0);
   if (await there.getByRole("form", { name: "Goal for desk" }).count() === 0) await there.getByRole("button", { name: "Send a goal" }).click();
   const form = there.getByRole("form", { name: "Goal for desk" });
   await form.getByLabel("Goal", { exact: true }).fill("Another summary");

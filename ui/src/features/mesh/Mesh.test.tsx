@@ -83,7 +83,10 @@ test("who is here is told apart from who is not heard, with what waits and how f
 test("ways say whether they are open and what they said, and a direct one stands at its machine", async () => {
   const closed: Mesh = { ...MESH, ways: MESH.ways.map((way) => (way.is_direct ? { ...way, is_open: false, says: "it closed" } : way)) };
   const { client } = show(scene({ "mesh.show": closed }), "/machines");
-  expect((await machine("desk")).getByText(/It is not connected directly\./)).toBeTruthy();
+  const desk = await machine("desk");
+  expect(desk.getByText(/It is not connected directly\./)).toBeTruthy();
+  expect(desk.getByText("Heard, not connected"), "what it told last still counts, and it may be gone").toBeTruthy();
+  expect(desk.queryByText("Here")).toBeNull();
   const ways = within(screen.getByRole("list", { name: "Ways" }));
   expect(ways.getAllByText("Not open")).toHaveLength(2);
   expect(ways.getByText("It refuses events that are older than a day")).toBeTruthy();
@@ -102,7 +105,7 @@ test("a goal goes to a machine and its folder once, with its own key, and the pa
   await person.type(form.getByLabelText("Goal"), " Sort them ");
   expect(await seriousFindings()).toEqual([]);
   await person.click(send);
-  expect(await form.findByText(/It is on record here and on its way/)).toBeTruthy();
+  expect(await form.findByText(/It is on record here\. How far it has come/)).toBeTruthy();
   await person.type(form.getByLabelText("Goal"), "And again");
   await person.click(send);
   await waitFor(() => expect(asked(host, "mesh.send")).toHaveLength(2));
@@ -110,6 +113,44 @@ test("a goal goes to a machine and its folder once, with its own key, and the pa
   expect(first).toMatchObject({ to: DESK, folder: "photos", conversation: null, text: "Sort them" });
   expect(second?.idempotency_key).not.toBe(first?.idempotency_key);
   expect(document.body.textContent).not.toMatch(/delivered/i);
+});
+
+test("of a machine that is not heard a folder may be named by its alias; of one that is heard and tells none, no goal is sent", async () => {
+  const host = scene({ "mesh.nodes": { nodes: [node({ folders: [] }), { ...NOT_HEARD, here_until: null }] }, "mesh.send": { message: "ab".repeat(32), conversation: "cnv_1", state: "queued" } });
+  const { user: person } = show(host, "/machines");
+  const desk = await machine("desk");
+  await person.click(desk.getByRole("button", { name: "Send a goal" }));
+  await person.type(desk.getByLabelText("Goal"), "Sort them");
+  expect(desk.getByRole("button", { name: "Send the goal" }).getAttribute("title")).toMatch(/^It takes no goals/);
+  const laptop = await machine("laptop");
+  expect(laptop.getByText(/Nothing was heard of it since Hermit was started here\./)).toBeTruthy();
+  await person.click(laptop.getByRole("button", { name: "Send a goal" }));
+  await person.type(laptop.getByLabelText("Folder there (optional)"), "notes");
+  await person.type(laptop.getByLabelText("Goal"), "Sort them");
+  await person.click(laptop.getByRole("button", { name: "Send the goal" }));
+  await waitFor(() => expect(asked(host, "mesh.send")[0]).toMatchObject({ to: LAPTOP, folder: "notes" }));
+  expect(asked(host, "mesh.send")).toHaveLength(1);
+});
+
+test("a conversation is taken from a machine that does not answer, and passes from here to another, each after its meaning was read", async () => {
+  const messages = [meshMessage(2, { state: "accepted", answer: null, answered_at: null }), meshMessage(1, { is_outgoing: false })];
+  const owned = { conversation: messages[0]?.conversation ?? "", node: DESK, name: "server", epoch: 2 };
+  const host = scene({ "mesh.messages": { messages, before: null }, "mesh.take": owned, "mesh.hand_over": { ...owned, name: "laptop" } });
+  const { user: person } = show(host, "/machines");
+  const list = within(await screen.findByRole("list", { name: "Messages" }));
+  await person.click(list.getByRole("button", { name: "Take the conversation" }));
+  const take = within(list.getByRole("group", { name: "Take the conversation from desk" }));
+  expect(take.getByText(/is kept aside there, and is not used/)).toBeTruthy();
+  expect(asked(host, "mesh.take")).toEqual([]);
+  await person.click(take.getByRole("button", { name: "Take the conversation" }));
+  await waitFor(() => expect(asked(host, "mesh.take")).toEqual([{ conversation: owned.conversation }]));
+  await person.click(list.getByRole("button", { name: "Pass the conversation on" }));
+  const pass = within(list.getByRole("group", { name: "Pass the conversation to another machine" }));
+  await person.selectOptions(pass.getByLabelText("Machine"), LAPTOP);
+  expect(await seriousFindings()).toEqual([]);
+  await person.click(pass.getByRole("button", { name: "Pass the conversation" }));
+  await waitFor(() => expect(asked(host, "mesh.hand_over")).toEqual([{ conversation: owned.conversation, to: LAPTOP }]));
+  expect(await pass.findByText(/It is on its way to/)).toBeTruthy();
 });
 
 test("messages tell how far they came, who has them, why they never come, and what was answered", async () => {
@@ -238,6 +279,18 @@ test("what another machine asks is shown line by line and answered with this mac
   await person.click(card.getByRole("button", { name: "Approve on desk" }));
   await waitFor(() => expect(asked(host, "mesh.answer")).toEqual([{ approval: meshQuestion().approval, allow: true, signed: null, passphrase: "right" }]));
   expect((card.getByLabelText("Approval passphrase of this machine") as HTMLInputElement).value).toBe("");
+});
+
+test("the inbox says that another machine asks, and leads to where it is answered", async () => {
+  const host = scene({ "mesh.questions": { questions: [meshQuestion()] } });
+  const { user: person, router, unmount } = show(host, "/");
+  const says = within((await screen.findByText(/1 question of your other machines waits for you\./)).closest("p") as HTMLElement);
+  await person.click(says.getByRole("link", { name: "Answer" }));
+  await waitFor(() => expect(router.state.location.pathname).toBe("/machines"));
+  unmount();
+  show(scene(), "/");
+  await screen.findAllByText(/Waiting for you/);
+  expect(screen.queryByText(/of your other machines/)).toBeNull();
 });
 
 test("where no passphrase is typed on the page, a question names the command; one that expired takes no answer", async () => {

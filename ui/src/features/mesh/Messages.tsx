@@ -11,6 +11,7 @@ import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { said } from "~/screen/words";
 import styles from "./Mesh.module.css";
+import { PassOn, Take } from "./Owner";
 import { SendGoal } from "./SendGoal";
 import { deliveryLook, howFar, nodeName } from "./words";
 
@@ -52,7 +53,8 @@ function Part({ before, isOn, older, another }: { before: number | null; isOn: b
 }
 
 function Row({ message: one, isOn }: { message: Message; isOn: boolean }) {
-  const [isGoingOn, setGoingOn] = useState(false);
+  const [open, setOpen] = useState<"more" | "owner" | null>(null);
+  const close = () => setOpen(null);
   const look = deliveryLook(one);
   const name = nodeName(one);
   return (
@@ -71,9 +73,15 @@ function Row({ message: one, isOn }: { message: Message; isOn: boolean }) {
           <Text of={said(one.answer)} />
         </div>
       )}
-      {one.is_outgoing && isOn && one.state !== "never" && (isGoingOn
-        ? <SendGoal node={{ node: one.node, name: one.name, folders: [], here_until: null }} conversation={one.conversation} close={() => setGoingOn(false)} />
-        : <div className={styles.buttons}><Button look="link" onClick={() => setGoingOn(true)}>Write more to this conversation</Button></div>)}
+      {isOn && open === null && (
+        <div className={styles.buttons}>
+          {one.is_outgoing && one.state !== "never" && <Button look="link" onClick={() => setOpen("more")}>Write more to this conversation</Button>}
+          {one.is_outgoing && one.answer === null && <Button look="link" onClick={() => setOpen("owner")}>Take the conversation</Button>}
+          {!one.is_outgoing && <Button look="link" onClick={() => setOpen("owner")}>Pass the conversation on</Button>}
+        </div>
+      )}
+      {open === "more" && <SendGoal node={{ node: one.node, name: one.name, folders: [], here_until: null }} conversation={one.conversation} close={close} />}
+      {open === "owner" && (one.is_outgoing ? <Take message={one} close={close} /> : <PassOn message={one} close={close} />)}
     </article>
   );
 }

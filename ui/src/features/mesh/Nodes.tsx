@@ -51,7 +51,7 @@ function List({ found, mesh }: { found: NodeList; mesh: Mesh }) {
         <details>
           <summary>{count(withdrawn.length, "machine")} withdrawn</summary>
           <ul className={styles.rows}>
-            {gone.shown.map((one) => <li key={one.node} className={styles.head}><Tag node={one} /><b><Words of={nodeName(one)} /></b><Hash of={one.node} what="key" /></li>)}
+            {gone.shown.map((one) => <li key={one.node} className={styles.head}><Tag node={one} direct={null} /><b><Words of={nodeName(one)} /></b><Hash of={one.node} what="key" /></li>)}
           </ul>
           {gone.rest}
         </details>
@@ -66,8 +66,8 @@ function directOf(one: Node, ways: readonly Way[]): Way | null {
   return found.length === 1 ? found[0] ?? null : null;
 }
 
-function Tag({ node }: { node: Node }) {
-  const look = presenceLook(node, useNow());
+function Tag({ node, direct }: { node: Node; direct: Way | null }) {
+  const look = presenceLook(node, direct, useNow());
   return <StateTag tone={look.tone} mark={look.mark}>{look.word}</StateTag>;
 }
 
@@ -81,7 +81,7 @@ function One({ node: one, direct }: { node: Node; direct: Way | null }) {
     <article className={styles.card} aria-label={name}>
       <header>
         <h3><Words of={name} /></h3>
-        <Tag node={one} />
+        <Tag node={one} direct={direct} />
         {isHere && one.load !== null && <span>{one.load} % busy</span>}
       </header>
       <p>

@@ -43,7 +43,7 @@ export function SendGoal({ node, conversation, close }: { node: Pick<Node, "node
         <Button look="link" onClick={close}>Close</Button>
       </div>
       {send.error !== null && <Failed error={send.error} />}
-      {send.data !== undefined && !send.isPending && text === "" && <Said tone="note">It is on record here and on its way. How far it has come stands under Messages.</Said>}
+      {send.data !== undefined && !send.isPending && text === "" && <Said tone="note">It is on record here. How far it has come stands under Messages.</Said>}
     </form>
   );
 }

@@ -79,10 +79,13 @@ export function alertWords(one: Alert): { title: string; todo: string } {
   return words === null ? { title: capital(plain(one.kind)), todo: "" } : { title: words.title(name), todo: words.todo };
 }
 
-/** Whether a machine is heard at this moment, in a word. */
-export function presenceLook(one: Pick<Node, "is_withdrawn" | "here_until">, now: number): Look {
+/** Whether a machine is heard at this moment, in a word. What it told counts for minutes: where it is reached directly and the way
+ *  there is not open, it may be gone already. */
+export function presenceLook(one: Pick<Node, "is_withdrawn" | "here_until">, direct: Pick<Way, "is_open"> | null, now: number): Look {
   if (one.is_withdrawn) return { tone: "mute", mark: "deny", word: "Withdrawn" };
-  if (one.here_until !== null && one.here_until > now) return { tone: "done", mark: "done", word: "Here" };
+  const counts = one.here_until !== null && one.here_until > now;
+  if (counts && direct?.is_open === false) return { tone: "mute", mark: "idle", word: "Heard, not connected" };
+  if (counts) return { tone: "done", mark: "done", word: "Here" };
   return { tone: "unknown", mark: "unknown", word: "Not heard" };
 }
 
