@@ -1,6 +1,6 @@
 // Two machines of one person in Chromium: two built hosts and a relay of our own on this machine. The mesh is turned on from each
 // page, they are paired by a code, a goal that is given on one page runs in the folder of the other and is asked about there, its
-// answer comes back, and a machine whose process ends is told as one that is gone.
+// answer comes back, one machine answers what the other asks, and a machine whose process ends is told as one that is gone.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
@@ -32,10 +32,11 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Opens its page as a person at a terminal of it does. */
+/** Opens its page. The laptop's is opened as a person at a terminal does; the desk's by a link that a program got, so that it brings
+ *  the passphrase. */
 async function opened(world: World): Promise<void> {
-  await world.serve();
-  const link = /http:\/\/127\.0\.0\.1:\d+\/#token=\w+/.exec(world.atTerminal("open"))?.[0];
+  const served = await world.serve();
+  const link = world === desk ? served : /http:\/\/127\.0\.0\.1:\d+\/#token=\w+/.exec(world.atTerminal("open"))?.[0];
   await world.open(link ?? "");
   await world.page.getByRole("heading", { name: "Inbox" }).waitFor();
 }
@@ -65,8 +66,21 @@ async function turnedOn(world: World, name: string, folder: string | null): Prom
     await form.getByLabel("Name for your other machines").fill("letters");
     await form.getByRole("button", { name: "Add this folder" }).click();
   }
+  if (world === desk) await form.getByLabel("Approval passphrase").fill(world.passphrase);
   await form.getByRole("button", { name: "Turn the mesh on" }).click();
   await world.page.getByText("No other machine yet").waitFor({ timeout: 30_000 });
+}
+
+/** A goal for the desk, in its folder; it stands among the messages at once. */
+async function given(world: World, goal: string): Promise<void> {
+  const there = machine(world, "desk");
+  await there.getByRole("button", { name: "Send a goal" }).click();
+  const form = there.getByRole("form", { name: "Goal for desk" });
+  await form.getByLabel("Folder there").selectOption("letters");
+  await form.getByLabel("Goal", { exact: true }).fill(goal);
+  await form.getByRole("button", { name: "Send the goal" }).click();
+  await messages(world).getByText(goal).waitFor();
+  await form.getByRole("button", { name: "Close" }).click();
 }
 
 beforeAll(async () => {
@@ -75,7 +89,8 @@ beforeAll(async () => {
   desk = new World();
   relay = laptop.begin("--json", "mesh", "relay", "--listen", "127.0.0.1:0");
   relayUrl = (JSON.parse(await relay.line()) as { url: string }).url;
-  wishes = await model([{ tool: "write", arguments: { path: "summary.md", content: "Two letters.\n" } }, { tool: "done", arguments: { summary: SUMMARY } }]);
+  const written = (path: string, summary: string) => [{ tool: "write", arguments: { path, content: "Two letters.\n" } }, { tool: "done", arguments: { summary } }];
+  wishes = await model([...written("summary.md", SUMMARY), ...written("list.md", "The list stands in list.md.")]);
   for (const world of [laptop, desk]) world.keys();
   desk.file("letter.txt", "Dear all\n");
   desk.hermit("models", "use", wishes.name);
@@ -110,6 +125,7 @@ test("two machines are paired through their pages, by a code that one shows and 
   await button(desk, "Type a code").click();
   await desk.page.getByLabel("Code that the other machine shows").fill(code.replaceAll(/\s/g, ""));
   await soundPicture(desk.page, "machines-typed");
+  await desk.page.getByRole("form", { name: "Code of another machine" }).getByLabel("Approval passphrase").fill(desk.passphrase);
   await button(desk, "Pair").click();
   await laptop.page.getByText("Paired with desk").waitFor({ timeout: 60_000 });
   await desk.page.getByText("Paired with laptop").waitFor({ timeout: 60_000 });
@@ -120,12 +136,7 @@ test("a goal of one page runs in the folder of the other machine, is asked about
   const there = machine(laptop, "desk");
   await there.getByText("Here", { exact: true }).waitFor({ timeout: 90_000 });
   await there.getByText("It is connected directly.").waitFor({ timeout: 60_000 });
-  await there.getByRole("button", { name: "Send a goal" }).click();
-  const form = there.getByRole("form", { name: "Goal for desk" });
-  await form.getByLabel("Folder there").selectOption("letters");
-  await form.getByLabel("Goal", { exact: true }).fill(GOAL);
-  await form.getByRole("button", { name: "Send the goal" }).click();
-  await messages(laptop).getByText(GOAL).waitFor();
+  await given(laptop, GOAL);
   await messages(laptop).getByText("Opened", { exact: true }).waitFor({ timeout: 60_000 });
   await desk.go("/");
   await desk.page.getByRole("article", { name: "Approval" }).getByText("summary.md").first().waitFor({ timeout: 60_000 });
@@ -143,16 +154,37 @@ test("a goal of one page runs in the folder of the other machine, is asked about
   await desk.page.getByText(/Started at another machine of yours/).waitFor();
 }), 300_000);
 
+test("what one machine asks is answered at the other, with its own passphrase, once a person let it", async () => {
+  const there = machine(desk, "laptop");
+  await desk.go("/machines");
+  await there.getByRole("button", { name: "Let it approve" }).click();
+  await soundPicture(desk.page, "machines-approver");
+  await there.getByLabel("Approval passphrase").fill(desk.passphrase);
+  await there.getByRole("button", { name: "It is the same: let it approve" }).click();
+  await there.getByRole("button", { name: "Let it answer no more" }).waitFor({ timeout: 30_000 });
+  await given(laptop, "Write a list of the letters");
+  const asks = machine(laptop, "desk asks");
+  await asks.getByText("list.md").first().waitFor({ timeout: 90_000 });
+  await soundPicture(laptop.page, "machines-asked");
+  await laptop.go("/");
+  await laptop.page.getByText("1 question of your other machines waits for you.").waitFor();
+  await laptop.page.getByRole("status").getByRole("link", { name: "Answer" }).click();
+  await asks.getByLabel("Approval passphrase").fill(laptop.passphrase);
+  await asks.getByRole("button", { name: "Approve", exact: true }).click();
+  expect(desk.has("list.md"), "one press is no yes").toBe(false);
+  await asks.getByRole("button", { name: "Approve on desk" }).click();
+  await expect.poll(() => desk.has("list.md"), { timeout: 60_000 }).toBe(true);
+  await asks.waitFor({ state: "detached", timeout: 30_000 });
+  await messages(laptop).getByText("The list stands in list.md.").waitFor({ timeout: 60_000 });
+}, 300_000);
+
 test("a machine whose process ended is told as not connected, and what is sent to it then is not said to have come", async () => {
   await desk.end("SIGKILL");
   const there = machine(laptop, "desk");
   await there.getByText("It is not connected directly.").waitFor({ timeout: 60_000 });
   await there.getByText("Heard, not connected").waitFor();
   expect(await there.getByText("Here", { exact: true }).count()).toBe(0);
-  if (await there.getByRole("form", { name: "Goal for desk" }).count() === 0) await there.getByRole("button", { name: "Send a goal" }).click();
-  const form = there.getByRole("form", { name: "Goal for desk" });
-  await form.getByLabel("Goal", { exact: true }).fill("Another summary");
-  await form.getByRole("button", { name: "Send the goal" }).click();
+  await given(laptop, "Another summary");
   const row = messages(laptop).locator("li").filter({ hasText: "Another summary" });
   await row.getByText(/The other machine has not opened it yet|No relay has said that it has it/).waitFor();
   await there.getByText(/1 message for it was not opened yet/).waitFor({ timeout: 30_000 });

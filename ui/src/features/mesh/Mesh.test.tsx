@@ -13,6 +13,20 @@ import { alertWords, howFar, typedCode, waitsFor, wrongAlias, wrongRelay } from 
 
 const NO_PAIRING: PairingState = { state: "none", code: null, until: null, node: null, name: null };
 const asked = (host: FakeHost, name: string) => host.asked.filter((call) => call.name === name).map((call) => call.params);
+/** A host whose page takes the passphrase `right`; what was said with it, in order. */
+function saying(host: FakeHost): unknown[][] {
+  const said: unknown[][] = [];
+  const never = () => Promise.reject(new Error("not asked here"));
+  host.person = {
+    boot: never, settle: never, resume: never,
+    mesh: (command, params, passphrase) => {
+      if (passphrase !== "right") return Promise.reject(new Refused({ code: "key_locked", message: "the passphrase is wrong" }));
+      said.push([command, params, passphrase]);
+      return Promise.resolve({ nodes: [], questions: [] } as never);
+    },
+  };
+  return said;
+}
 const machine = async (name: string) => within(await screen.findByRole("article", { name }));
 
 test("off, the page says what it is, asks no machine, and turns on only with a name and a way", async () => {
@@ -251,20 +265,50 @@ test("a code is typed with or without what separates it, and the other machine i
   expect(await screen.findByText(/The other machine is waited for/)).toBeTruthy();
 });
 
-test("a page that no terminal opened changes nothing, and names what does", async () => {
-  const host = scene({ "mesh.set": () => { throw new Refused({ code: "forbidden", message: "only a person may ask `mesh.set`" }); } });
+test("a page that no terminal opened brings the passphrase for what only a person says, and for nothing else", async () => {
+  const host = scene({ "mesh.send": { message: "ab".repeat(32), conversation: "cnv_1", state: "queued" } }, "passphrase");
   host.holding({ at_terminal: false, made: true, approval: true, open: true, vault: "file", no_keychain: null, chars_min: 12 });
-  show(host, "/machines");
-  expect(await screen.findByText(/so it cannot pair a machine/)).toBeTruthy();
-  expect(await screen.findByText(/so it cannot change what this machine is in the mesh/)).toBeTruthy();
-  expect(screen.queryByRole("form", { name: "This machine" })).toBeNull();
-  expect(screen.queryByRole("button", { name: "Show a code" })).toBeNull();
-  expect((await machine("desk")).getByRole("button", { name: "Send a goal" })).toBeTruthy();
+  const said = saying(host);
+  const { user: person } = show(host, "/machines");
+  const form = within(await screen.findByRole("form", { name: "This machine" }));
+  await person.type(await form.findByLabelText("Approval passphrase"), "wrong");
+  await person.type(form.getByLabelText("Name"), " 2");
+  await person.click(form.getByRole("button", { name: "Save" }));
+  expect(await form.findByText(/The passphrase is wrong\./)).toBeTruthy();
+  expect((form.getByLabelText("Approval passphrase") as HTMLInputElement).value, "it is kept nowhere").toBe("");
+  expect(form.getByRole("button", { name: "Save" }).getAttribute("title")).toBe("Type the passphrase first");
+  await person.type(form.getByLabelText("Approval passphrase"), "right");
+  await person.click(form.getByRole("button", { name: "Save" }));
+  await waitFor(() => expect(said).toEqual([["mesh.set", { name: "server 2" }, "right"]]));
+  const pair = within(screen.getByRole("region", { name: "Pair a machine" }));
+  await person.type(pair.getByLabelText("Approval passphrase"), "right");
+  await person.click(pair.getByRole("button", { name: "Show a code" }));
+  await waitFor(() => expect(said.at(-1)).toEqual(["mesh.invite", {}, "right"]));
+  expect(asked(host, "mesh.set")).toEqual([]);
+  const desk = await machine("desk");
+  await person.click(desk.getByRole("button", { name: "Send a goal" }));
+  await person.type(desk.getByLabelText("Goal"), "Sort them");
+  await person.click(desk.getByRole("button", { name: "Send the goal" }));
+  await waitFor(() => expect(asked(host, "mesh.send")).toHaveLength(1));
   expect(await seriousFindings()).toEqual([]);
 });
 
+test("a page that a terminal opened needs no passphrase for settings", async () => {
+  const host = scene({ "mesh.set": MESH }, "passphrase");
+  host.holding({ at_terminal: true, made: true, approval: true, open: true, vault: "file", no_keychain: null, chars_min: 12 });
+  const said = saying(host);
+  const { user: person } = show(host, "/machines");
+  const form = within(await screen.findByRole("form", { name: "This machine" }));
+  expect(form.queryByLabelText("Approval passphrase")).toBeNull();
+  await person.type(form.getByLabelText("Name"), " 2");
+  await person.click(form.getByRole("button", { name: "Save" }));
+  await waitFor(() => expect(asked(host, "mesh.set")).toEqual([{ name: "server 2" }]));
+  expect(said).toEqual([]);
+});
+
 test("what another machine asks is shown line by line and answered with this machine's passphrase, twice pressed for a yes", async () => {
-  const host = scene({ "mesh.questions": { questions: [meshQuestion()] }, "mesh.answer": { questions: [] } }, "passphrase");
+  const host = scene({ "mesh.questions": { questions: [meshQuestion()] } }, "passphrase");
+  const said = saying(host);
   const { user: person } = show(host, "/machines");
   const card = await machine("desk asks");
   expect(card.getByRole("heading", { name: "Delete 1 file" })).toBeTruthy();
@@ -272,13 +316,15 @@ test("what another machine asks is shown line by line and answered with this mac
   expect(card.getByText("U+202E"), "what would turn the line is shown").toBeTruthy();
   expect(await seriousFindings()).toEqual([]);
   await person.click(card.getByRole("button", { name: "Deny" }));
-  expect(asked(host, "mesh.answer"), "nothing is answered without the passphrase").toEqual([]);
-  await person.type(card.getByLabelText("Approval passphrase of this machine"), "right");
+  expect(said, "nothing is answered without the passphrase").toEqual([]);
+  await person.type(card.getByLabelText("Approval passphrase"), "right");
   await person.click(card.getByRole("button", { name: "Approve" }));
-  expect(asked(host, "mesh.answer"), "one press is no yes").toEqual([]);
+  expect(said, "one press is no yes").toEqual([]);
   await person.click(card.getByRole("button", { name: "Approve on desk" }));
-  await waitFor(() => expect(asked(host, "mesh.answer")).toEqual([{ approval: meshQuestion().approval, allow: true, signed: null, passphrase: "right" }]));
-  expect((card.getByLabelText("Approval passphrase of this machine") as HTMLInputElement).value).toBe("");
+  const { approval, packet_sha256 } = meshQuestion();
+  await waitFor(() => expect(said).toEqual([["mesh.answer", { approval, allow: true, packet_sha256 }, "right"]]));
+  expect((card.getByLabelText("Approval passphrase") as HTMLInputElement).value).toBe("");
+  expect(asked(host, "mesh.answer"), "no passphrase goes along with an ordinary command").toEqual([]);
 });
 
 test("the inbox says that another machine asks, and leads to where it is answered", async () => {
@@ -302,17 +348,30 @@ test("where no passphrase is typed on the page, a question names the command; on
   expect((await machine("laptop asks")).getByText("It has expired, and nothing was done.")).toBeTruthy();
 });
 
-test("another machine's key may approve only after its fingerprint was compared", async () => {
-  const host = scene({ "mesh.approver": { nodes: [node({ is_approver: true })] } });
-  const { user: person } = show(host, "/machines");
+test("another machine's key may approve only after its fingerprint was compared, and the approval key here signs that", async () => {
+  let nodes = [node(), NOT_HEARD];
+  const host = scene({ "mesh.nodes": () => ({ nodes }), "mesh.approver": { nodes: [] } }, "passphrase");
+  const said = saying(host);
+  const { user: person, unmount } = show(host, "/machines");
   const desk = await machine("desk");
   await person.click(desk.getByRole("button", { name: "Let it approve" }));
   expect(desk.getByText("SHA256:deskkey")).toBeTruthy();
-  expect(asked(host, "mesh.approver")).toEqual([]);
+  const yes = desk.getByRole("button", { name: "It is the same: let it approve" });
+  expect(yes.getAttribute("title")).toBe("Type the passphrase first");
+  await person.type(desk.getByLabelText("Approval passphrase"), "right");
   expect(await seriousFindings()).toEqual([]);
-  await person.click(desk.getByRole("button", { name: "It is the same: let it approve" }));
-  await waitFor(() => expect(asked(host, "mesh.approver")).toEqual([{ node: DESK, allow: true }]));
+  nodes = [node({ is_approver: true }), NOT_HEARD];
+  await person.click(yes);
+  await waitFor(() => expect(said).toEqual([["mesh.approver", { node: DESK, allow: true }, "right"]]));
+  await person.click(await desk.findByRole("button", { name: "Let it answer no more" }));
+  await waitFor(() => expect(asked(host, "mesh.approver"), "what lets nobody do more needs no passphrase").toEqual([{ node: DESK, allow: false }]));
   expect((await machine("laptop")).getByText(/It showed no approval key/)).toBeTruthy();
+  unmount();
+  const app = show(scene({}, "window"), "/machines");
+  const there = await machine("desk");
+  await app.user.click(there.getByRole("button", { name: "Let it approve" }));
+  expect(there.getByText(`hermit mesh approver ${DESK}`)).toBeTruthy();
+  expect(there.queryByLabelText("Approval passphrase")).toBeNull();
 });
 
 test("a machine is withdrawn once its meaning was read", async () => {

@@ -96,6 +96,7 @@ function One({ node: one, direct }: { node: Node; direct: Way | null }) {
           ["Models", <Names key="models" of={one.models} />],
           ["Tools", <Names key="tools" of={one.tools} />],
           ["Reads at", <Names key="relays" of={one.relays} />],
+          one.cosign_key === null ? null : ["Signed a head of this log as", <code key="cosign"><Words of={one.cosign_key} /></code>],
           ["Key", <Hash key="key" of={one.node} what="key" />],
         ]} />
       </details>

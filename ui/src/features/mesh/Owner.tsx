@@ -8,22 +8,23 @@ import { Select } from "~/primitives/Field";
 import { Answer, Failed, Said } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import styles from "./Mesh.module.css";
-import { AtTerminal, NotDone, useMayChange } from "./Terminal";
+import { useSaying } from "./Person";
 import { nodeName } from "./words";
 
 /** Of a conversation on another machine: it is taken. */
 export function Take({ message, close }: { message: Message; close: () => void }) {
-  const take = useAct("mesh.take");
-  const mayChange = useMayChange();
+  const take = useSaying("mesh.take");
   const name = nodeName(message);
-  const command = `hermit mesh take ${message.conversation}`;
-  const what = "take a conversation";
   return (
     <div className={styles.inner} role="group" aria-label={`Take the conversation from ${name}`}>
       <p>This conversation was sent to <Words of={name} />. If that machine does not answer and will not, take it: what is said in it from then on is worked on here. What <Words of={name} /> still writes to it is kept aside there, and is not used.</p>
-      {mayChange ? <div className={styles.buttons}><Button because={take.isPending ? "Taking it" : null} onClick={() => take.mutate({ conversation: message.conversation })}>Take the conversation</Button><Button look="link" onClick={close}>Leave it there</Button></div> : <AtTerminal what={what} command={command} />}
-      <NotDone error={take.error} what={what} command={command} />
-      {take.data !== undefined && <Said tone="done">It is on <Words of={take.data.name} /> from now on.</Said>}
+      {take.field}
+      <div className={styles.buttons}>
+        <Button because={take.isPending ? "Taking it" : take.missing} onClick={() => take.give({ conversation: message.conversation })}>Take the conversation</Button>
+        <Button look="link" onClick={close}>Leave it there</Button>
+      </div>
+      {take.error !== null && <Failed error={take.error} />}
+      {take.answer !== undefined && <Said tone="done">It is on <Words of={take.answer.name} /> from now on.</Said>}
     </div>
   );
 }

@@ -1,16 +1,16 @@
 // Pairing two machines: one shows a code, a person types it at the other. The code counts once and for minutes; neither machine
 // sends it.
 import { useState } from "react";
-import { useAct, useAsk, useKept } from "~/ipc/client";
+import { useAsk, useKept } from "~/ipc/client";
 import type { Code, Mesh, PairingState } from "~/ipc/generated/mesh";
 import { Button } from "~/primitives/Button";
 import { Copyable } from "~/primitives/Copyable";
 import { TextArea, TextField } from "~/primitives/Field";
 import { leftClock, useLeft } from "~/primitives/left";
-import { Answer, Said } from "~/primitives/States";
+import { Answer, Failed, Said } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import styles from "./Mesh.module.css";
-import { AtTerminal, NotDone, useMayChange } from "./Terminal";
+import { type BySaying, useSaying } from "./Person";
 import { addressesIn, typedCode } from "./words";
 
 /** How often it is asked how a pairing stands, while one is waited for: no notice tells of that. */
@@ -33,28 +33,26 @@ export function Pair({ mesh }: { mesh: Mesh }) {
 function Now({ now, mesh }: { now: PairingState; mesh: Mesh }) {
   // Where both meet is told once, with the code.
   const [kept, keep] = useKept<Code>("mesh.invite");
-  const invite = useAct("mesh.invite", { taken: keep });
-  const join = useAct("mesh.join");
-  const mayChange = useMayChange();
+  const invite = useSaying("mesh.invite", { taken: keep });
+  const join = useSaying("mesh.join");
   const [isTyping, setTyping] = useState(false);
   const left = useLeft(now.state === "waiting" ? now.until : null);
   const isWaiting = now.state === "waiting" && left !== 0;
   const isShown = isWaiting && now.code !== null;
-  const show = () => invite.mutate({}, { onSuccess: () => setTyping(false) });
+  const show = () => invite.give({}, () => setTyping(false));
   return (
     <>
       {isShown && <Shown code={now.code ?? ""} left={left} at={kept !== null && kept.code === now.code ? kept.at : mesh.relays} />}
       {isWaiting && !isShown && <p role="status">The code was taken. The other machine is waited for{left !== null && <>, for <b role="timer">{leftClock(left)}</b> more</>}.</p>}
       {!isWaiting && <End now={now} isOver={left === 0} />}
       {!isShown && !isTyping && <p>Show a code here and type it at the other machine, or the other way round. The mesh must be on at both.</p>}
-      {mayChange ? (
-        <div className={styles.buttons}>
-          <Button because={invite.isPending ? "Asking" : null} onClick={show}>{isShown ? "Show a new code" : "Show a code"}</Button>
-          {!isTyping && <Button onClick={() => setTyping(true)}>Type a code</Button>}
-        </div>
-      ) : <AtTerminal what="pair a machine" command="hermit mesh pair" />}
-      <NotDone error={invite.error} what="show a code" command="hermit mesh pair" />
-      {isTyping && mayChange && <Typed mesh={mesh} join={join} close={() => setTyping(false)} />}
+      {!isTyping && invite.field}
+      <div className={styles.buttons}>
+        {!isTyping && <Button because={invite.isPending ? "Asking" : invite.missing} onClick={show}>{isShown ? "Show a new code" : "Show a code"}</Button>}
+        {!isTyping && <Button onClick={() => setTyping(true)}>Type a code</Button>}
+      </div>
+      {invite.error !== null && <Failed error={invite.error} />}
+      {isTyping && <Typed mesh={mesh} join={join} close={() => setTyping(false)} />}
     </>
   );
 }
@@ -82,12 +80,12 @@ function Shown({ code, left, at }: { code: string; left: number | null; at: read
   );
 }
 
-function Typed({ mesh, join, close }: { mesh: Mesh; join: ReturnType<typeof useAct<"mesh.join">>; close: () => void }) {
+function Typed({ mesh, join, close }: { mesh: Mesh; join: BySaying<"mesh.join">; close: () => void }) {
   const [text, setText] = useState("");
   const [at, setAt] = useState("");
   const code = typedCode(text);
-  const because = join.isPending ? "Asking" : code === null ? "A code has 10 letters and digits" : mesh.relays.length === 0 && addressesIn(at).length === 0 ? "Say where both meet: this machine has no relay" : null;
-  const go = () => join.mutate({ code: code ?? "", at: addressesIn(at) }, { onSuccess: close });
+  const because = join.isPending ? "Asking" : code === null ? "A code has 10 letters and digits" : mesh.relays.length === 0 && addressesIn(at).length === 0 ? "Say where both meet: this machine has no relay" : join.missing;
+  const go = () => join.give({ code: code ?? "", at: addressesIn(at) }, close);
   return (
     <form className={styles.inner} aria-label="Code of another machine" onSubmit={(event) => { event.preventDefault(); if (because === null) go(); }}>
       <TextField label="Code that the other machine shows" mono value={text} autoComplete="off" spellCheck={false} placeholder="ABCD-EFGHJK" onChange={(event) => setText(event.target.value)} />
@@ -95,12 +93,13 @@ function Typed({ mesh, join, close }: { mesh: Mesh; join: ReturnType<typeof useA
         label="Where both meet (optional)" rows={2} value={at} spellCheck={false} placeholder={"wss://relay.example\n192.168.1.5:7447"}
         hint="Addresses that the other machine names with its code, one a line. The relays of this machine where nothing is said." onChange={(event) => setAt(event.target.value)}
       />
+      {join.field}
       <div className={styles.buttons}>
         <Button look="person" type="submit" because={because}>Pair</Button>
         <Button look="link" onClick={close}>Cancel</Button>
       </div>
       {because !== null && !join.isPending && text !== "" && <p className={styles.note}>{because}.</p>}
-      <NotDone error={join.error} what="pair a machine" command={`hermit mesh pair ${code ?? "CODE"}`} />
+      {join.error !== null && <Failed error={join.error} />}
     </form>
   );
 }

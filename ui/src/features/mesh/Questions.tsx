@@ -1,11 +1,10 @@
 // What other machines ask a person here: the lines of the exact packet, and an answer that the approval key of this machine signs.
 // The other machine judges whether it counts there.
 import { useState } from "react";
-import { useAct, useAsk, useHost } from "~/ipc/client";
+import { useAsk, useHost } from "~/ipc/client";
 import type { Question } from "~/ipc/generated/mesh";
 import { Button } from "~/primitives/Button";
 import { Copyable } from "~/primitives/Copyable";
-import { TextField } from "~/primitives/Field";
 import { Hash } from "~/primitives/Hash";
 import { useLeft } from "~/primitives/left";
 import { useParts } from "~/primitives/Parts";
@@ -15,6 +14,7 @@ import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { capital, count, said } from "~/screen/words";
 import styles from "./Mesh.module.css";
+import { useSaying } from "./Person";
 import { nodeName } from "./words";
 
 export function Questions() {
@@ -63,11 +63,10 @@ function One({ question: one }: { question: Question }) {
 
 function Decide({ question: one }: { question: Question }) {
   const host = useHost();
-  const answer = useAct("mesh.answer");
+  const answer = useSaying("mesh.answer", { always: true });
   const [isYes, setYes] = useState(false);
-  const [passphrase, setPassphrase] = useState("");
   // Where a yes is given in a window of its own, or at a terminal, no passphrase is typed here.
-  if (host.deciding !== "passphrase") {
+  if (host.person === undefined) {
     return (
       <div className={styles.how}>
         <p>The approval key of this machine signs the answer, at a terminal:</p>
@@ -76,18 +75,11 @@ function Decide({ question: one }: { question: Question }) {
       </div>
     );
   }
-  const say = (allow: boolean) => {
-    const given = passphrase;
-    setPassphrase("");
-    answer.mutate({ approval: one.approval, allow, signed: null, passphrase: given === "" ? null : given });
-  };
-  const because = answer.isPending ? "It is being signed" : passphrase === "" ? "Type the passphrase first" : null;
+  const say = (allow: boolean) => answer.give({ approval: one.approval, allow, packet_sha256: one.packet_sha256 });
+  const because = answer.isPending ? "It is being signed" : answer.missing;
   return (
     <div className={styles.form} role="group" aria-label="Your answer">
-      <TextField
-        label="Approval passphrase of this machine" type="password" value={passphrase} autoComplete="off"
-        hint="The key of this machine signs your answer. It is opened for that alone." onChange={(event) => setPassphrase(event.target.value)}
-      />
+      {answer.field}
       <div className={styles.buttons}>
         <Button data-deny because={because} onClick={() => say(false)}>Deny</Button>
         {isYes

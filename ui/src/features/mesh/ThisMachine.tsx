@@ -2,35 +2,30 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { known, ModelChoice } from "~/features/tasks/ModelChoice";
-import { useAct, useAsk } from "~/ipc/client";
+import { useAsk } from "~/ipc/client";
 import type { Mesh, Set as Wanted } from "~/ipc/generated/mesh";
 import { Button } from "~/primitives/Button";
 import { Facts } from "~/primitives/Facts";
 import { Select, TextArea, TextField } from "~/primitives/Field";
 import { Hash } from "~/primitives/Hash";
-import { Said } from "~/primitives/States";
+import { Failed, Said } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import { modelName } from "~/screen/words";
 import { Folders } from "./Folders";
 import styles from "./Mesh.module.css";
-import { AtTerminal, NotDone, useMayChange } from "./Terminal";
+import { useSaying } from "./Person";
 import { addressesIn, wrongRelay } from "./words";
 
 const STANDARD = "standard";
 const OTHER = "other";
-const WHAT = "change what this machine is in the mesh";
-const COMMAND = "hermit mesh on --name NAME --relay wss://relay.example --folder ALIAS=PATH";
 
 export function ThisMachine({ mesh }: { mesh: Mesh }) {
-  const mayChange = useMayChange();
   return (
     <section className={styles.section} aria-labelledby="this">
       <h2 id="this">This machine</h2>
       {mesh.on && <Standing mesh={mesh} />}
-      {mayChange
-        // Settings that were changed elsewhere meanwhile are what the form begins with.
-        ? <Form key={JSON.stringify([mesh.on, mesh.name, mesh.relays, mesh.listen, mesh.folders, mesh.model])} mesh={mesh} />
-        : <AtTerminal what={WHAT} command={COMMAND} />}
+      {/* Settings that were changed elsewhere meanwhile are what the form begins with. */}
+      <Form key={JSON.stringify([mesh.on, mesh.name, mesh.relays, mesh.listen, mesh.folders, mesh.model])} mesh={mesh} />
     </section>
   );
 }
@@ -45,13 +40,14 @@ function Standing({ mesh }: { mesh: Mesh }) {
       ["Reads at", mesh.relays.length === 0 ? "No relay" : <Words key="relays" of={mesh.relays.join(", ")} />],
       ["Reached at", mesh.listen === null ? "No address of its own" : <Words key="listen" of={mesh.listen} />],
       ["Takes goals for", folders.length === 0 ? "No folder" : <ul key="folders" className={styles.plain}>{folders.map(([alias, path]) => <li key={alias}><b><Words of={alias} /></b>: <code><Words of={path} /></code></li>)}</ul>],
+      mesh.cosign_key === null ? null : ["Signs heads of the others as", <code key="cosign"><Words of={mesh.cosign_key} /></code>],
       ["Works with", mesh.model === null ? "The default model" : <Words key="model" of={modelName(mesh.model)} />],
     ]} />
   );
 }
 
 function Form({ mesh }: { mesh: Mesh }) {
-  const set = useAct("mesh.set");
+  const set = useSaying("mesh.set");
   const soul = useAsk("identity.show", {});
   const [name, setName] = useState(mesh.name ?? "");
   const [relays, setRelays] = useState(mesh.relays.join("\n"));
@@ -74,9 +70,9 @@ function Form({ mesh }: { mesh: Mesh }) {
   const wrong = name.trim() === "" ? "Give this machine a name for your others"
     : who === OTHER && (address === null || address.trim() === "") ? "Choose a model"
     : wrongRelay(list) ?? (!mesh.on && list.length === 0 && listen.trim() === "" ? "Name a relay, or an address at which the others reach this machine" : null);
-  const because = set.isPending ? (mesh.on ? "Saving" : "Turning it on") : wrong ?? (Object.keys(wanted).length === 0 ? "Nothing is changed yet" : null);
+  const because = set.isPending ? (mesh.on ? "Saving" : "Turning it on") : wrong ?? (Object.keys(wanted).length === 0 ? "Nothing is changed yet" : set.missing);
   return (
-    <form className={styles.form} aria-label="This machine" onSubmit={(event) => { event.preventDefault(); if (because === null) set.mutate(wanted); }}>
+    <form className={styles.form} aria-label="This machine" onSubmit={(event) => { event.preventDefault(); if (because === null) set.give(wanted); }}>
       {lacksSoul && <Said tone="note">Machines know each other by the key of their instance, and this one has none yet. Write <Link to="/identity">SOUL.md</Link> first: who this instance is, in your words.</Said>}
       <TextField label="Name" value={name} placeholder="desktop" spellCheck={false} hint="As your other machines call it." onChange={(event) => setName(event.target.value)} />
       <TextArea label="Relays" rows={2} value={relays} spellCheck={false} placeholder="wss://relay.example" hint="Where this machine reads, one a line, 8 at most. All of them are written to; one that answers is enough." onChange={(event) => setRelays(event.target.value)} />
@@ -87,12 +83,13 @@ function Form({ mesh }: { mesh: Mesh }) {
         options={[{ value: STANDARD, label: "The default model of this machine" }, { value: OTHER, label: "A model that you choose" }]}
       />
       {who === OTHER && <ModelChoice value={address} onChange={setModel} />}
+      {set.field}
       <div className={styles.buttons}>
         <Button type="submit" look={mesh.on ? "plain" : "person"} because={because}>{mesh.on ? "Save" : "Turn the mesh on"}</Button>
         {mesh.on && <Off />}
       </div>
       {because !== null && !set.isPending && <p className={styles.note}>{because}.</p>}
-      <NotDone error={set.error} what={WHAT} command={COMMAND} />
+      {set.error !== null && <Failed error={set.error} />}
     </form>
   );
 }
@@ -103,17 +100,18 @@ function sameFolders(one: Readonly<Record<string, string>>, other: Readonly<Reco
 }
 
 function Off() {
-  const set = useAct("mesh.set");
+  const set = useSaying("mesh.set");
   const [sure, setSure] = useState(false);
   if (!sure) return <Button look="link" onClick={() => setSure(true)}>Turn it off</Button>;
   return (
     <div className={styles.inner} role="group" aria-label="Turn the mesh off">
       <p>Nothing is sent to your other machines and nothing of them is heard from then on. What happened so far stays in the log.</p>
+      {set.field}
       <div className={styles.buttons}>
-        <Button because={set.isPending ? "Turning it off" : null} onClick={() => set.mutate({ on: false })}>Turn the mesh off</Button>
+        <Button because={set.isPending ? "Turning it off" : set.missing} onClick={() => set.give({ on: false })}>Turn the mesh off</Button>
         <Button look="link" onClick={() => setSure(false)}>Keep it on</Button>
       </div>
-      <NotDone error={set.error} what={WHAT} command="hermit mesh off" />
+      {set.error !== null && <Failed error={set.error} />}
     </div>
   );
 }

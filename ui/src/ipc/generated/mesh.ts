@@ -92,16 +92,19 @@ export interface Approver {
   node: string;
   /** Whether it may. */
   allow: boolean;
-  signed?: PersonSigned | null;
+  /** What this machine's approval key signed of that key, base64 of the DSSE envelope; nothing to take it away. */
+  signed?: string | null;
 }
 
 /** An answer to what another machine asks. */
 export interface Answer {
   approval: string;
   allow: boolean;
-  /** What the approval key of this machine signed for it, base64; not needed in the process that holds the store. */
+  /** What was shown: another packet is not answered. */
+  packet_sha256?: string | null;
+  /** What the approval key of this machine signed for it, base64. */
   signed?: string | null;
-  /** The passphrase of the keychain, where the key has one. */
+  /** Where nothing was signed: what opens the approval key for this one answer. */
   passphrase?: string | null;
 }
 
@@ -129,6 +132,8 @@ export interface Mesh {
   name: string | null;
   /** The public key that this machine speaks with, in hex; none before it was on. */
   node: string | null;
+  /** The key by which it signs that it has seen heads of the logs of the others, as a reader of their proofs names it. */
+  cosign_key: string | null;
   relays: string[];
   listen: string | null;
   /** Folders by alias. */
@@ -202,6 +207,8 @@ export interface Node {
   approval_key: string | null;
   /** Whether that key may say yes here. */
   is_approver: boolean;
+  /** The key by which it signed a head of this log last: whoever reads a proof names it as that of a witness. */
+  cosign_key: string | null;
   is_withdrawn: boolean;
 }
 
@@ -283,9 +290,8 @@ export interface Question {
   packet_sha256: string;
   title: Text;
   lines: Text[];
-  /** What is to be signed for a yes and for a no, base64. */
-  to_sign_yes: string;
-  to_sign_no: string;
+  /** What an answer needs beside the packet, base64 of its canonical JSON. */
+  to_sign: string;
 }
 
 /** A file that was written or read. */
