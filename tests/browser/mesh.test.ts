@@ -21,7 +21,7 @@ let relayUrl = "";
 
 const button = (world: World, name: string) => world.page.getByRole("button", { name, exact: true });
 const machine = (world: World, name: string) => world.page.getByRole("article", { name, exact: true });
-const messages = (world: World) => world.page.getByRole("list", { name: "Messages" });
+const messages = (world: World) => world.page.getByRole("list", { name: "Messages", exact: true });
 
 /** A port of this machine that nobody listens at. */
 async function freePort(): Promise<number> {
