@@ -312,7 +312,7 @@ impl api::Host for Local {
         packet: &[u8],
         allow: bool,
         passphrase: &[u8],
-    ) -> Result<mesh::SignedDecision, wire::Error> {
+    ) -> Result<::mesh::SignedDecision, wire::Error> {
         crate::approval_signing::sign_answer_at_page(&self.home, (question, packet), allow, passphrase)
     }
 

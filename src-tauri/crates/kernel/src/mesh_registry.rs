@@ -132,6 +132,11 @@ impl MeshRegistry {
         self.node.filter(|_| self.is_joined)
     }
 
+    /// What the node believes, or believed before it left.
+    pub(crate) const fn believed(&self) -> Option<&State> {
+        self.state.as_ref()
+    }
+
     /// As its person calls this machine, while it is a node.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref().filter(|_| self.is_joined)

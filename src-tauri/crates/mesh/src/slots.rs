@@ -51,11 +51,6 @@ pub(crate) fn add_claim(claims: &mut Claims, (epoch, maker): (u64, NodeId), numb
 }
 
 impl State {
-    /// This node.
-    pub const fn me(&self) -> NodeId {
-        self.me
-    }
-
     /// A schedule as it was stated last: by a machine that was not withdrawn, where one of those stated it.
     pub fn schedule(&self, name: &str) -> Option<&Schedule> {
         let stated = self.schedules.get(name)?;

@@ -233,7 +233,15 @@ fn deliveries_have_a_form_that_can_be_recorded() {
     let (conversation, envelope) = ("c".to_owned(), "hello".to_owned());
     let input = Input { conversation: conversation.clone(), origin: node, envelope, hops: 1 };
     let (approval, at) = ("a".to_owned(), NOW);
-    let card = Card { approval, packet: Digest::of(b"packet"), nonce: Digest::ZERO, expires_at: at, need: 1 };
+    let card = Card {
+        approval,
+        packet: Digest::of(b"packet"),
+        nonce: Digest::ZERO,
+        person: String::new(),
+        asked_at: at,
+        expires_at: at,
+        need: 1,
+    };
     let answer =
         |refused| Answer { conversation: "c".to_owned(), answers: input.id(), body: "no".into(), refused };
     for delivered in [

@@ -55,6 +55,7 @@ pub(crate) fn show(host: &dyn Host, _: Show) -> Result<Mesh, Error> {
         on: set.on,
         name: set.name.or_else(|| registry.name().map(str::to_owned)),
         node: registry.node().map(|node| node.to_string()),
+        cosign_key: host.kernel().ok().and_then(kernel::Kernel::mesh_cosign_key),
         relays: set.relays,
         listen: set.listen,
         folders: set.folders.into_iter().map(|(alias, at)| (alias, at.display().to_string())).collect(),

@@ -247,12 +247,12 @@ fn messages_are_told_as_far_as_they_came_and_page_by_page() {
         Input { conversation, origin: me, envelope, hops: 1 }
     };
     for (number, n) in (1..=3).zip(1..) {
-        let queued = Fact::Queued { to: desk, number, says: Says::Input(input(n)), at: UnixMs(0) };
+        let queued = Fact::Queued { to: desk, number, says: Says::Input(input(n)), at: UnixMs(0), before: seal::Digest::ZERO };
         kernel.record_mesh(&[queued], &[], None).unwrap();
     }
     let way = mesh::Way::Relay("wss://relay.example".to_owned());
     kernel.record_mesh(&[Fact::Accepted { to: desk, number: 2, way }], &[], None).unwrap();
-    kernel.record_mesh(&[Fact::Opened { to: desk, upto: 1 }], &[], None).unwrap();
+    kernel.record_mesh(&[Fact::Opened { to: desk, upto: 1, chain: seal::Digest::ZERO }], &[], None).unwrap();
     let all = home.must("mesh.messages", json!({}));
     assert_eq!(all["before"], Value::Null);
     let states: Vec<&str> =

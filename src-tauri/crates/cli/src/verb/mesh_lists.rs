@@ -30,6 +30,9 @@ pub(super) fn stands(out: &Output, mesh: &Mesh) {
     if let Some(node) = &mesh.node {
         out.line(format!("  key {}", plain(node)));
     }
+    if let Some(key) = &mesh.cosign_key {
+        out.say(Tone::Faint, format!("  signs heads of your other machines' logs with {}", plain(key)));
+    }
     let all = |texts: &[String]| if texts.is_empty() { "none".to_owned() } else { plain(&texts.join(", ")) };
     out.line(format!("  relays: {}", all(&mesh.relays)));
     out.line(format!("  listens at: {}", mesh.listen.as_deref().map_or_else(|| "nowhere".to_owned(), plain)));
@@ -125,6 +128,9 @@ fn details(out: &Output, one: &Node) {
             ),
         ),
         (None, _) => {}
+    }
+    if let Some(key) = &one.cosign_key {
+        out.say(Tone::Faint, format!("{} signed the head of this log with {}", name(one), plain(key)));
     }
 }
 
@@ -284,6 +290,7 @@ mod tests {
             approval_key: None,
             is_approver: false,
             is_withdrawn: false,
+            cosign_key: None,
         };
         assert_eq!(
             (here(&node).as_str(), waits(&node).as_str()),

@@ -134,6 +134,8 @@ impl<W: Ways> Engine<W> {
         // A clock that was set back is waited for by nobody.
         let is_minute = now.0.abs_diff(self.minute.0) >= MINUTE_MS.unsigned_abs();
         self.has_news |= self.parts.woken.swap(false, Ordering::SeqCst) || is_minute;
+        let slot = self.parts.kernel.next_mesh_slot();
+        self.has_news |= slot.is_some_and(|at| at <= now && at > self.looked_at);
         if self.parts.kernel.halted().is_some() {
             self.rest("Hermit is halted");
             return;
@@ -170,7 +172,8 @@ impl<W: Ways> Engine<W> {
                 let minute = Some(self.minute.plus_ms(MINUTE_MS));
                 let news = self.has_news.then(|| self.looked_at.plus_ms(TOGETHER_MS));
                 let meeting = self.meeting.as_ref().map(|meeting| meeting.next);
-                vec![self.wake_at, minute, news, self.deliver_at, meeting]
+                let slot = self.parts.kernel.next_mesh_slot().filter(|at| *at > self.looked_at);
+                vec![self.wake_at, minute, news, self.deliver_at, meeting, slot]
             }
         };
         let due = dues.into_iter().flatten().min().unwrap_or(now);

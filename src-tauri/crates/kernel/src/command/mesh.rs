@@ -2,7 +2,7 @@
 //! and what it brings is done afterwards, each thing once however often it is tried. What other machines are to be told follows from
 //! what is on record, so that it is said again until it is, and never twice.
 
-mod approvals;
+pub mod approvals;
 mod goals;
 mod heads;
 mod receipts;

@@ -64,10 +64,13 @@ pub(super) fn of(registry: &MeshRegistry, delivered: &Delivered) -> Option<(Mesh
                 named(by)
             ),
         ),
-        Delivered::NotCounted { slot, by } => (
+        Delivered::NotCounted { schedule, by, .. } => (
             MeshAlert::NotCounted,
             *by,
-            format!("The run {slot} that began here is counted for {}, which began it too", named(by)),
+            format!(
+                "A run of the schedule `{schedule}` began here and at {}, whose run of that time counts",
+                named(by)
+            ),
         ),
         _ => return None,
     })

@@ -158,7 +158,7 @@ impl Kernel {
         }
         let own = lock(&self.store).keys.get(&KeyPurpose::Log).map(|(_, key)| *key);
         let taken = match opened(state, input, own.as_ref()) {
-            Ok(envelope) => self.take_in(&registry, input, &envelope, terms),
+            Ok(envelope) => self.take_in_goal(&registry, input, &envelope, terms),
             Err(why) => Err(Error::Input(why.to_owned())),
         };
         let why = match taken {
@@ -191,7 +191,7 @@ impl Kernel {
     }
 
     /// Takes a message in once; `true` where it began its task.
-    fn take_in(
+    fn take_in_goal(
         &self,
         registry: &MeshRegistry,
         input: &Input,
