@@ -7,4 +7,5 @@ mod conformance;
 mod desktop;
 mod house;
 mod journeys;
+mod mesh;
 mod simulation;

@@ -140,7 +140,7 @@ for (const theme of ["light", "dark"] as const) {
     await world.page.evaluate((to) => { document.documentElement.dataset["theme"] = to; }, theme);
     const tasks = JSON.parse(world.hermit("task", "list", "--json")) as { rows: { task_id: string }[] };
     const task = tasks.rows[0]?.task_id ?? "";
-    const screens = ["/", "/conversations", "/tasks", "/tasks/new", `/task/${task}`, `/lineage?of=${task}`, "/knowledge", "/policy", "/tools", "/gateways", "/proof", "/settings", "/first"];
+    const screens = ["/", "/conversations", "/tasks", "/tasks/new", `/task/${task}`, `/lineage?of=${task}`, "/knowledge", "/policy", "/tools", "/gateways", "/machines", "/proof", "/settings", "/first"];
     for (const screen of screens) {
       await world.go(screen);
       await world.page.locator("#main").waitFor();

@@ -60,11 +60,11 @@ export class World {
     execFileSync(program("hermit"), ["secret", "set", name, ...hosts.flatMap((host) => ["--host", host])], { env: this.#env, input: value, stdio: ["pipe", "pipe", "pipe"] });
   }
 
-  /** Starts `hermit`, which goes on; its lines, as they come. */
-  begin(...words: string[]): { line: () => Promise<string> } {
+  /** Starts `hermit`, which goes on; its lines, as they come, and what ends it. */
+  begin(...words: string[]): { line: () => Promise<string>; end: () => void } {
     const child = spawn(program("hermit"), words, { env: this.#env, stdio: ["ignore", "pipe", "inherit"] });
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    return { line: async () => String((await lines.next()).value) };
+    return { line: async () => String((await lines.next()).value), end: () => void child.kill("SIGTERM") };
   }
 
   /** What the verifier says of a proof, which knows nothing of the store; it throws where it is not valid. */

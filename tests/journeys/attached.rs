@@ -14,13 +14,13 @@ use testkit::Lines;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// `hermit serve`, which is killed when the story is over.
-pub(super) struct Served {
+pub struct Served {
     child: Child,
     told: Value,
 }
 
 impl Served {
-    pub(super) fn by(stage: &Stage) -> Self {
+    pub fn by(stage: &Stage) -> Self {
         let mut child = stage
             .command(&["--json", "serve"])
             .stdout(Stdio::piped())
@@ -42,12 +42,12 @@ impl Served {
     }
 
     /// The process that holds the store: what was started may only have started it.
-    pub(super) fn pid(&self) -> String {
+    pub fn pid(&self) -> String {
         self.told["pid"].as_u64().expect("a process").to_string()
     }
 
     /// Where it is reached: name and port.
-    pub(super) fn address(&self) -> String {
+    pub fn address(&self) -> String {
         self.told["address"].as_str().expect("an address").to_owned()
     }
 
@@ -57,19 +57,19 @@ impl Served {
     }
 
     /// A request of a program that has the token of the host: status and answer.
-    pub(super) fn ask(&self, stage: &Stage, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    pub fn ask(&self, stage: &Stage, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let token = std::fs::read_to_string(stage.home().join("gateway.token")).expect("a token");
         self.ask_with(&format!("Authorization: Bearer {}\r\n", token.trim()), (method, path), body)
     }
 
     /// The same with other header lines.
-    pub(super) fn ask_with(&self, lines: &str, (method, path): (&str, &str), body: &Value) -> (u16, Value) {
+    pub fn ask_with(&self, lines: &str, (method, path): (&str, &str), body: &Value) -> (u16, Value) {
         let (status, _, text) = self.exchange(lines, (method, path), body);
         (status, serde_json::from_str(&text).unwrap_or_else(|e| panic!("no JSON: {e}: {text}")))
     }
 
     /// The same: status, head and body of the answer. Null is no body.
-    pub(super) fn exchange(
+    pub fn exchange(
         &self,
         lines: &str,
         (method, path): (&str, &str),

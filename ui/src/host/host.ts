@@ -88,12 +88,17 @@ export interface Pen extends Offers {
   allowOverride(denial: Denial, passphrase: string, word: string): Promise<void>;
 }
 
+/** Commands of the mesh that a person gives. */
+export type OfMesh = "mesh.set" | "mesh.invite" | "mesh.join" | "mesh.take" | "mesh.approver" | "mesh.answer";
+
 /** What a person on a page says outright, with the passphrase. */
 export interface Person {
   boot(passphrase: string): Promise<void>;
   settle(found: { task: string; result: string; note: string }, passphrase: string): Promise<void>;
   /** Lets a schedule or a gateway go on that is paused. */
   resume(paused: { of: "schedule" | "gateway"; name: string }, passphrase: string): Promise<void>;
+  /** Gives a command of the mesh, which is signed where it has to be. */
+  mesh<N extends OfMesh>(command: N, params: Commands[N]["params"], passphrase: string): Promise<Commands[N]["answer"]>;
 }
 
 /** How the keys of a host stand. */
@@ -191,7 +196,7 @@ export interface Pushes {
 }
 
 /** Commands that make a file, and the parameter that says where. */
-export type Making = "proof.export" | "gate.export" | "changes.export" | "store.backup" | "identity.export";
+export type Making = "proof.export" | "gate.export" | "changes.export" | "store.backup" | "identity.export" | "mesh.export";
 type Placed = "path" | "to";
 
 /** Files of a page, which names no place of the host's machine. */

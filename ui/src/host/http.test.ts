@@ -48,6 +48,8 @@ test("a passphrase goes as its bytes, so that no escape of it is needed", async 
   const host = await HttpHost.open("abc123");
   await host.person.boot("a\"b");
   expect(asked.at(-1)?.init.body).toBe('{"passphrase":[97,34,98]}');
+  await host.person.mesh("mesh.answer", { approval: "apr_1", allow: false, packet_sha256: "00" }, "a\"b");
+  expect([asked.at(-1)?.path, asked.at(-1)?.init.body]).toEqual(["/api/session/mesh", '{"command":"mesh.answer","params":{"approval":"apr_1","allow":false,"packet_sha256":"00"},"passphrase":[97,34,98]}']);
 });
 
 test("without a session a person is told which link to open", async () => {

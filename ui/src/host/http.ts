@@ -3,7 +3,7 @@
 // this host asks for it. No cookie: cookies know no ports, and would go to every server of this machine.
 import type { CommandName, Commands } from "~/ipc/generated/commands";
 import type { Error as WireError, Notice } from "~/ipc/generated/shared";
-import { type Devices, type Files, type Host, type Keyring, type Link, type Passkeys, type Pen, type Pushes, Refused } from "./host";
+import { type Devices, type Files, type Host, type Keyring, type Link, type OfMesh, type Passkeys, type Pen, type Pushes, Refused } from "./host";
 import { pushesOf } from "./push";
 import { type SignInAsked, make, placeOf, sign, signIn } from "./webauthn";
 
@@ -153,6 +153,8 @@ export class HttpHost implements Host {
     resume: async (paused: { of: "schedule" | "gateway"; name: string }, passphrase: string) => {
       await told("resume", { ...paused, passphrase: bytes(passphrase) });
     },
+    mesh: <N extends OfMesh>(command: N, params: Commands[N]["params"], passphrase: string) =>
+      told<Commands[N]["answer"]>("mesh", { command, params, passphrase: bytes(passphrase) }),
   };
 
   readonly keys: Keyring = {
@@ -195,6 +197,11 @@ export class HttpHost implements Host {
   };
 
   async call<N extends CommandName>(name: N, params: Commands[N]["params"], signal?: AbortSignal) {
+    // A passphrase goes where wrong ones are counted, and as bytes.
+    if (name === "mesh.answer") {
+      const { passphrase, ...asked } = params as Commands["mesh.answer"]["params"];
+      if (typeof passphrase === "string") return told<Commands[N]["answer"]>("mesh", { command: name, params: asked, passphrase: bytes(passphrase) });
+    }
     const body = JSON.stringify(params);
     const answer = await ask(`/api/${name}`, { ...JSON_POST, body, signal: signal ?? null });
     return (await answer.json()) as Commands[N]["answer"];

@@ -43,6 +43,7 @@ const OUTLINES = {
   microphone: <><rect x="6" y="1.800" width="4" height="7.400" rx="2" /><path d="M3.500 7.500c0 6 9 6 9 0M8 12v2.200" /></>,
   anchor: <><circle cx="8" cy="3.500" r="1.500" /><path d="M8 5v8.500M5.500 7.500h5M2.500 9c0 3 2.500 4.500 5.500 4.500s5.500-1.500 5.500-4.500" /></>,
   identity: <><circle cx="8" cy="5.500" r="2.700" /><path d="M2.800 13.500c0-3 2.200-4.200 5.200-4.200s5.200 1.200 5.200 4.200" /></>,
+  machines: <><rect x="1.500" y="3" width="8.500" height="6" rx="1" /><path d="M3.500 11.500h4M5.700 9v2.500" /><rect x="11.500" y="6.500" width="3" height="6.500" rx=".8" /></>,
   board: <path d="M2.500 3h3v10h-3zM6.500 3h3v7h-3zM10.500 3h3v5h-3z" />,
 } as const satisfies Record<string, ReactNode>;
 

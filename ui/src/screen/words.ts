@@ -52,7 +52,7 @@ export function className(kind: ActionClass): string {
 
 const SURFACE: Readonly<Record<Surface, string>> = {
   terminal: "at the terminal", approval_window: "in the approval window", browser: "in the browser", test: "in a test", run_api: "through the API",
-  mcp: "through MCP", script: "by a script", main_window: "in the app", notification: "in a notification", chat: "in a chat",
+  mcp: "through MCP", script: "by a script", main_window: "in the app", notification: "in a notification", chat: "in a chat", mesh: "at another machine",
 };
 
 /** Where an answer was given. */

@@ -13,6 +13,7 @@ import type { Event } from "~/ipc/generated/task_events";
 import { ENTITY_TYPE, type NodeKind, type PolicyVerdict } from "~/ipc/generated/words";
 import { oneOf } from "~/ipc/words";
 import { NO_CLOCKS, PROVEN, identityThen } from "./identity";
+import { MESH, NOT_HEARD, meshMessage, meshReceipt, node as machine } from "./mesh";
 import { SERVICES } from "./services";
 
 export const AT = Date.UTC(2026, 10, 22, 2, 0);
@@ -227,6 +228,12 @@ export function sceneAnswers(): Answers {
     "identity.show": ({ version }) => identityThen(version),
     "anchors.list": { anchors: [PROVEN], next: null },
     "anchors.clocks": NO_CLOCKS,
+    "mesh.show": MESH,
+    "mesh.nodes": { nodes: [machine(), NOT_HEARD] },
+    "mesh.pairing": { state: "none", code: null, until: null, node: null, name: null },
+    "mesh.questions": { questions: [] },
+    "mesh.messages": { messages: [meshMessage(1)], before: null },
+    "mesh.receipts": { receipts: [meshReceipt(1)], before: null },
     "gateways.list": { gateways: [GATEWAY] },
     "gateways.services": SERVICES,
     "gateways.senders": { name: "family", senders: [SENDER] },

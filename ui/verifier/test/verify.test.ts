@@ -4,12 +4,16 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ed25519 } from "@noble/curves/ed25519.js";
 import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { textOf, utf8 } from "../src/verify/read/bytes.ts";
 import { verify, type Checked } from "../src/verify/check.ts";
 import { digestOf } from "../src/verify/read/digest.ts";
 import { isKnown, parseName } from "../src/verify/layout.ts";
+import { PublicKey } from "../src/verify/keys.ts";
+import { WitnessKey } from "../src/verify/cosignature.ts";
+import { parseNote } from "../src/verify/note.ts";
 import { parseTrust } from "../src/verify/trust.ts";
 import { openZip, writeZip } from "../src/verify/zip.ts";
 import { by, headers, whole } from "./anchored.ts";
@@ -57,6 +61,24 @@ test("keys that followed others lead from the one the reader has, and a checkpoi
     files.delete(name);
     expect(verify(() => openZip(writeZip(files)), before).report.verdict, name).not.toBe("valid");
   }
+});
+
+test("a machine of the mesh or another witness is told by its name where the reader names its key", () => {
+  const rotated = data("rotated.zip");
+  const head = parseNote(filesOf(rotated).get("log/checkpoint") ?? new Uint8Array());
+  const name = head.signatures.at(-1)?.name ?? "";
+  const signer = PublicKey.fromBytes(ed25519.getPublicKey(new Uint8Array(32).fill(201)));
+  const told = (witness: WitnessKey) => {
+    const before = parseTrust(textOf(data("rotated.before.pub.pem"), "key"));
+    const { report } = verify(() => openZip(rotated), [before, parseTrust(witness.toString())]);
+    expect(report.verdict).toBe("valid");
+    return { proven: report.proven.join("\n"), missing: report.not_shown.join("\n") };
+  };
+  expect(told(new WitnessKey(name, signer)).proven).toContain(`the witness ${name}, whose key you named, has seen this log only grow`);
+  const machine = `hermit.local/node/${"ab".repeat(32)}`;
+  const other = told(new WitnessKey(machine, signer));
+  expect(other.proven).not.toContain("whose key you named");
+  expect(other.missing).toContain(`a cosignature by the witness ${machine}`);
 });
 
 test("without a trusted key the best verdict says who signed", () => {

@@ -4,6 +4,7 @@ use crate::host::{BundleSigners, Flow, Stands};
 use crate::{Host, Journal};
 use acts::sensitive_paths::PathKind;
 use kernel::Kernel;
+use kernel::command::mesh::approvals::MeshQuestion;
 use kernel::command::person::{Matter, Signed};
 use kernel::command::submit::Reasoning;
 use kernel::sender::Sender;
@@ -59,6 +60,8 @@ pub(crate) fn admit(asker: Asker, name: &str, params: &Value, lent: &[String]) -
         return Ok(());
     }
     let given = |field: &str| params.get(field).is_some_and(|value| !value.is_null());
+    // Whoever takes a yes away from a machine narrows.
+    let narrows = name == "mesh.approver" && params.get("allow") == Some(&Value::Bool(false));
     match info.access {
         Access::owner => {
             return Err(forbidden(format!("`{name}` runs only in the process that holds the store"))
@@ -70,7 +73,9 @@ pub(crate) fn admit(asker: Asker, name: &str, params: &Value, lent: &[String]) -
                  passphrase itself",
             ));
         }
-        Access::surface if !asker.has_person() && (caller == Caller::Page || !given("signed")) => {
+        Access::surface
+            if !narrows && !asker.has_person() && (caller == Caller::Page || !given("signed")) =>
+        {
             let how = match name {
                 "models.standard" | "models.embed" => {
                     "a person says it in the app, at a terminal of this machine (`hermit models use`, `hermit models \
@@ -84,6 +89,12 @@ pub(crate) fn admit(asker: Asker, name: &str, params: &Value, lent: &[String]) -
             return Err(forbidden(format!("only a person may ask `{name}`")).hint(how));
         }
         _ => {}
+    }
+    // Where wrong ones are counted, a page of this host sends it.
+    if name == "mesh.answer" && given("passphrase") {
+        return Err(forbidden("a program does not answer with the approval passphrase").hint(
+            "a person answers at a terminal with `hermit mesh answer`, or on a page, which asks for it",
+        ));
     }
     if name == "artifacts.ingest"
         && params.get("trust").and_then(Value::as_str).is_some_and(|trust| trust != "untrusted")
@@ -265,6 +276,16 @@ impl Host for Through<'_> {
         self.host.sign_decision(matter, subject, passphrase)
     }
 
+    fn sign_answer(
+        &self,
+        question: &MeshQuestion,
+        packet: &[u8],
+        allow: bool,
+        passphrase: &[u8],
+    ) -> Result<mesh::SignedDecision, Error> {
+        self.host.sign_answer(question, packet, allow, passphrase)
+    }
+
     fn cosign(&self) -> Vec<String> {
         self.host.cosign()
     }
@@ -299,6 +320,10 @@ impl Host for Through<'_> {
 
     fn anchor_clocks(&self) -> Option<&dyn crate::AnchorClocks> {
         self.host.anchor_clocks()
+    }
+
+    fn mesh(&self) -> Option<&dyn crate::Mesh> {
+        self.host.mesh()
     }
 
     fn model_box(&self) -> Option<&dyn crate::ModelBox> {

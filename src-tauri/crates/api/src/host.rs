@@ -216,6 +216,20 @@ pub trait Host: Send + Sync {
         Err(wire::Error::new(wire::Code::KeyLocked, "there is no approval key here"))
     }
 
+    /// Signs the answer of that person to what another machine asks, likewise.
+    ///
+    /// # Errors
+    /// As [`Host::sign_yes`]; [`wire::Code::Refused`] and [`wire::Code::Usage`] for what is no packet, or another one.
+    fn sign_answer(
+        &self,
+        _question: &kernel::command::mesh::approvals::MeshQuestion,
+        _packet: &[u8],
+        _allow: bool,
+        _passphrase: &[u8],
+    ) -> Result<mesh::SignedDecision, wire::Error> {
+        Err(wire::Error::new(wire::Code::KeyLocked, "there is no approval key here"))
+    }
+
     /// Log-ins at servers of tools, in the process that holds the store.
     fn logins(&self) -> Option<&dyn Logins> {
         None
@@ -228,6 +242,11 @@ pub trait Host: Send + Sync {
 
     /// Clocks elsewhere that are set, and the wallet of this instance.
     fn anchor_clocks(&self) -> Option<&dyn crate::AnchorClocks> {
+        None
+    }
+
+    /// The mesh of one's own machines, in a process that can run it.
+    fn mesh(&self) -> Option<&dyn crate::Mesh> {
         None
     }
 

@@ -4,14 +4,15 @@
 //! a browser's session, and for nothing else. The key is opened for this one signature and closed again; what the
 //! kernel is handed is the same signed envelope that a terminal makes, and it believes the signature alone.
 
+use crate::convert::to_base64;
 use crate::ids::find;
-use crate::{Host, Wire as _, body, fold, not_found};
+use crate::{Host, Wire as _, body, fold, not_found, usage};
 use governance::standing::in_words;
 use kernel::command::approve::Answered;
 use kernel::command::halt::boot_subject;
-use kernel::command::person::Matter;
+use kernel::command::person::{Matter, Signed, mesh_subject};
 use kernel::command::resolve::settle_subject;
-use model::approval::ApprovalStatus;
+use model::approval::{ApprovalStatus, Surface};
 use model::ingress::Channel;
 use model::policy::RiskBand;
 use model::principal::PrincipalType;
@@ -19,6 +20,7 @@ use model::receipt::ResultCode;
 use model::standing::StandingGrant;
 use model::{ApprovalId, TaskId};
 use projections::rows::ApprovalRow;
+use serde_json::{Value, json};
 use wire::approvals::Decided;
 use wire::grants::{Propose, Rehearsed};
 use wire::policy::{DraftOverride, Judged, OverrideAllowed};
@@ -275,6 +277,36 @@ pub fn resume(host: &dyn Host, (paused, name): (Paused, &str), passphrase: &[u8]
         }
     }
     Ok(())
+}
+
+/// Gives a command of the mesh that a person gives, likewise; its folders are named as a page names folders.
+///
+/// # Errors
+/// As [`boot`]; [`Code::Usage`] for a command that no person signs, and what the command says.
+pub fn mesh(host: &dyn Host, command: &str, params: Value, passphrase: &[u8]) -> Result<Value, Error> {
+    let mut params = body::mesh::to_sign(command, params)?;
+    let (field, signed) = match command {
+        "mesh.answer" => {
+            let words = std::str::from_utf8(passphrase).map_err(|_| usage("the passphrase is no text"))?;
+            ("passphrase", Value::from(words))
+        }
+        "mesh.approver" => {
+            let machine = params.get("node").and_then(Value::as_str).unwrap_or_default();
+            let draft = body::mesh_answers::to_enrol(host, machine, Surface::Browser)?;
+            ("signed", Value::from(to_base64(&host.sign_passkey(&draft, passphrase)?)))
+        }
+        _ => {
+            let subject = mesh_subject(command, &params).wire()?;
+            let Signed { text, signature, .. } = host.sign_decision(Matter::Mesh, subject, passphrase)?;
+            let text = String::from_utf8(text).map_err(crate::failed)?;
+            ("signed", json!({ "text": text, "signature": signature.to_string() }))
+        }
+    };
+    if let Some(fields) = params.as_object_mut() {
+        fields.insert(field.to_owned(), signed);
+    }
+    // Whoever gave the passphrase is there.
+    crate::call(&crate::Through::new(host, crate::Asker::page(true)), command, params)
 }
 
 fn waiting(host: &dyn Host, named: &str) -> Result<ApprovalRow, Error> {

@@ -238,7 +238,7 @@ pub(crate) fn decided_by_security_key(
     let state = fold::store_state(&host.reader()?)?;
     let is_of_a_page = |one: &&PasskeyRecord| one.credential_id == id && one.origin != SECURITY_KEY_ORIGIN;
     if state.passkeys.all().iter().any(is_of_a_page) {
-        let why = "a passkey of a page says yes on that page";
+        let why = "a passkey of a page says yes on that page, and the key of another machine at that machine";
         return Err(refused(Refusal::new("passkey_origin", why)));
     }
     host.kernel()?.decide_approval_by_passkey(task, approval, bytes).wire().map(Some)

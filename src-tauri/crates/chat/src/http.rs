@@ -1,6 +1,7 @@
 //! One call over HTTP: bounded in time and bytes, to the host it names, with no redirect followed.
 
 use crate::{Account, Attachment, CA_FILE, Fault, clean, setting};
+pub(crate) use socket::{host_of, is_loopback};
 use std::cell::Cell;
 use std::io::Read as _;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use ureq::http::{HeaderValue, Request};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{ConnectionDetails, Connector, DefaultConnector, Transport};
-use url::{Host, Url};
+use url::Url;
 use zeroize::Zeroizing;
 
 /// How long a connection may take to come about.
@@ -87,21 +88,6 @@ impl Answer {
     pub(crate) fn json(&self) -> Option<serde_json::Value> {
         serde_json::from_slice(&self.body).ok()
     }
-}
-
-/// Whether a host is this machine.
-pub(crate) fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
-}
-
-/// `host` and port of an address.
-pub(crate) fn host_of(url: &Url) -> (String, u16) {
-    (url.host_str().unwrap_or_default().to_owned(), url.port_or_known_default().unwrap_or(443))
 }
 
 /// An address that a token may be sent to: with TLS, or on this machine.

@@ -22,14 +22,12 @@
 mod clean;
 mod discord;
 mod http;
-mod link;
 mod mail;
 mod matrix;
 mod multipart;
 mod nostr;
 mod render;
 mod slack;
-mod socket;
 mod split;
 mod telegram;
 mod webhook;
@@ -217,6 +215,13 @@ impl Fault {
 
     fn unknown(why: impl Into<String>) -> Self {
         Self::Unknown { why: why.into() }
+    }
+}
+
+/// Where there is no connection, nothing was done.
+impl From<socket::Fault> for Fault {
+    fn from(fault: socket::Fault) -> Self {
+        Self::away(fault.why())
     }
 }
 

@@ -6,13 +6,13 @@ mod verdict;
 mod write;
 
 use crate::http::{self, host_of, is_loopback};
-use crate::link::{Allowance, Link, dial};
 use crate::{
     Account, Adapter, Attachment, Fault, Incoming, Limits, Outgoing, POLL_MESSAGES_MAX, Polled, clean,
     now_ms, setting,
 };
 use imap::types::Uid;
 use read::{Came, file_of, of_mail};
+use socket::{Allowance, Link, dial};
 use std::time::{Duration, Instant};
 use ureq::tls::Certificate;
 use url::Url;

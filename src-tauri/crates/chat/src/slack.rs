@@ -6,13 +6,13 @@ mod events;
 
 use crate::http::{self, Ask, Way};
 use crate::render::{Dialect, render};
-use crate::socket::{Heard, Socket};
 use crate::{
     Account, Adapter, Attachment, BUTTON_BYTES_MAX, Fault, Incoming, Limits, OutFile, Outgoing,
     POLL_MESSAGES_MAX, Polled, clean, now_ms, split,
 };
 use events::{of_message, of_press, ts_of};
 use serde_json::{Value, json};
+use socket::{Heard, Socket};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;

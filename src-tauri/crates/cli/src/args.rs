@@ -9,6 +9,7 @@ mod ledger;
 mod logs;
 mod mcp;
 mod memory;
+mod mesh;
 mod models;
 mod passkey;
 mod playbooks;
@@ -33,6 +34,7 @@ pub use ledger::{LedgerVerb, Reanchor};
 pub use logs::LogsArgs;
 pub use mcp::{McpArgs, McpInstall, McpUninstall, McpVerb};
 pub use memory::{BeliefCorrect, MemoryAdd, MemoryList, MemoryVerb};
+pub use mesh::{MeshOn, MeshVerb, PersonArgs, PlaceArgs};
 pub use models::{ModelsAdd, ModelsGet, ModelsSet, ModelsTest, ModelsVerb};
 pub use passkey::PasskeyVerb;
 pub use playbooks::PlaybooksVerb;
@@ -192,6 +194,9 @@ pub enum Verb {
     /// Anchors: clocks elsewhere show when your log was there.
     #[command(subcommand)]
     Anchor(AnchorVerb),
+    /// The mesh: your machines as one, over relays that you name, one network, or a file that you carry.
+    #[command(subcommand)]
+    Mesh(MeshVerb),
     /// Secrets by handle: what agents may use and never see.
     #[command(subcommand)]
     Secret(SecretVerb),

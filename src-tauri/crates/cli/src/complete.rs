@@ -66,6 +66,8 @@ const ARGUMENTS: &[(&str, &str, &[Kind])] = &[
     ("skin sign", "file", &[Kind::File]),
     ("identity edit", "file", &[Kind::File]),
     ("identity verify", "file", &[Kind::File]),
+    ("mesh on", "model", &[Kind::Model]),
+    ("mesh import", "file", &[Kind::File]),
     ("gateway add", "secret", &[Kind::Secret]),
     ("gateway add", "model", &[Kind::Model]),
     ("", "gateway", &[Kind::Gateway]),

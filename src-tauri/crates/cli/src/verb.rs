@@ -25,6 +25,12 @@ mod mcp_install;
 mod memory;
 mod memory_contexts;
 mod memory_then;
+mod mesh;
+mod mesh_answer;
+mod mesh_lists;
+mod mesh_pair;
+mod mesh_relay;
+mod mesh_send;
 mod models;
 mod models_costs;
 mod models_get;
@@ -101,6 +107,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Skin(verb) => skin::skin(context, verb),
         Verb::Identity(verb) => identity::identity(context, verb),
         Verb::Anchor(verb) => anchor::anchor(context, verb),
+        Verb::Mesh(verb) => mesh::mesh(context, verb),
         Verb::Witness(verb) => witness::witness(context, verb),
         Verb::Backup(args) => store::backup(context, &args),
         Verb::Restore(args) => store::restore(context, &args),

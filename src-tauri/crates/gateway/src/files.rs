@@ -220,7 +220,7 @@ fn make(host: &dyn api::Host, who: Who, command: &str, name: &str, mut params: V
     let field = wire::places(command).find(|(_, what)| *what == Use::Makes).map(|(field, _)| field);
     let no_file = || {
         Error::new(Code::Usage, format!("`{command}` makes no file")).hint(
-            "there are `proof.export`, `gate.export`, `changes.export`, `store.backup` and `identity.export`",
+            "there are `proof.export`, `gate.export`, `changes.export`, `store.backup`, `identity.export` and `mesh.export`",
         )
     };
     let fields = params.as_object_mut().ok_or_else(no_file)?;

@@ -71,12 +71,13 @@
 //! | `POST /api/session/boot` | browsers only: `{"passphrase"}` | the gate's state; refusals as of `allow` |
 //! | `POST /api/session/settle` | browsers only: `{"task","result","note","passphrase"}` | `{"task_id","status"}`; refusals as of `allow` |
 //! | `POST /api/session/resume` | browsers only: `{"of","name","passphrase"}`, `of` is `schedule` or `gateway` | `null`; refusals as of `allow` |
+//! | `POST /api/session/mesh` | browsers only: `{"command","params","passphrase"}`, a command of the mesh that a person gives | its answer; refusals as of `allow` |
 //! | `POST /api/session/keys` | browsers only | `{"at_terminal","made","approval","open","vault"?,"no_keychain"?,"chars_min"}` |
 //! | `POST /api/session/keys/make` | pages of a terminal's link only: `{"keychain","vault_passphrase"?,"approval_passphrase"}` | as of `keys`; refusals as of `allow` |
 //! | `POST /api/session/keys/unlock` | likewise: `{"passphrase"?}`, none for the system's keychain | as of `keys`; open for eight hours |
 //! | `POST /api/session/keys/lock` | browsers only | as of `keys` |
 //! | `POST /api/session/upload?name=NAME` | browsers only: the bytes of a file, 256 MiB at most | `{"upload","byte_size"}`; `upload` stands for its path in a command's parameters, for ten minutes |
-//! | `POST /api/session/download` | browsers only: `{"command","name","params"?}` of `proof.export`, `gate.export`, `changes.export`, `store.backup` or `identity.export`, without the place | the bytes, a folder as a zip; the command's answer as JSON in `x-hermit-answer` |
+//! | `POST /api/session/download` | browsers only: `{"command","name","params"?}` of `proof.export`, `gate.export`, `changes.export`, `store.backup`, `identity.export` or `mesh.export`, without the place | the bytes, a folder as a zip; the command's answer as JSON in `x-hermit-answer` |
 //! | `POST /v1/hooks/{name}` | whatever its sender signs, with `webhook-id`, `webhook-timestamp` and `webhook-signature` as Standard Webhooks has them, or `x-github-delivery` and `x-hub-signature-256` | `{"duplicate"}`, 202 when it was taken, 200 when it had been; 403 for what is refused, 413 beyond 64 KiB, 429 when too many come; needs no token |
 //! | `POST /v1/messages/{gateway}` | `{"sender", "text", "name"?, "chat"?, "is_group"?, "reply_to"?}`, signed with the secret of a gateway of the service `webhook` as Standard Webhooks has it | `{"duplicate"}`, 202 when it was heard, 200 when it had been; 403 for what is not signed and, with the reason, for who is not heard, 413 beyond 128 KiB, 429 for what is not signed when many such calls were refused; needs no token |
 //! | `GET /api/commands` | | `{"commands":[{"name","about","reads","topics"}]}` |

@@ -1,5 +1,5 @@
 //! What a person on a page says outright, with the passphrase: that Hermit works again, what became of an act whose end nobody
-//! saw, and that a schedule or a gateway goes on.
+//! saw, that a schedule or a gateway goes on, and what this machine is in the mesh.
 
 use crate::answer::{Passphrase, refusal};
 use crate::guard::Who;
@@ -36,6 +36,15 @@ struct Settled {
 struct Resumed {
     of: Paused,
     name: String,
+    passphrase: Passphrase,
+}
+
+/// What a change of the mesh must bring: one of its commands that a person gives, as it would be asked by itself.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Meshed {
+    command: String,
+    params: serde_json::Value,
     passphrase: Passphrase,
 }
 
@@ -95,4 +104,24 @@ pub(crate) async fn resume(
         Ok(at.people.sign_outright(|| at.now(), resumed))
     };
     answered(gateway.seated_at(Lane::Urgent, resume).await)
+}
+
+/// `POST /api/session/mesh`: a person changes what this machine is in the mesh, or whom it believes there.
+pub(crate) async fn mesh(
+    State(gateway): State<Arc<Gateway>>,
+    Extension(who): Extension<Who>,
+    headers: HeaderMap,
+    request: Request,
+) -> Response {
+    let (_, given) = match signed::<Meshed>(who, &headers, "mesh", request).await {
+        Ok(opened) => opened,
+        Err(error) => return refusal(&error),
+    };
+    let at = Arc::clone(&gateway);
+    let Meshed { command, params, passphrase } = given;
+    let change = move |host: &dyn api::Host| {
+        let changed = || api::page_approval::mesh(host, &command, params, &passphrase.0);
+        Ok(at.people.sign_outright(|| at.now(), changed))
+    };
+    answered(gateway.seated_at(Lane::Urgent, change).await)
 }

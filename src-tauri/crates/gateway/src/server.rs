@@ -420,6 +420,7 @@ fn routes(gateway: Arc<Gateway>) -> Router {
         .route("/api/session/boot", post(person_commands::boot))
         .route("/api/session/settle", post(person_commands::settle))
         .route("/api/session/resume", post(person_commands::resume))
+        .route("/api/session/mesh", post(person_commands::mesh))
         .route("/api/session/keys", post(page_keys::state))
         .route("/api/session/keys/make", post(page_keys::make))
         .route("/api/session/keys/unlock", post(page_keys::unlock))

@@ -5,8 +5,10 @@ use crate::chance::{Deadline, OsEntropy, SystemClock};
 use crate::keys::APPROVAL_FILE;
 use crate::{Error, Home};
 use acts::ApprovalPacket;
+use kernel::command::mesh::approvals::MeshQuestion;
 use kernel::command::person::{Matter, Signed};
 use keychain::ApprovalKey;
+use mesh::SignedDecision;
 use model::approval::{Choice, Surface};
 use model::passkey::PasskeyEnrolment;
 use model::policy::RiskBand;
@@ -130,6 +132,21 @@ impl ApprovalSession {
         governance::approval::sign_passkey(&enrolment, key).map_err(|e| signing(e.to_string()))
     }
 
+    /// The signed answer to what another machine asks, to exactly these packet bytes.
+    ///
+    /// # Errors
+    /// [`Error::Signing`] when the key is not open; when the bytes are no packet, or another one.
+    pub fn sign_answer(
+        &self,
+        question: &MeshQuestion,
+        packet: &[u8],
+        allow: bool,
+    ) -> Result<SignedDecision, Error> {
+        let closed = || Error::Signing("the approval key is not open".to_owned());
+        let (key, _) = self.open.as_ref().ok_or_else(closed)?;
+        Ok(question.answer(packet, allow, SystemClock.now(), key)?)
+    }
+
     fn decided(&self, log_id: &str, matter: Matter, subject: Digest) -> Result<Signed, Error> {
         let closed = || Error::Signing("the approval key is not open".to_owned());
         let (key, _) = self.open.as_ref().ok_or_else(closed)?;
@@ -195,6 +212,16 @@ pub(crate) fn sign_passkey_at_page(
     passphrase: &[u8],
 ) -> Result<Vec<u8>, wire::Error> {
     at_page(home, passphrase)?.sign_passkey(draft).map_err(Error::to_wire)
+}
+
+/// As [`sign_at_page`], what that person answers another machine.
+pub(crate) fn sign_answer_at_page(
+    home: &Home,
+    (question, packet): (&MeshQuestion, &[u8]),
+    allow: bool,
+    passphrase: &[u8],
+) -> Result<SignedDecision, wire::Error> {
+    at_page(home, passphrase)?.sign_answer(question, packet, allow).map_err(Error::to_wire)
 }
 
 /// As [`sign_at_page`], what only a person decides in the store `log_id`.

@@ -4,7 +4,7 @@
 use crate::approval_signing::sign_decision;
 use crate::{Error, Session};
 use api::Host as _;
-use kernel::command::person::Matter;
+use kernel::command::person::{Matter, mesh_subject};
 use kernel::command::{halt::boot_subject, resolve::settle_subject};
 use model::TaskId;
 use model::receipt::ResultCode;
@@ -56,6 +56,22 @@ impl Session {
         let record = state.gateways.standing(&name).ok_or_else(|| api::not_found("gateway", &name))?;
         let signed = self.signed(Matter::Resume, record.resume_subject(), passphrase)?;
         self.call(&wire::gateways::Resume { name, signed: Some(signed) })
+    }
+
+    /// Gives a command of the mesh that a person gives, likewise: `with` puts what was signed for it into it.
+    ///
+    /// # Errors
+    /// As [`Self::boot_by`].
+    pub fn mesh_by<C: wire::Command>(
+        &self,
+        command: C,
+        with: impl FnOnce(C, wire::PersonSigned) -> C,
+        passphrase: &[u8],
+    ) -> Result<C::Answer, wire::Error> {
+        let params = serde_json::to_value(&command).map_err(api::failed)?;
+        let subject = mesh_subject(C::NAME, &params).map_err(api::of_kernel)?;
+        let signed = self.signed(Matter::Mesh, subject, passphrase)?;
+        self.call(&with(command, signed))
     }
 
     fn signed(

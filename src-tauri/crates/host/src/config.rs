@@ -1,6 +1,7 @@
 //! `config.json`: the few settings that a store's owner may set. Unknown names are refused, so that a slip is seen.
 
 use crate::anchor_settings::AnchorSettings;
+use crate::mesh_settings::MeshSettings;
 use crate::{Error, Home};
 use model::limits::{PARALLEL_READS, PARALLEL_READS_MOST};
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,9 @@ pub struct Config {
     /// Clocks elsewhere that heads of the log are anchored at; none when absent.
     #[serde(skip_serializing_if = "AnchorSettings::is_empty")]
     pub anchors: AnchorSettings,
+    /// What this machine is in the mesh of its person's machines; it is off when absent.
+    #[serde(skip_serializing_if = "MeshSettings::is_empty")]
+    pub mesh: MeshSettings,
     /// Further folders that commands may read behind their walls, such as a toolchain's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub readable: Vec<PathBuf>,
@@ -201,6 +205,9 @@ impl Config {
         }
         if let Err(why) = self.anchors.check() {
             return Some(format!("`anchors`: {why}"));
+        }
+        if let Err(why) = self.mesh.check() {
+            return Some(format!("`mesh`: {why}"));
         }
         let at_once = self.parallel_reads.filter(|at_once| !(1..=PARALLEL_READS_MOST).contains(at_once))?;
         Some(format!("`parallel_reads` is {at_once}; it is a number from 1 to {PARALLEL_READS_MOST}"))

@@ -454,6 +454,10 @@ impl KeyRing for HostKeys {
         self.keys().map(|keys| keys.log() as Arc<dyn Signer>)
     }
 
+    fn cosign(&self) -> Option<Arc<dyn Signer>> {
+        self.keys().map(|keys| keys.cosign() as Arc<dyn Signer>)
+    }
+
     fn log_keys(&self) -> Vec<PublicKey> {
         self.home.as_ref().map(crate::older_store::log_keys).unwrap_or_default()
     }

@@ -2,6 +2,7 @@
 
 mod folders;
 mod logins;
+mod mesh;
 mod playbooks;
 mod serving;
 mod work;
@@ -19,6 +20,7 @@ use crate::{
 };
 use api::{BundleSigners, Flow, Stands};
 use governance::PolicyEngine;
+use kernel::command::mesh::approvals::MeshQuestion;
 use kernel::command::person::{Matter, Signed};
 use kernel::ports::Days as _;
 use kernel::{DriveOutcome, Kernel, Ports, command::submit::Reasoning};
@@ -304,6 +306,16 @@ impl api::Host for Local {
         crate::approval_signing::sign_passkey_at_page(&self.home, draft, passphrase)
     }
 
+    fn sign_answer(
+        &self,
+        question: &MeshQuestion,
+        packet: &[u8],
+        allow: bool,
+        passphrase: &[u8],
+    ) -> Result<::mesh::SignedDecision, wire::Error> {
+        crate::approval_signing::sign_answer_at_page(&self.home, (question, packet), allow, passphrase)
+    }
+
     fn sign_decision(
         &self,
         matter: Matter,
@@ -401,6 +413,9 @@ impl api::Host for Local {
     fn anchor_clocks(&self) -> Option<&dyn api::AnchorClocks> {
         Some(self.executors.clocks())
     }
+    fn mesh(&self) -> Option<&dyn api::Mesh> {
+        Some(self)
+    }
     fn pushes(&self) -> Option<&dyn api::pushes::Pushes> {
         self.owned.as_ref().map(|_| self as _)
     }
@@ -429,6 +444,7 @@ impl api::Host for Local {
     fn drive(&self, task: TaskId) -> Result<(), wire::Error> {
         let owned = self.owned()?;
         owned.begin_clock(&self.notices, &self.executors)?;
+        self.begin_mesh();
         owned.drives.wake(task);
         Ok(())
     }

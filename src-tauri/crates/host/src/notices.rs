@@ -24,7 +24,12 @@ pub struct Notices {
     remembered: Mutex<Option<SyncSender<()>>>,
     /// Told that there may be something to send over a gateway, or one to listen to.
     chatted: Mutex<Option<SyncSender<()>>>,
+    /// Wakes the mesh, while it is on.
+    meshed: Mutex<Option<Wakes>>,
 }
+
+/// Wakes a thread; must not block.
+pub type Wakes = Box<dyn Fn() + Send>;
 
 impl Notices {
     /// Listens from now on.
@@ -57,6 +62,11 @@ impl Notices {
     /// Tells of what may be news for a chat from now on, or no longer.
     pub fn tell_of_chats(&self, chatted: Option<SyncSender<()>>) {
         *self.chatted.lock().unwrap_or_else(PoisonError::into_inner) = chatted;
+    }
+
+    /// Wakes the mesh whenever something was committed that it may have to say from now on, or no longer.
+    pub fn tell_of_commits(&self, meshed: Option<Wakes>) {
+        *self.meshed.lock().unwrap_or_else(PoisonError::into_inner) = meshed;
     }
 
     /// Memory has changed, or how it is found.
@@ -116,6 +126,13 @@ impl Observer for Notices {
         {
             // A word that waits already says the same.
             let _ = chatted.try_send(());
+        }
+        // What it records itself is no news to it.
+        if let Notice::Event { event_type, .. } = &notice
+            && !event_type.starts_with("mesh.")
+            && let Some(wakes) = &*self.meshed.lock().unwrap_or_else(PoisonError::into_inner)
+        {
+            wakes();
         }
         if let Some(feed) = &*self.feed.lock().unwrap_or_else(PoisonError::into_inner) {
             feed.take(&notice);

@@ -237,6 +237,11 @@ impl TaskDrivers {
         self.board().closing
     }
 
+    /// How much of what may be at work at once is at work, in per cent.
+    pub fn busy_percent(&self) -> u8 {
+        u8::try_from((self.board().at_work.len() * 100 / AT_ONCE_MAX).min(100)).unwrap_or(100)
+    }
+
     /// Waits until nothing is at work and nothing waits to be.
     pub fn settle(&self) {
         let mut board = self.board();

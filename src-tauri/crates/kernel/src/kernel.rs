@@ -109,6 +109,8 @@ pub struct Kernel {
     pub(crate) promised: Mutex<BTreeMap<model::TaskId, u64>>,
     /// Schedules that could not be looked after just now, and until when each is left alone.
     pub(crate) slots_held: Mutex<BTreeMap<String, UnixMs>>,
+    /// What was seen of the slots of schedules that the mesh holds.
+    pub(crate) slots_seen: Mutex<BTreeMap<String, crate::mesh_schedules::SlotsSeen>>,
     /// What schedules wait for that is no time: what is to be looked at, and when.
     pub(crate) looks: Mutex<crate::command::triggers::Looks>,
     /// How many askings this process has begun.

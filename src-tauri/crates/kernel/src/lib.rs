@@ -34,6 +34,8 @@ mod kernel;
 pub mod keyring;
 pub mod logins;
 mod meaning;
+pub mod mesh_registry;
+pub mod mesh_schedules;
 pub mod next;
 mod open;
 pub mod passkey_registry;

@@ -2,6 +2,7 @@
 
 use model::artifact::ArtifactRef;
 use model::body::Body;
+use model::passkey::MESH_ORIGIN;
 use model::{Digest, PrincipalId, UnixMs};
 use std::collections::BTreeMap;
 
@@ -75,6 +76,9 @@ impl PasskeyRegistry {
     pub(crate) fn apply(&mut self, body: &Body) {
         match body {
             Body::PasskeyEnrolled(b) => {
+                // A machine's key that was taken away and is given again has counted all the time.
+                let before = self.records.get(&b.passkey).filter(|_| b.origin == MESH_ORIGIN);
+                let counter = before.map_or(b.counter, |one| one.counter.max(b.counter));
                 let record = PasskeyRecord {
                     passkey: b.passkey,
                     enrolment: b.enrolment.clone(),
@@ -87,7 +91,7 @@ impl PasskeyRegistry {
                     name: b.name.shown().cloned(),
                     enrolled_by: b.enrolled_by,
                     enrolled_at: b.enrolled_at,
-                    counter: b.counter,
+                    counter,
                     is_backed_up: b.backed_up,
                     last_used_at: None,
                     revoked_at: None,

@@ -398,6 +398,9 @@ pub trait KeyRing: Send + Sync {
     /// Signs checkpoints.
     fn log(&self) -> Option<Arc<dyn Signer>>;
 
+    /// Signs that heads of the logs of one's other machines were seen.
+    fn cosign(&self) -> Option<Arc<dyn Signer>>;
+
     /// Public halves of the keys that sign checkpoints, now and before, as they are known outside the ledger.
     fn log_keys(&self) -> Vec<PublicKey>;
 

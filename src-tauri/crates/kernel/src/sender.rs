@@ -27,9 +27,12 @@ impl From<Channel> for Sender {
     fn from(channel: Channel) -> Self {
         let by = match channel {
             Channel::Cli | Channel::App => Origin::Person,
-            Channel::RunApi | Channel::Mcp | Channel::Webhook | Channel::Acp | Channel::Chat => {
-                Origin::Program
-            }
+            Channel::RunApi
+            | Channel::Mcp
+            | Channel::Webhook
+            | Channel::Acp
+            | Channel::Chat
+            | Channel::Mesh => Origin::Program,
             Channel::Scheduler => Origin::Scheduler,
             Channel::System => Origin::Service,
         };
@@ -51,6 +54,8 @@ impl Sender {
     ///
     /// - through a terminal, a window or page of this machine, the run API, or an editor that a person set up to
     ///   use Hermit: a person's own words, or those that a program hands over which they gave the token of their host;
+    /// - through the mesh: a person's own words at a machine of theirs, which they paired with this one at both, and whose log's key
+    ///   signed them (decision 307);
     /// - by a service or the scheduler: Hermit's own templates, filled with what it has seen;
     /// - through a chat: somebody whom a person paired there, as the service says; it and whoever has the account could
     ///   say it as well, so a model gets it as data, and it gives no authority (decision 269);
@@ -65,7 +70,7 @@ impl Sender {
             (Origin::Person | Origin::Program, Channel::Chat) => TrustTier::Observed,
             (
                 Origin::Person | Origin::Program,
-                Channel::Cli | Channel::App | Channel::RunApi | Channel::Acp,
+                Channel::Cli | Channel::App | Channel::RunApi | Channel::Acp | Channel::Mesh,
             ) => TrustTier::UserAsserted,
         }
     }

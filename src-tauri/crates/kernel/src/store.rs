@@ -8,6 +8,7 @@ use crate::command::state_roots::RootedState;
 use crate::gateway_registry::GatewayRegistry;
 use crate::identity_registry::IdentityRegistry;
 use crate::logins::Logins;
+use crate::mesh_registry::MeshRegistry;
 use crate::passkey_registry::PasskeyRegistry;
 use crate::playbook_registry::PlaybookRegistry;
 use crate::push_registry::PushRegistry;
@@ -84,6 +85,8 @@ pub struct StoreState {
     pub gateways: Arc<GatewayRegistry>,
     /// Anchors of the log.
     pub anchors: Arc<AnchorRegistry>,
+    /// This machine in the mesh.
+    pub mesh: Arc<MeshRegistry>,
     /// How far the historian has read, and what it marked.
     pub history: History,
     /// The newest roots of conversations and memory.
@@ -172,6 +175,9 @@ impl StoreState {
         }
         if AnchorRegistry::is_of_anchors(body) {
             Arc::make_mut(&mut self.anchors).apply(body);
+        }
+        if MeshRegistry::is_of_mesh(body) {
+            Arc::make_mut(&mut self.mesh).apply(body);
         }
         self.identity.apply(body);
         self.tools.apply(body);

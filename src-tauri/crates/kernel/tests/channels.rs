@@ -10,7 +10,10 @@ use kernel::command::background::{BackgroundWork, Initiator};
 use kernel::command::enclose::Encloses;
 use kernel::command::hooks::Call;
 use kernel::command::inbound::Received;
+use kernel::command::mesh::MeshTerms;
 use kernel::command::submit::{Reasoning, Submission};
+use mesh::{Delivered, Fact, Input, NodeId, Peer};
+use model::envelope::{Envelope, EnvelopeKind, EnvelopePayload, EnvelopeSender};
 use model::fault::Point;
 use model::gateway::SenderProfile;
 use model::ingress::Channel;
@@ -18,9 +21,10 @@ use model::policy::Profile;
 use model::principal::PrincipalType;
 use model::schedule::{Schedule, ScheduleProposer};
 use model::task::{ModelApi, Task, TaskStatus};
-use model::{Body, Digest, TaskId};
+use model::{Body, ConversationId, Digest, TaskId};
+use seal::{SeedSigner, Signer as _};
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -55,7 +59,7 @@ const fn client(name: &'static str, channel: Channel) -> Way {
     Way { name, channel, comes: handed_in, goes_on: Some(noted), dies_at }
 }
 
-const WAYS: [Way; 8] = [
+const WAYS: [Way; 9] = [
     Way { dies_at: EVERYWHERE, ..client("the command line", Channel::Cli) },
     client("a page or the app", Channel::App),
     client("the run API", Channel::RunApi),
@@ -73,6 +77,13 @@ const WAYS: [Way; 8] = [
         channel: Channel::Chat,
         comes: heard,
         goes_on: Some(said_more),
+        dies_at: EVERYWHERE,
+    },
+    Way {
+        name: "another machine",
+        channel: Channel::Mesh,
+        comes: from_afar,
+        goes_on: Some(more_from_afar),
         dies_at: EVERYWHERE,
     },
     Way { name: "a hook", channel: Channel::Scheduler, comes: called, goes_on: None, dies_at: EVERYWHERE },
@@ -133,6 +144,65 @@ fn heard(world: &World, _: Channel, key: &str) -> Comes {
 
 fn said_more(world: &World, _: Channel, task: TaskId) {
     assert_eq!(task_of(hear(world, from(world, "mary", "more", "and this"))), task);
+}
+
+/// A message of a machine that is paired, for a conversation that is here.
+fn of_another(world: &World, conversation: ConversationId, text: &str) -> Input {
+    let (origin, signer) = (NodeId(Digest::of(b"another machine")), SeedSigner::from_seed([9; 32]));
+    let kernel = world.kernel();
+    kernel.join_mesh(NodeId(Digest::of(b"this machine")), "this machine").unwrap();
+    let (name, log_key) = ("another machine".to_owned(), signer.public());
+    let peer = Peer { node: origin, name, relays: Vec::new(), log_key, approval_key: None };
+    kernel.record_mesh(&[Fact::Paired(peer)], &[], None).unwrap();
+    let payload = EnvelopePayload {
+        version: 1,
+        kind: EnvelopeKind::Words,
+        seq: 1,
+        sent_at: now(world),
+        sender: EnvelopeSender {
+            gateway: "mesh".to_owned(),
+            chat: String::new(),
+            is_group: false,
+            sender: origin.to_string(),
+            name: "another machine".to_owned(),
+            message_id: text.to_owned(),
+        },
+        body: text.to_owned(),
+        attachments: Vec::new(),
+        in_reply_to: None,
+    };
+    let envelope = Envelope::sign(Some(conversation), "another log".to_owned(), payload, &signer).unwrap();
+    let envelope = String::from_utf8(envelope.to_bytes().unwrap()).unwrap();
+    Input { conversation: conversation.to_string(), origin, envelope, hops: 1 }
+}
+
+/// Puts the message on record, as the node does, and does what is on record.
+fn brought(world: &World, input: &Input) -> Result<Vec<TaskId>, Error> {
+    let kernel = world.kernel();
+    if kernel.mesh_registry().message(&input.id()).is_none() {
+        kernel.record_mesh(&[], &[Delivered::Input { input: input.clone(), epoch: 1 }], None)?;
+    }
+    let folders = BTreeMap::from([("home".to_owned(), world.folder.path().canonicalize().unwrap())]);
+    let terms = MeshTerms { folders, reasoning: small(), profile: Profile::LocalEditAllowed };
+    let mut drive = Vec::new();
+    while let Some((number, deliver)) = kernel.next_mesh_delivery() {
+        for one in &deliver {
+            drive.extend(kernel.deliver_mesh(one, &terms)?.drive);
+        }
+        kernel.record_mesh(&[], &[], Some(number))?;
+    }
+    Ok(drive)
+}
+
+fn from_afar(world: &World, _: Channel, key: &str) -> Comes {
+    let conversation = ConversationId::fresh(&*world.clock, &*world.entropy);
+    let input = of_another(world, conversation, &format!("tidy up for {key}"));
+    Box::new(move |world| brought(world, &input))
+}
+
+fn more_from_afar(world: &World, _: Channel, task: TaskId) {
+    let conversation = state(world, task).task.conversation_id;
+    assert_eq!(brought(world, &of_another(world, conversation, "and this")).unwrap(), [task]);
 }
 
 fn called(_: &World, _: Channel, key: &str) -> Comes {

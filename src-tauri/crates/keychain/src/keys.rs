@@ -1,4 +1,4 @@
-//! One root seed, three keys, each for one purpose (proof.md 3).
+//! One root seed, four keys, each for one purpose (proof.md 3).
 
 use crate::vault_choice::place;
 use crate::{Error, Marker, Vault};
@@ -16,13 +16,15 @@ const SALT: &[u8] = b"hermit-keys/1";
 const LOG: &[u8] = b"hermit/K_log/1";
 const RECEIPT: &[u8] = b"hermit/K_receipt/1";
 const MANIFEST: &[u8] = b"hermit/K_manifest/1";
+const COSIGN: &[u8] = b"hermit/K_cosign/1";
 
-/// The three signers of a store. The root seed itself is not kept.
+/// The four signers of a store. The root seed itself is not kept.
 pub struct Keys {
     pub(crate) marker: Marker,
     log: Arc<SeedSigner>,
     receipt: Arc<SeedSigner>,
     manifest: Arc<SeedSigner>,
+    cosign: Arc<SeedSigner>,
 }
 
 impl Keys {
@@ -88,6 +90,13 @@ impl Keys {
         Arc::clone(&self.manifest)
     }
 
+    /// Signs that heads of the logs of one's other machines were seen, and nothing of this store (mesh.md 4). It is named in no log of
+    /// this store: whoever believes it names it.
+    #[must_use]
+    pub fn cosign(&self) -> Arc<SeedSigner> {
+        Arc::clone(&self.cosign)
+    }
+
     /// What may be known of them.
     #[must_use]
     pub const fn marker(&self) -> &Marker {
@@ -97,7 +106,8 @@ impl Keys {
     pub(crate) fn derive(vault: &dyn Vault, seed: &[u8; 32]) -> Result<Self, Error> {
         let (log, receipt, manifest) = (signer(seed, LOG)?, signer(seed, RECEIPT)?, signer(seed, MANIFEST)?);
         let marker = Marker::new(vault.kind(), log.public(), receipt.public(), manifest.public());
-        Ok(Self { marker, log: Arc::new(log), receipt: Arc::new(receipt), manifest: Arc::new(manifest) })
+        let [log, receipt, manifest, cosign] = [log, receipt, manifest, signer(seed, COSIGN)?].map(Arc::new);
+        Ok(Self { marker, log, receipt, manifest, cosign })
     }
 
     pub(crate) fn marked(self, folder: &Path) -> Result<Self, Error> {

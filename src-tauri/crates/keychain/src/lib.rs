@@ -2,8 +2,8 @@
 //!
 //! # What this room is for
 //!
-//! A store's root seed sleeps in the vault its owner chose; three signers are derived from it, one for each
-//! purpose (proof.md 3). A person's approval key has a seed and a file of its own, under a passphrase of its own.
+//! A store's root seed sleeps in the vault its owner chose; four signers are derived from it, one for each
+//! purpose (proof.md 3; mesh.md 4). A person's approval key has a seed and a file of its own, under a passphrase of its own.
 //! Secrets that actions refer to by handle sleep in the same vault.
 //!
 //! # What it must never do
@@ -14,7 +14,7 @@
 //!
 //! # Invariants (tests cite them by number)
 //!
-//! 1. No key serves two purposes, and all three come again from the same seed, bit for bit.
+//! 1. No key serves two purposes, and all four come again from the same seed, bit for bit.
 //! 2. The approval key has its own seed; who holds the root seed, or an open keychain, cannot approve.
 //! 3. The vault that was chosen is written down; another one is refused, never tried.
 //! 4. A wrong passphrase is told apart from a damaged file, and opens nothing.

@@ -1,4 +1,4 @@
-//! Three keys from one seed, a fourth from its own, and the choice that is written down.
+//! Four keys from one seed, a fifth from its own, and the choice that is written down.
 
 use keychain::{
     ApprovalKey, Cost, Error, FileVault, Keys, MARKER_FILE, Marker, MemoryVault, Vault, VaultKind,
@@ -9,19 +9,20 @@ use std::fs;
 const PASSPHRASE: &[u8] = b"only a person";
 
 #[test]
-fn three_keys_come_from_one_seed_and_come_again_bit_for_bit() {
+fn four_keys_come_from_one_seed_and_come_again_bit_for_bit() {
     let (folder, vault) = (tempfile::tempdir().unwrap(), MemoryVault::new());
     assert!(Marker::read(folder.path()).unwrap().is_none());
     assert!(matches!(Keys::open(folder.path(), &vault), Err(Error::Missing { .. })));
     let made = Keys::create(folder.path(), &vault, [7; 32]).unwrap();
     let again = Keys::open(folder.path(), &vault).unwrap();
-    let public = |keys: &Keys| [keys.log().public(), keys.receipt().public(), keys.manifest().public()];
+    let all = |keys: &Keys| [keys.log(), keys.receipt(), keys.manifest(), keys.cosign()];
+    let public = |keys: &Keys| all(keys).map(|signer| signer.public());
     assert_eq!(public(&made), public(&again));
     let mut all = public(&made).to_vec();
     all.push(SeedSigner::from_seed([7; 32]).public());
     all.sort_unstable();
     all.dedup();
-    assert_eq!(all.len(), 4, "no key serves two purposes, and none is the seed itself");
+    assert_eq!(all.len(), 5, "no key serves two purposes, and none is the seed itself");
     let signature = again.log().sign(b"x").unwrap();
     made.marker().log.public_key.verify(b"x", &signature).unwrap();
     let marker = Marker::read(folder.path()).unwrap().unwrap();
@@ -38,6 +39,7 @@ fn the_derivation_is_pinned() {
         (keys.log(), "3009a9e7e8e01c835730778d3e0e86da70ade36b0f7f340a21f99b94ea2bd137"),
         (keys.receipt(), "ef3cb3291c70c1bf0e6ba5c340d2ef064255973021b40b3dbe25af3b57200636"),
         (keys.manifest(), "20b6175a863a8c84069acc624aec742b734c3220ae5cd5c608de9f58f0c3fb02"),
+        (keys.cosign(), "e021f3461bf3bffed5584d370e251f19e0d45629877f07a8e72de8da20f32c84"),
     ] {
         let seed: [u8; 32] = hex::decode(seed).unwrap().try_into().unwrap();
         assert_eq!(signer.public(), SeedSigner::from_seed(seed).public());

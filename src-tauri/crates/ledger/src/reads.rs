@@ -277,6 +277,19 @@ impl Reader {
         self.with(|conn| checkpoint_before(conn, self.log_id(), task, from_seq))
     }
 
+    /// When a tree of a task other than this one was signed last.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Corrupt`].
+    pub fn last_signed_but(&self, task: TaskId) -> Result<Option<UnixMs>, Error> {
+        let text = "SELECT made_at FROM checkpoints WHERE kind = ?1 AND task_id IS NOT ?2 \
+                    ORDER BY checkpoint_seq DESC LIMIT 1";
+        self.read("reading a checkpoint", |conn| {
+            let bound = params![CheckpointKind::Task.as_str(), Id::from(task)];
+            conn.prepare_cached(text)?.query_row(bound, |row| Ok(UnixMs(row.get(0)?))).optional()
+        })
+    }
+
     /// Leaf hashes of a task's first `size` events.
     ///
     /// # Errors

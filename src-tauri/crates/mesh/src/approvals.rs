@@ -3,9 +3,13 @@
 use crate::node::Node;
 use crate::port::{Delivered, Discount, Fact};
 use crate::sealed::Sealing;
-use crate::{Card, Error, NodeId, PART_BYTES, PARTS_MAX, Part, Says, SignedDecision};
+use crate::{
+    CLOCK_DIFFERENCE_MS, Card, Error, NodeId, PACKET_BYTES_MAX, PART_BYTES, PARTS_MAX, Part, Says,
+    SignedDecision,
+};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use model::UnixMs;
 use seal::Digest;
 use seal::keys::PublicKey;
 
@@ -13,6 +17,8 @@ use seal::keys::PublicKey;
 const WHOLES_MAX: usize = 4;
 /// Questions of one node that wait here.
 const QUESTIONS_MAX: usize = 256;
+/// Bytes of packets, in base64, that are kept for the questions of one node; one more begins below it.
+const PACKETS_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 impl<S: Sealing> Node<S> {
     pub(crate) fn register(&mut self, node: NodeId, key: PublicKey) -> Result<(), Error> {
@@ -22,8 +28,16 @@ impl<S: Sealing> Node<S> {
         if self.state.approvers.get(&key).is_some_and(|of| *of != node) {
             return Err(Error::Refused("this key is registered for another machine"));
         }
-        self.record(Fact::Registered { node, key });
+        if self.state.approver(node) != Some(&key) {
+            self.record(Fact::Registered { node, key });
+        }
         Ok(())
+    }
+
+    pub(crate) fn unregister(&mut self, node: NodeId) {
+        if self.state.approver(node).is_some() {
+            self.record(Fact::Unregistered { node });
+        }
     }
 
     pub(crate) fn ask(&mut self, card: Card, packet: &[u8], of: Vec<NodeId>) -> Result<(), Error> {
@@ -38,8 +52,11 @@ impl<S: Sealing> Node<S> {
                 "fewer machines with a registered key are asked than have to say yes",
             ));
         }
-        if card.approval.len() > 128 || self.state.asked.contains_key(&card.approval) {
+        if !card.is_fit() || self.state.was_asked(&card.approval) {
             return Err(Error::Refused("this was asked before"));
+        }
+        if packet.len() > PACKET_BYTES_MAX {
+            return Err(Error::TooLarge);
         }
         let parts = parts_of(packet)?;
         // Before anything is queued: a command that fails leaves nothing behind.
@@ -60,53 +77,60 @@ impl<S: Sealing> Node<S> {
         let fits = (1..=PARTS_MAX).contains(&part.count)
             && part.index < part.count
             && part.data.len() <= PART_BYTES.div_ceil(3) * 4;
-        let is_known = self.state.parts.contains_key(&(from, part.whole));
-        let wholes = self.state.parts.keys().filter(|(node, _)| *node == from).count();
-        if !fits {
+        // What a question is about is here whole, and nothing takes its place.
+        if !fits || self.state.holds(from, part.whole) {
             return;
         }
+        let is_known = self.state.parts.contains_key(&(from, part.whole));
+        let awaits = |(node, whole): &&(NodeId, Digest)| *node == from && !self.state.holds(from, *whole);
+        let awaited: Vec<_> = self.state.parts.keys().filter(awaits).copied().collect();
         // Pieces come in the order in which they were sent: of too many contents, one was given up.
-        if !is_known && wholes >= WHOLES_MAX {
-            let given_up = self.state.parts.keys().find(|(node, _)| *node == from).copied();
-            if let Some((from, whole)) = given_up {
-                self.record(Fact::Whole { from, whole });
-            }
+        if let Some((from, whole)) = awaited.first().filter(|_| !is_known && awaited.len() >= WHOLES_MAX) {
+            self.record(Fact::Whole { from: *from, whole: *whole });
         }
         self.record(Fact::Part { from, part });
     }
 
     pub(crate) fn take_card(&mut self, from: NodeId, card: Card) {
-        let whole = self.whole(from, card.packet);
-        self.record(Fact::Whole { from, whole: card.packet });
         let open = self.state.questions.keys().filter(|(node, _)| *node == from).count();
-        if let Some(packet) = whole.filter(|_| open < QUESTIONS_MAX && card.approval.len() <= 128) {
-            self.record(Fact::Question { from, card: card.clone() });
+        let has_room = open < QUESTIONS_MAX && self.state.kept_bytes(from) < PACKETS_BYTES_MAX;
+        let packet = self.state.content(from, card.packet);
+        let packet = packet.filter(|bytes| has_room && card.is_fit() && bytes.len() <= PACKET_BYTES_MAX);
+        if let Some(packet) = packet {
+            self.record(Fact::Question { from, card: card.clone(), at: self.now });
             self.deliver(Delivered::Question { from, card, packet });
+        } else if !self.state.holds(from, card.packet) {
+            self.record(Fact::Whole { from, whole: card.packet });
         }
     }
 
-    /// A large content whose pieces all came and have its digest.
-    fn whole(&self, from: NodeId, whole: Digest) -> Option<Vec<u8>> {
-        let parts = self.state.parts.get(&(from, whole))?;
-        let count = parts.values().next()?.count;
-        if parts.len() != usize::try_from(count).ok()? || parts.values().any(|part| part.count != count) {
-            return None;
+    /// Questions of others that nobody here answered in time are no questions any more.
+    pub(crate) fn expire_questions(&mut self) {
+        let before = self.now.plus_ms(-CLOCK_DIFFERENCE_MS);
+        let late = self.state.questions().filter(|(_, card, _)| card.expires_at < before);
+        let late: Vec<_> = late.map(|(from, card, _)| (from, card.approval.clone())).collect();
+        for (from, approval) in late {
+            self.record(Fact::Answered { from, approval: approval.clone() });
+            self.deliver(Delivered::Answered { from, approval });
         }
-        let mut bytes = Vec::new();
-        for part in parts.values() {
-            bytes.extend(STANDARD.decode(&part.data).ok()?);
-        }
-        (Digest::of(&bytes) == whole).then_some(bytes)
     }
 
     /// A person here answered a question of another node.
     pub(crate) fn decide(&mut self, decision: SignedDecision) -> Result<(), Error> {
         let (to, approval) = (decision.decision.asked_by, decision.decision.approval.clone());
         let question = self.state.questions.get(&(to, approval.clone()));
-        let is_it =
-            |card: &&Card| card.packet == decision.decision.packet && card.nonce == decision.decision.nonce;
+        let is_it = |(card, _): &&(Card, UnixMs)| {
+            card.packet == decision.decision.packet && card.nonce == decision.decision.nonce
+        };
         if question.filter(is_it).is_none() {
             return Err(Error::Refused("nobody asks for this decision"));
+        }
+        if !decision.is_fit() {
+            return Err(Error::TooLarge);
+        }
+        // The owner takes a count that does not go on for that of a copy of the key.
+        if decision.decision.counter <= self.state.answers() {
+            return Err(Error::Refused("another answer was given in the meantime; answer this one again"));
         }
         self.queue(to, Says::Decision(decision))?;
         self.record(Fact::Answered { from: to, approval });
@@ -146,7 +170,7 @@ impl<S: Sealing> Node<S> {
             && decision.asked_by == self.state.me;
         let bytes = decision.signed_bytes();
         let holds = || bytes.is_ok_and(|bytes| signed.key.verify(&bytes, &signed.signature).is_ok());
-        if !is_about {
+        if !is_about || !signed.is_fit() {
             Some(Discount::OtherPacket)
         } else if self.now > card.expires_at {
             Some(Discount::Late)

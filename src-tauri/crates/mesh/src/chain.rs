@@ -104,10 +104,7 @@ pub(crate) fn read(event: &WireEvent) -> Option<Notice> {
 
 /// What of the notices that a node lost the hold of is told anew. A head is not: the log tells its next one itself.
 pub(crate) fn to_tell_anew(gone: &[WireEvent]) -> impl Iterator<Item = Tells> {
-    gone.iter()
-        .filter_map(read)
-        .map(|notice| notice.tells)
-        .filter(|tells| !matches!(tells, Tells::Head { .. }))
+    gone.iter().filter_map(read).map(|notice| notice.tells).filter(|tells| !matches!(tells, Tells::Head(_)))
 }
 
 /// A claim of a maker, with the number of the notice that first made it.
@@ -119,23 +116,27 @@ impl State {
         let owns =
             self.owners.keys().filter(|one| self.owner(one).is_some_and(|(_, by)| by == self.me)).count();
         let heads = self.heads.keys().filter(|(maker, _)| *maker == self.me).count();
-        // One lease and one last start of each schedule.
-        let counts = owns + heads + 3 * self.schedules.len() + self.withdrawn.len();
+        let log_key = usize::from(self.told_log_key(self.me).is_some());
+        // Of each schedule its statement, whether it can be run here, one lease and one last start.
+        let counts = log_key + owns + heads + 4 * self.schedules.len() + self.withdrawn.len();
         NOTICES_KEPT.max(2 * number(counts))
     }
 
     /// Whether a notice of this node says something that nothing later took the place of.
     pub(crate) fn still_counts(&self, notice: &Notice) -> bool {
         match &notice.tells {
-            Tells::Schedule(schedule) => self.schedules.get(&schedule.schedule) == Some(schedule),
+            Tells::Schedule(schedule) => self.is_stated(schedule),
+            Tells::Ready { schedule, .. } => self.is_last_readiness(schedule, notice.number),
             Tells::Lease { schedule, epoch } => {
                 self.lease(schedule).is_some_and(|lease| (lease.epoch, lease.holder) == (*epoch, self.me))
             }
             Tells::Fired { schedule, .. } => self.fired.get(schedule) == Some(&notice.number),
             Tells::Owner { conversation, epoch, .. } => self.owner(conversation) == Some((*epoch, self.me)),
             Tells::Withdrawn { node, upto } => self.withdrawn.get(node) == Some(upto),
-            Tells::Head { origin, size, .. } => {
-                self.heads.get(&(self.me, origin.clone())).is_some_and(|(known, _, _)| known == size)
+            Tells::LogKey { key } => self.told_log_key(self.me) == Some(key),
+            Tells::Head(head) => {
+                let last = self.head(self.me, &head.origin);
+                last.is_some_and(|last| (last.size, last.root) == (head.size, head.root))
             }
             Tells::Receipts { .. } => false,
         }

@@ -47,6 +47,8 @@ pub enum Fact {
         says: Says,
         /// Since when.
         at: UnixMs,
+        /// What all letters before it come to: where the record of one was erased, those behind it stand all the same.
+        before: Digest,
     },
     /// A relay said that it has a letter: accepted, by that relay.
     Accepted {
@@ -63,6 +65,8 @@ pub enum Fact {
         to: NodeId,
         /// The number of the last one.
         upto: u64,
+        /// What all come to with it.
+        chain: Digest,
     },
     /// A letter will not come: never.
     Never {
@@ -146,6 +150,11 @@ pub enum Fact {
         /// Its key.
         key: PublicKey,
     },
+    /// No approval key of another machine counts from now on.
+    Unregistered {
+        /// The machine.
+        node: NodeId,
+    },
     /// Other machines were asked.
     Asked {
         /// What.
@@ -167,12 +176,14 @@ pub enum Fact {
         /// The content.
         whole: Digest,
     },
-    /// A question came from another node.
+    /// A question came from another node, and its packet before it, which is kept until it is answered.
     Question {
         /// Whose.
         from: NodeId,
         /// What.
         card: Card,
+        /// When it came, by the clock of this node.
+        at: UnixMs,
     },
     /// A question of another node needs no answer any more.
     Answered {
@@ -232,4 +243,6 @@ pub enum Discount {
     BadSignature,
     /// That machine decided before.
     Repeated,
+    /// The approval itself did not take it.
+    Refused,
 }

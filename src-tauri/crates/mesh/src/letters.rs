@@ -4,7 +4,7 @@ use crate::node::{Node, text};
 use crate::port::{Delivered, Fact, Never};
 use crate::sealed::{Sealing, fits};
 use crate::state::{Lane, Waiting};
-use crate::{Answer, Chance, Error, FIELD_BYTES_MAX, FORMAT, Letter, NodeId, Opened, Says};
+use crate::{Answer, Chance, Cosigned, Error, FIELD_BYTES_MAX, FORMAT, Letter, NodeId, Opened, Says};
 use seal::{Digest, canon};
 
 /// Letters to one node that are on their way at once.
@@ -40,14 +40,16 @@ impl<S: Sealing> Node<S> {
         if !self.state.is_peer(to) {
             return Err(Error::NotPaired(to));
         }
-        let number = self.state.lanes.get(&to).map_or(1, |lane| lane.last + 1);
-        if self.state.lanes.get(&to).is_some_and(|lane| lane.waiting.len() >= WAITING_MAX) {
+        let none = Lane::default();
+        let lane = self.state.lanes.get(&to).unwrap_or(&none);
+        let (number, before) = (lane.last + 1, lane.chain);
+        if lane.waiting.len() >= WAITING_MAX {
             return Err(Error::Refused("too many messages wait for this machine"));
         }
         if !fits(&text(&Letter { number, ..self.loose(to, says.clone()) })?) {
             return Err(Error::TooLarge);
         }
-        self.record(Fact::Queued { to, number, says, at: self.now });
+        self.record(Fact::Queued { to, number, says, at: self.now, before });
         self.unwritten = true;
         Ok(())
     }
@@ -103,6 +105,7 @@ impl<S: Sealing> Node<S> {
         for (to, number) in late.collect::<Vec<_>>() {
             self.record(Fact::Never { to, number, why: Never::Expired });
         }
+        self.expire_questions();
     }
 
     /// A letter of a paired node for this one.
@@ -190,7 +193,7 @@ impl<S: Sealing> Node<S> {
             if upto + 1 == first { Some(before) } else { lane.waiting.get(&upto).map(|one| one.chain) };
         if ours == Some(chain) {
             if upto >= first {
-                self.record(Fact::Opened { to: from, upto });
+                self.record(Fact::Opened { to: from, upto, chain });
                 self.retries.retain(|(to, number), _| *to != from || *number > upto);
                 self.unwritten = true;
             }
@@ -218,7 +221,7 @@ impl<S: Sealing> Node<S> {
                 self.record(Fact::Answered { from, approval: approval.clone() });
                 self.deliver(Delivered::Answered { from, approval });
             }
-            Says::Cosigned(cosigned) if cosigned.line.len() <= 1024 => {
+            Says::Cosigned(cosigned) if is_cosigned(&cosigned) => {
                 self.deliver(Delivered::Cosigned { from, cosigned });
             }
             _ => {}
@@ -230,4 +233,9 @@ impl<S: Sealing> Node<S> {
             self.deliver(Delivered::Answer { from, answer });
         }
     }
+}
+
+/// Whether a signature under a head is as small as one is.
+fn is_cosigned(cosigned: &Cosigned) -> bool {
+    cosigned.origin.len() <= 256 && cosigned.line.len() <= 1_024 && cosigned.key.len() <= 512
 }

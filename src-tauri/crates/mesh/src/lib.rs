@@ -16,19 +16,25 @@
 //! 6. A slot counts once: of two that began it, the one under the lower epoch, then with the lower key.
 //! 7. No decision counts that a key made which is not registered, or was withdrawn before the decision came in.
 //! 8. Secrets stand in no fact.
+//! 9. A cosignature is asked for only where a log is shown to have grown from the head that was seen of it before.
 //!
 //! Start reading at [`port`], then [`state`], then [`Node`].
 
 #![allow(clippy::large_enum_variant, reason = "what is said is made once, moved on and gone")]
 
 mod approvals;
+mod asked;
 pub mod carry;
 mod chain;
 mod code;
+mod decision;
+pub mod direct;
 mod fact;
 pub mod frame;
+mod heads;
 mod lane;
 mod letters;
+mod log_keys;
 mod node;
 mod notices;
 mod owners;
@@ -37,14 +43,20 @@ mod peers;
 pub mod port;
 mod schedules;
 pub mod sealed;
+mod slots;
+mod shown;
 pub mod state;
 mod words;
 
 pub use chain::{Known, NOTICES_KEPT, NOTICES_MAX};
+pub use decision::*;
+pub use heads::SeenHead;
 pub use letters::NEVER_AFTER_MS;
 pub use node::Node;
+pub use notices::RECEIPTS_MAX;
 pub use peers::{PRESENCE_COUNTS, PRESENCE_EVERY_MS, PRESENCE_MACHINES};
 pub use port::{Chance, Command, Delivered, Fact, Input as Happened, Step, Telling, Way};
+pub use slots::{CLAIMS_KEPT, STARTS_KEPT};
 pub use state::State;
 pub use words::*;
 

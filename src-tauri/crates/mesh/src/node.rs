@@ -71,7 +71,6 @@ pub struct Node<S> {
     pub(crate) given_groups: Vec<UnixMs>,
     /// Whether there are other notices here than the last presence told.
     pub(crate) news: bool,
-    pub(crate) due: BTreeMap<String, BTreeSet<String>>,
     pub(crate) mended: BTreeMap<NodeId, UnixMs>,
     unreadable: BTreeMap<Way, u64>,
     pub(crate) own: Option<(Capabilities, u8, Vec<String>)>,
@@ -104,7 +103,6 @@ impl<S: Sealing> Node<S> {
             overheard: None,
             given_groups: Vec::new(),
             news: false,
-            due: BTreeMap::new(),
             mended: BTreeMap::new(),
             unreadable: BTreeMap::new(),
             own: None,
@@ -384,11 +382,15 @@ impl<S: Sealing> Node<S> {
                 Ok(())
             }
             Command::Register { node, key } => self.register(node, key),
-            Command::Schedule(schedule) => self.schedule(schedule, chance),
-            Command::Due { schedule, slot } => self.slot_due(schedule, slot, chance),
-            Command::Head { origin, size, root, note } => {
-                self.tell_all(crate::Tells::Head { origin, size, root, note }, chance)
+            Command::Unregister { node } => {
+                self.unregister(node);
+                Ok(())
             }
+            Command::Schedule(schedule) => self.schedule(schedule, chance),
+            Command::Ready { schedule, sha256, is_ready } => self.ready(schedule, (sha256, is_ready), chance),
+            Command::Due { schedule, slot } => self.slot_due(schedule, slot, chance),
+            Command::Head(head) => self.tell_all(crate::Tells::Head(head), chance),
+            Command::LogKey { key } => self.tell_log_key(key, chance),
             Command::Cosign { node, cosigned } => self.queue(node, crate::Says::Cosigned(cosigned)),
             Command::Receipts(lines) => self.tell_all(crate::Tells::Receipts { lines }, chance),
         }

@@ -1,6 +1,7 @@
 //! Notices to all: numbered and signed by their maker, so that whoever has one may pass it on, and whoever lacks one finds out.
 
 use crate::chain::{Chain, Known, NOTICES_MAX, read};
+use crate::heads::is_head;
 use crate::node::{Node, text};
 use crate::port::{Delivered, Fact};
 use crate::sealed::{Sealing, WireEvent, fits};
@@ -24,7 +25,7 @@ const HAS_COUNTS_MS: i64 = 10 * 60_000;
 /// How often another node is answered, in milliseconds.
 const ANSWER_EVERY_MS: i64 = 5_000;
 /// Receipts in one notice.
-const RECEIPTS_MAX: usize = 64;
+pub const RECEIPTS_MAX: usize = 64;
 /// The latest epoch that a claim may name: below what canonical JSON holds, so that there is always a later one.
 const EPOCH_MAX: u64 = 1 << 40;
 /// Notices of one maker that came early and wait for those before them.
@@ -226,7 +227,7 @@ impl<S: Sealing> Node<S> {
     /// What this node told on a branch that does not count.
     fn hold_untold(&mut self, maker: NodeId, tells: Tells) {
         let is_new = maker == self.state.me
-            && !matches!(tells, Tells::Head { .. })
+            && !matches!(tells, Tells::Head(_))
             && !self.state.untold.contains(&tells)
             && !self.state.notices(maker).iter().filter_map(read).any(|own| own.tells == tells);
         if is_new {
@@ -250,27 +251,16 @@ impl<S: Sealing> Node<S> {
                     self.take_withdrawal(node, maker, upto);
                 }
             }
-            Tells::Head { origin, size, root, note } => {
-                let known = self.state.heads.get(&(maker, origin.clone())).copied();
-                self.record(Fact::Noticed(event.clone()));
-                if maker == self.state.me {
-                    return;
-                }
-                let went_back = known.filter(|(seen, at, _)| *seen > size || (*seen == size && *at != root));
-                match went_back {
-                    Some((seen, _, _)) => {
-                        self.deliver(Delivered::RolledBack { from: maker, origin, seen, told: size });
-                    }
-                    None => self.deliver(Delivered::Head { from: maker, note }),
-                }
-            }
+            Tells::Head(head) => self.head_told(event, head),
             Tells::Receipts { lines } => {
                 self.record(Fact::Noticed(event.clone()));
                 if maker != self.state.me {
                     self.deliver(Delivered::Receipts { from: maker, lines });
                 }
             }
-            Tells::Schedule(_) | Tells::Lease { .. } => self.record(Fact::Noticed(event.clone())),
+            Tells::Schedule(_) | Tells::Ready { .. } | Tells::Lease { .. } | Tells::LogKey { .. } => {
+                self.record(Fact::Noticed(event.clone()));
+            }
         }
     }
 
@@ -369,14 +359,16 @@ fn is_fit(tells: &Tells) -> bool {
     match tells {
         Tells::Schedule(one) => {
             is_name(&one.schedule)
+                && is_epoch(one.version)
                 && (1..=crate::RANKS_MAX).contains(&one.ranks.len())
                 && (1_000..=7 * 86_400_000).contains(&one.term_ms)
         }
+        Tells::Ready { schedule, .. } => is_name(schedule),
         Tells::Lease { schedule, epoch } => is_name(schedule) && is_epoch(*epoch),
         Tells::Fired { schedule, slot, epoch } => is_name(schedule) && is_name(slot) && is_epoch(*epoch),
         Tells::Owner { conversation, epoch, .. } => is_name(conversation) && is_epoch(*epoch),
-        Tells::Withdrawn { .. } => true,
-        Tells::Head { origin, note, .. } => is_name(origin) && note.len() <= 4_096,
+        Tells::Withdrawn { .. } | Tells::LogKey { .. } => true,
+        Tells::Head(head) => is_name(&head.origin) && is_head(head),
         Tells::Receipts { lines } => lines.len() <= RECEIPTS_MAX,
     }
 }

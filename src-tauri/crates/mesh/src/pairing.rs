@@ -44,6 +44,8 @@ pub struct Introduction {
     pub name: String,
     /// Where it reads.
     pub relays: Vec<String>,
+    /// The key of its log.
+    pub log_key: PublicKey,
     /// Its approval key, for a person to register or not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_key: Option<PublicKey>,
@@ -448,6 +450,6 @@ impl Pairing {
 }
 
 fn paired(node: NodeId, about: Introduction) -> Ended {
-    let Introduction { name, relays, approval_key, group } = about;
-    Ended::Paired { peer: Peer { node, name, relays, approval_key }, group }
+    let Introduction { name, relays, log_key, approval_key, group } = about;
+    Ended::Paired { peer: Peer { node, name, relays, log_key, approval_key }, group }
 }

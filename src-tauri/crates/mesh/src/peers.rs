@@ -88,8 +88,8 @@ impl<S: Sealing> Node<S> {
         }
     }
 
-    /// The secret of the newest group, and whom it keeps out.
-    fn own_group(&self) -> Option<GroupSecret> {
+    /// The secret of the newest group, and whom it keeps out; the machine that shows a code tells it.
+    pub fn own_group(&self) -> Option<GroupSecret> {
         let (epoch, group) = self.state.group?;
         let secret = Digest(self.sealing.group_secret(group)?);
         let (without, through) = (self.state.without.clone(), self.state.through.clone());
@@ -214,7 +214,7 @@ impl<S: Sealing> Node<S> {
 
     /// How often the machines tell that they are here which schedules name: no machine waits for any other to fall silent.
     pub(crate) fn watched_every(&self) -> i64 {
-        let watched: BTreeSet<&NodeId> = self.state.schedules.values().flat_map(|one| &one.ranks).collect();
+        let watched: BTreeSet<&NodeId> = self.state.schedules().flat_map(|one| &one.ranks).collect();
         let watched = i64::try_from(watched.len()).unwrap_or(i64::MAX);
         let times = watched.saturating_add(PRESENCE_MACHINES - 1) / PRESENCE_MACHINES;
         PRESENCE_EVERY_MS.saturating_mul(times.max(1)).min(self.presence_every())
@@ -222,7 +222,7 @@ impl<S: Sealing> Node<S> {
 
     /// When this node tells next that it is here.
     pub(crate) fn tells_at(&self) -> UnixMs {
-        let is_watched = self.state.schedules.values().any(|one| one.ranks.contains(&self.state.me));
+        let is_watched = self.state.schedules().any(|one| one.ranks.contains(&self.state.me));
         let every = match (is_watched, self.news) {
             (true, _) => self.watched_every(),
             (false, true) => self.presence_every(),

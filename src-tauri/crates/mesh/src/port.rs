@@ -2,7 +2,7 @@
 
 pub use crate::fact::{Discount, Fact, Never};
 use crate::{
-    Answer, Capabilities, Card, Cosigned, Input as ToConversation, NodeId, Peer, ReceiptLine, Schedule,
+    Answer, Capabilities, Card, Cosigned, Head, Input as ToConversation, NodeId, Peer, ReceiptLine, Schedule,
     SignedDecision,
 };
 use model::UnixMs;
@@ -135,26 +135,37 @@ pub enum Command {
         /// Its key.
         key: PublicKey,
     },
+    /// The approval key of another machine counts no more.
+    Unregister {
+        /// The machine.
+        node: NodeId,
+    },
     /// A schedule that the mesh may hold.
     Schedule(Schedule),
-    /// A slot came due by this node's own reckoning.
+    /// Whether this node can run a schedule of the mesh as its own person approved it.
+    Ready {
+        /// The schedule.
+        schedule: String,
+        /// SHA-256 of what the mesh knows of it.
+        sha256: Digest,
+        /// Whether it can.
+        is_ready: bool,
+    },
+    /// A slot came due by this node's own reckoning. It begins where this node holds the schedule; where it does not, nothing comes
+    /// of it, and it is said again when it does.
     Due {
         /// The schedule.
         schedule: String,
         /// The slot's key.
         slot: String,
     },
-    /// A head of this node's log, to be cosigned.
-    Head {
-        /// The log.
-        origin: String,
-        /// Notes in it.
-        size: u64,
-        /// Their root.
-        root: Digest,
-        /// The signed note.
-        note: String,
+    /// The key of this node's log, told where the others know another one or none.
+    LogKey {
+        /// The key.
+        key: PublicKey,
     },
+    /// A head of this node's log, to be cosigned.
+    Head(Head),
     /// A signature under another node's head.
     Cosign {
         /// Whose head it is.
@@ -167,7 +178,8 @@ pub enum Command {
 }
 
 /// What the host gives to the kernel, in the commit that records the facts of its step.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "delivered", rename_all = "snake_case")]
 pub enum Delivered {
     /// A message to a conversation that this node owns.
     Input {
@@ -176,6 +188,16 @@ pub enum Delivered {
         /// The epoch under which it is written.
         epoch: u64,
     },
+    /// A message that may not be kept here, for it holds the value of a secret of this machine: the kernel records this in its
+    /// place.
+    Secret {
+        /// [`ToConversation::id`] of it.
+        input: Digest,
+        /// The node that took it in.
+        origin: NodeId,
+        /// The conversation.
+        conversation: String,
+    },
     /// An answer to a message that this node took in.
     Answer {
         /// The owner.
@@ -183,13 +205,14 @@ pub enum Delivered {
         /// The answer.
         answer: Answer,
     },
-    /// Another node asks a person here.
+    /// Another node asks a person here. The state has the packet as long as the question is open.
     Question {
         /// Which node.
         from: NodeId,
         /// What.
         card: Card,
-        /// The packet's exact bytes, whose digest the card names.
+        /// The packet's exact bytes, whose digest the card names; they are recorded as content, and not with the delivery.
+        #[serde(skip)]
         packet: Vec<u8>,
     },
     /// A question of another node is to be taken off the screen.
@@ -219,6 +242,8 @@ pub enum Delivered {
     },
     /// A slot that began here is counted for another node.
     NotCounted {
+        /// The schedule.
+        schedule: String,
         /// The slot's key.
         slot: String,
         /// Whose start counts.
@@ -247,7 +272,7 @@ pub enum Delivered {
         /// The epoch.
         epoch: u64,
     },
-    /// A head of another node is to be cosigned.
+    /// A head of another node is to be cosigned: its log grew from the head that was seen before.
     Head {
         /// Whose.
         from: NodeId,

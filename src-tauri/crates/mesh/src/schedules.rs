@@ -4,9 +4,11 @@ use crate::node::Node;
 use crate::port::{Delivered, Fact};
 use crate::sealed::{Sealing, WireEvent};
 use crate::{CLOCK_DIFFERENCE_MS, Chance, Error, NodeId, Schedule, Tells};
+use seal::Digest;
 
-/// Slots of one schedule that came due and that another is to begin.
-const DUE_MAX: usize = 10_000;
+/// For how long a node that began, or woke, listens before it begins slots on a lease that it had before, in milliseconds: another may
+/// have taken the schedule meanwhile, and tells it.
+const LISTENS_MS: i64 = 90_000;
 
 impl<S: Sealing> Node<S> {
     pub(crate) fn schedule(&mut self, schedule: Schedule, chance: &mut dyn Chance) -> Result<(), Error> {
@@ -15,29 +17,56 @@ impl<S: Sealing> Node<S> {
         Ok(())
     }
 
-    /// A slot came due: it begins here where this node holds the schedule, and is remembered where another does.
+    /// This node can run a schedule, or cannot any more: the others hear of it where they know it otherwise.
+    pub(crate) fn ready(
+        &mut self,
+        schedule: String,
+        (sha256, is_ready): (Digest, bool),
+        chance: &mut dyn Chance,
+    ) -> Result<(), Error> {
+        let Some(known) = self.state.schedule(&schedule) else {
+            return Err(Error::Refused("the mesh does not know this schedule"));
+        };
+        // What was said of an earlier statement is said anew of this one.
+        let is_news =
+            known.sha256 == sha256 && self.state.readiness(&schedule, self.state.me) != Some(is_ready);
+        if is_news {
+            self.tell_all(Tells::Ready { schedule, sha256, is_ready }, chance)?;
+            self.take_over(chance);
+        }
+        Ok(())
+    }
+
+    /// A slot came due: it begins here where this node holds the schedule. Where it does not, or has not listened yet, nothing is
+    /// remembered: whoever reckons slots says each minute what is due, and as soon as this node holds it ([`Delivered::Holds`]).
     pub(crate) fn slot_due(
         &mut self,
         schedule: String,
         slot: String,
         chance: &mut dyn Chance,
     ) -> Result<(), Error> {
-        if !self.state.schedules.contains_key(&schedule) {
+        if self.state.schedule(&schedule).is_none() {
             return Err(Error::Refused("the mesh does not know this schedule"));
         }
         if self.state.began(&schedule, &slot).is_some() {
             return Ok(());
         }
         match self.state.lease(&schedule).filter(|lease| lease.holder == self.state.me) {
-            Some(lease) => self.begin(schedule, slot, lease.epoch, chance),
-            None => {
-                let due = self.due.entry(schedule).or_default();
-                if due.len() < DUE_MAX {
-                    due.insert(slot);
-                }
-                Ok(())
-            }
+            Some(lease) if self.has_listened(&schedule) => self.begin(schedule, slot, lease.epoch, chance),
+            _ => Ok(()),
         }
+    }
+
+    /// Whether this node would know by now that another took a schedule while it was off or slept.
+    fn has_listened(&self, schedule: &str) -> bool {
+        let has = self.state.has_digest();
+        let knows_all = |node: &NodeId| {
+            let seen = self.seen.get(node);
+            seen.is_some_and(|seen| seen.heard >= self.began && seen.presence.has == has)
+        };
+        let ranks = self.state.schedule(schedule).into_iter().flat_map(|one| &one.ranks);
+        let mut others = ranks.filter(|node| self.state.is_peer(**node));
+        self.began.plus_ms(LISTENS_MS) <= self.now || others.all(knows_all)
     }
 
     fn begin(
@@ -53,38 +82,43 @@ impl<S: Sealing> Node<S> {
         Ok(())
     }
 
-    /// A slot began somewhere: it is due no more, and where this node began it too, one of both counts.
+    /// A slot began somewhere; where this node began it too, one of both counts.
     pub(crate) fn fired_told(&mut self, event: &WireEvent, schedule: &str, slot: &str) {
         let before = self.state.began(schedule, slot);
         self.record(Fact::Noticed(event.clone()));
         let after = self.state.began(schedule, slot);
-        if let Some(due) = self.due.get_mut(schedule) {
-            due.remove(slot);
-        }
         let me = self.state.me;
         let lost = before.is_some_and(|began| began.by == me);
         let came_second = event.pubkey == me && before.is_some();
         if let Some(began) = after.filter(|began| began.by != me && (lost || came_second)) {
-            self.deliver(Delivered::NotCounted { slot: slot.to_owned(), by: began.by });
+            let (schedule, slot) = (schedule.to_owned(), slot.to_owned());
+            self.deliver(Delivered::NotCounted { schedule, slot, by: began.by });
         }
     }
 
-    /// Takes each schedule whose holder was silent for longer than its term and the largest difference of clocks, where no node
-    /// that goes before this one is here.
+    /// Takes each schedule that this node can run and whose holder is out, where each node that goes before this one is, too: it was
+    /// silent for longer than the term and the largest difference of clocks, or says that it cannot run it.
     pub(crate) fn take_over(&mut self, chance: &mut dyn Chance) {
         let me = self.state.me;
         let mut takes = Vec::new();
-        for (id, schedule) in &self.state.schedules {
-            let Some(rank) = schedule.ranks.iter().position(|node| *node == me) else {
+        for schedule in self.state.schedules() {
+            let id = &schedule.schedule;
+            let rank = schedule.ranks.iter().position(|node| *node == me);
+            let Some(rank) = rank.filter(|_| self.state.readiness(id, me) == Some(true)) else {
                 continue;
             };
             let lease = self.state.lease(id);
-            let silent = |node: NodeId| node != me && self.is_silent(node, schedule.term_ms);
+            // Whoever said nothing of it yet is given the time to.
+            let is_out = |node: NodeId| {
+                node != me
+                    && (self.state.readiness(id, node) == Some(false)
+                        || self.is_silent(node, schedule.term_ms))
+            };
             let is_free = match lease {
-                Some(lease) => silent(lease.holder),
+                Some(lease) => is_out(lease.holder),
                 None => true,
             };
-            if is_free && schedule.ranks.iter().take(rank).all(|node| silent(*node)) {
+            if is_free && schedule.ranks.iter().take(rank).all(|node| is_out(*node)) {
                 takes.push((id.clone(), lease.map_or(1, |lease| lease.epoch + 1)));
             }
         }
@@ -98,12 +132,14 @@ impl<S: Sealing> Node<S> {
         let me = self.state.me;
         let has = self.state.has_digest();
         let mut takes = Vec::new();
-        for (id, schedule) in &self.state.schedules {
+        for schedule in self.state.schedules() {
+            let id = &schedule.schedule;
             let Some(lease) = self.state.lease(id).filter(|lease| lease.holder != me) else {
                 continue;
             };
             let knows_all = self.seen.get(&lease.holder).is_some_and(|seen| seen.presence.has == has);
             if schedule.ranks.first() == Some(&me)
+                && self.state.readiness(id, me) == Some(true)
                 && knows_all
                 && !self.is_silent(lease.holder, schedule.term_ms)
             {
@@ -119,13 +155,7 @@ impl<S: Sealing> Node<S> {
         if self.tell_all(Tells::Lease { schedule: schedule.clone(), epoch }, chance).is_err() {
             return;
         }
-        self.deliver(Delivered::Holds { schedule: schedule.clone(), epoch });
-        for slot in self.due.remove(&schedule).unwrap_or_default() {
-            if self.state.began(&schedule, &slot).is_none() {
-                // It fits, as it did when it came due.
-                let _ = self.begin(schedule.clone(), slot, epoch, chance);
-            }
-        }
+        self.deliver(Delivered::Holds { schedule, epoch });
     }
 
     fn is_silent(&self, node: NodeId, term_ms: i64) -> bool {

@@ -223,6 +223,20 @@ impl NostrSealing {
         Ok(Self { keys: keys_of(secret)?, groups: Vec::new() })
     }
 
+    /// Signs tags without words.
+    pub(crate) fn sign_tags(
+        &self,
+        kind: u16,
+        tags: Vec<Vec<String>>,
+        now: UnixMs,
+    ) -> Result<WireEvent, Error> {
+        let tags = tags.into_iter().filter_map(|tag| Tag::parse(tag).ok());
+        let builder = EventBuilder::new(Kind::from(kind), "")
+            .tags(tags)
+            .custom_created_at(Timestamp::from_secs(secs(now)));
+        to_wire(&builder.finalize(&self.keys).map_err(|_| failed("it cannot be signed"))?)
+    }
+
     fn for_receiver(&self, node: NodeId) -> Option<&Keys> {
         let mut all = std::iter::once(&self.keys).chain(self.groups.iter().rev());
         all.find(|keys| id_of(&keys.public_key()) == node)

@@ -1,13 +1,16 @@
 //! What a node believes: folded from its recorded facts, and from nothing else.
 
 use crate::chain::{Chain, Claims, Known, read, to_tell_anew};
+use crate::heads::SeenHead;
 pub use crate::lane::{Lane, Waiting};
 use crate::port::{Fact, Never};
 use crate::sealed::WireEvent;
-use crate::{Card, Input, NodeId, Notice, Part, Peer, Says, Schedule, SignedDecision, Tells};
+use crate::slots::{Ready, Starts, Stated, add_claim};
+use crate::{Card, Input, NodeId, Notice, Part, Peer, Says, SignedDecision, Tells};
+use model::UnixMs;
 use seal::Digest;
 use seal::keys::PublicKey;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A question of this node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,15 +58,21 @@ pub struct State {
     pub(crate) passing: BTreeMap<String, (NodeId, u64)>,
     pub(crate) held: BTreeMap<Digest, Input>,
     pub(crate) given: BTreeSet<Digest>,
-    pub(crate) schedules: BTreeMap<String, Schedule>,
+    pub(crate) schedules: BTreeMap<String, Stated>,
+    pub(crate) ready: BTreeMap<String, BTreeMap<NodeId, Ready>>,
     pub(crate) leases: BTreeMap<String, Claims>,
-    pub(crate) slots: BTreeMap<(String, String), BTreeMap<Began, u64>>,
+    pub(crate) slots: BTreeMap<String, BTreeMap<NodeId, Starts>>,
     pub(crate) fired: BTreeMap<String, u64>,
     pub(crate) approvers: BTreeMap<PublicKey, NodeId>,
     pub(crate) asked: BTreeMap<String, Question>,
-    pub(crate) questions: BTreeMap<(NodeId, String), Card>,
+    pub(crate) closed: VecDeque<String>,
+    pub(crate) questions: BTreeMap<(NodeId, String), (Card, UnixMs)>,
+    pub(crate) answers: u32,
     pub(crate) parts: BTreeMap<(NodeId, Digest), BTreeMap<u32, Part>>,
-    pub(crate) heads: BTreeMap<(NodeId, String), (u64, Digest, u64)>,
+    pub(crate) heads: BTreeMap<(NodeId, String), SeenHead>,
+    /// The key of each maker's log as it told it last, and in which notice.
+    pub(crate) log_keys: BTreeMap<NodeId, (PublicKey, u64)>,
+    pub(crate) told_receipts: u64,
 }
 
 impl State {
@@ -85,14 +94,19 @@ impl State {
             held: BTreeMap::new(),
             given: BTreeSet::new(),
             schedules: BTreeMap::new(),
+            ready: BTreeMap::new(),
             leases: BTreeMap::new(),
             slots: BTreeMap::new(),
             fired: BTreeMap::new(),
             approvers: BTreeMap::new(),
             asked: BTreeMap::new(),
+            closed: VecDeque::new(),
             questions: BTreeMap::new(),
+            answers: 0,
             parts: BTreeMap::new(),
             heads: BTreeMap::new(),
+            log_keys: BTreeMap::new(),
+            told_receipts: 0,
         }
     }
 
@@ -128,7 +142,8 @@ impl State {
             && self.owner(conversation).is_some_and(|(_, owner)| owner == self.me)
     }
 
-    /// Whether what a node wrote to a conversation under an epoch counts; what does not is kept aside.
+    /// Whether what a node wrote to a conversation under an epoch counts; what does not is kept aside. Of each machine the claims of
+    /// [`crate::CLAIMS_KEPT`] epochs are known.
     pub fn counts(&self, conversation: &str, epoch: u64, by: NodeId) -> bool {
         let Some(claims) = self.owners.get(conversation) else {
             return false;
@@ -137,24 +152,6 @@ impl State {
         foremost(of_epoch.clone().filter(|(_, node)| !self.withdrawn.contains_key(node)))
             .or_else(|| foremost(of_epoch))
             .is_some_and(|(_, node)| node == by)
-    }
-
-    /// Who holds a schedule: the latest claim of a machine that may.
-    pub fn lease(&self, schedule: &str) -> Option<Lease> {
-        let claims = self.leases.get(schedule)?.keys().filter(|(_, node)| self.may_hold(schedule, *node));
-        foremost(claims).map(|(epoch, holder)| Lease { epoch, holder })
-    }
-
-    /// Whose start of a slot counts.
-    pub fn began(&self, schedule: &str, slot: &str) -> Option<Began> {
-        let starts = self.slots.get(&(schedule.to_owned(), slot.to_owned()))?;
-        let known = self.schedules.get(schedule)?;
-        starts.keys().find(|began| known.ranks.contains(&began.by)).copied()
-    }
-
-    fn may_hold(&self, schedule: &str, node: NodeId) -> bool {
-        let known = self.schedules.get(schedule);
-        !self.withdrawn.contains_key(&node) && known.is_some_and(|known| known.ranks.contains(&node))
     }
 
     /// Letters that were not opened yet.
@@ -169,6 +166,11 @@ impl State {
             None if maker == self.me || self.peers.contains_key(&maker) => u64::MAX,
             None => 0,
         }
+    }
+
+    /// The largest number of a receipt that this node told.
+    pub const fn told_receipts(&self) -> u64 {
+        self.told_receipts
     }
 
     /// The letters to each node that were not opened yet, for a person to see.
@@ -219,9 +221,7 @@ impl State {
     /// Takes a fact in.
     pub fn apply(&mut self, fact: &Fact) {
         match fact {
-            Fact::Paired(peer) => {
-                self.peers.insert(peer.node, peer.clone());
-            }
+            Fact::Paired(peer) => self.pair(peer),
             Fact::Withdrawn { node, upto, .. } => self.withdraw(*node, *upto),
             Fact::Group { epoch, group, without, through } => {
                 self.group = Some((*epoch, *group));
@@ -229,8 +229,12 @@ impl State {
                 self.through.clone_from(through);
             }
             Fact::Noticed(event) => self.notice(event),
-            Fact::Forked { maker, upto } => self.cut(*maker, *upto),
+            Fact::Forked { maker, upto } => {
+                self.lack_heads(*maker);
+                self.cut(*maker, *upto);
+            }
             Fact::Missed { maker, upto } => {
+                self.lack_heads(*maker);
                 let gone = self.notices.entry(*maker).or_default().skip(*upto);
                 self.lost_hold(*maker, &gone);
             }
@@ -246,6 +250,7 @@ impl State {
                 self.apply_conversation(fact);
             }
             Fact::Registered { .. }
+            | Fact::Unregistered { .. }
             | Fact::Asked { .. }
             | Fact::Part { .. }
             | Fact::Whole { .. }
@@ -279,13 +284,11 @@ impl State {
         };
         let gone = chain.cut(upto);
         let kept = chain.kept.clone();
-        for claims in self.owners.values_mut().chain(self.leases.values_mut()) {
+        for claims in self.owners.values_mut() {
             claims.retain(|(_, by), at| *by != maker || *at <= upto);
         }
-        for starts in self.slots.values_mut() {
-            starts.retain(|began, at| began.by != maker || *at <= upto);
-        }
-        self.heads.retain(|(by, _), (_, _, at)| *by != maker || *at <= upto);
+        self.cut_schedules(maker, upto);
+        self.log_keys.retain(|by, (_, at)| *by != maker || *at <= upto);
         for notice in kept.iter().filter_map(read) {
             self.claim(maker, notice);
         }
@@ -301,10 +304,13 @@ impl State {
 
     fn apply_letter(&mut self, fact: &Fact) {
         match fact {
-            Fact::Queued { to, number, says, at } => {
+            Fact::Queued { to, number, says, at, before } => {
+                if let Says::Decision(signed) = says {
+                    self.answers = self.answers.max(signed.decision.counter);
+                }
                 let lane = self.lanes.entry(*to).or_default();
+                (lane.last, lane.chain) = (number.saturating_sub(1), *before);
                 lane.push(says.clone(), *at);
-                debug_assert_eq!(lane.last, *number);
             }
             Fact::Renumbered { to, after, chain } => {
                 let lane = self.lanes.entry(*to).or_default();
@@ -320,9 +326,12 @@ impl State {
                     letter.accepted = true;
                 }
             }
-            Fact::Opened { to, upto } => {
-                if let Some(lane) = self.lanes.get_mut(to) {
-                    lane.waiting = lane.waiting.split_off(&upto.saturating_add(1));
+            Fact::Opened { to, upto, chain } => {
+                let lane = self.lanes.entry(*to).or_default();
+                lane.waiting = lane.waiting.split_off(&upto.saturating_add(1));
+                if lane.last < *upto {
+                    // The record of the last one was erased.
+                    (lane.last, lane.chain) = (*upto, *chain);
                 }
             }
             Fact::Never { to, number, why } => {
@@ -357,40 +366,6 @@ impl State {
         }
     }
 
-    fn apply_approval(&mut self, fact: &Fact) {
-        match fact {
-            Fact::Registered { node, key } => {
-                self.approvers.insert(*key, *node);
-            }
-            Fact::Asked { card, of } => {
-                let asked = Question { card: card.clone(), of: of.clone(), decisions: BTreeMap::new() };
-                self.asked.insert(card.approval.clone(), asked);
-            }
-            Fact::Part { from, part } => {
-                let parts = self.parts.entry((*from, part.whole)).or_default();
-                parts.insert(part.index, part.clone());
-            }
-            Fact::Whole { from, whole } => {
-                self.parts.remove(&(*from, *whole));
-            }
-            Fact::Question { from, card } => {
-                self.questions.insert((*from, card.approval.clone()), card.clone());
-            }
-            Fact::Answered { from, approval } => {
-                self.questions.remove(&(*from, approval.clone()));
-            }
-            Fact::Decided { from, decision } => {
-                if let Some(question) = self.asked.get_mut(&decision.decision.approval) {
-                    question.decisions.insert(*from, decision.clone());
-                }
-            }
-            Fact::Settled { approval } => {
-                self.asked.remove(approval);
-            }
-            _ => {}
-        }
-    }
-
     /// A notice of which the node found, before it recorded it, that its maker signed it and that it is the next.
     fn notice(&mut self, event: &WireEvent) {
         let maker = event.pubkey;
@@ -400,6 +375,8 @@ impl State {
         self.notices.entry(maker).or_default().push(event.clone(), notice.from);
         if maker == self.me {
             self.untold.retain(|tells| *tells != notice.tells);
+        } else if let Tells::Head(head) = &notice.tells {
+            self.forsake_head(maker, head);
         }
         self.claim(maker, notice);
     }
@@ -408,34 +385,31 @@ impl State {
     fn claim(&mut self, maker: NodeId, notice: Notice) {
         let number = notice.number;
         match notice.tells {
-            Tells::Schedule(schedule) => {
-                let known = self.schedules.get(&schedule.schedule);
-                let newer =
-                    |known: &Schedule| (known.version, known.sha256) < (schedule.version, schedule.sha256);
-                if known.is_none_or(newer) {
-                    self.schedules.insert(schedule.schedule.clone(), schedule);
-                }
+            Tells::Schedule(schedule) => self.claim_stated(maker, number, schedule),
+            Tells::Ready { schedule, sha256, is_ready } => {
+                self.claim_ready(maker, number, (schedule, (sha256, is_ready)));
             }
             Tells::Lease { schedule, epoch } => {
-                self.leases.entry(schedule).or_default().entry((epoch, maker)).or_insert(number);
+                add_claim(self.leases.entry(schedule).or_default(), (epoch, maker), number);
             }
             Tells::Fired { schedule, slot, epoch } => {
-                if maker == self.me {
-                    self.fired.insert(schedule.clone(), number);
-                }
-                let starts = self.slots.entry((schedule, slot)).or_default();
-                starts.entry(Began { epoch, by: maker }).or_insert(number);
+                self.claim_start(maker, number, (schedule, &slot, epoch));
             }
             Tells::Owner { conversation, epoch, .. } => {
                 if self.passing.get(&conversation).is_some_and(|(_, at)| *at <= epoch) {
                     self.passing.remove(&conversation);
                 }
-                self.owners.entry(conversation).or_default().entry((epoch, maker)).or_insert(number);
+                add_claim(self.owners.entry(conversation).or_default(), (epoch, maker), number);
             }
-            Tells::Head { origin, size, root, .. } => {
-                let known = self.heads.entry((maker, origin)).or_insert((size, root, number));
-                if known.0 < size {
-                    *known = (size, root, number);
+            Tells::Head(head) => self.claim_head(maker, &head, notice.at),
+            Tells::Receipts { lines } if maker == self.me => {
+                let last = lines.iter().map(|line| line.number).max();
+                self.told_receipts = self.told_receipts.max(last.unwrap_or(0));
+            }
+            Tells::LogKey { key } => {
+                // A chain that was cut is claimed anew from its oldest notice on: the newest key stands.
+                if self.log_keys.get(&maker).is_none_or(|(_, at)| *at < number) {
+                    self.log_keys.insert(maker, (key, number));
                 }
             }
             Tells::Withdrawn { .. } | Tells::Receipts { .. } => {}
@@ -449,7 +423,7 @@ pub(crate) fn wins(one: (u64, NodeId), other: (u64, NodeId)) -> bool {
 }
 
 /// The claim that goes before all others.
-fn foremost<'c>(claims: impl Iterator<Item = &'c (u64, NodeId)>) -> Option<(u64, NodeId)> {
+pub(crate) fn foremost<'c>(claims: impl Iterator<Item = &'c (u64, NodeId)>) -> Option<(u64, NodeId)> {
     claims.copied().reduce(|one, other| if wins(one, other) { one } else { other })
 }
 

@@ -1,10 +1,11 @@
 //! The nouns of the mesh: nodes, peers, what letters and notices say, and every limit of them.
 
 use crate::chain::Known;
+use crate::decision::{Card, SignedDecision};
 use crate::sealed::WireEvent;
 use model::UnixMs;
-use seal::keys::{PublicKey, Signature};
-use seal::{Digest, canon};
+use seal::Digest;
+use seal::keys::PublicKey;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,8 +33,8 @@ pub const WITHOUT_MAX: usize = 256;
 pub const HOPS_MAX: u8 = 4;
 /// Nodes that a schedule names.
 pub const RANKS_MAX: usize = 32;
-/// The domain in which an approval key of a machine signs a decision.
-pub const DECISION_PAYLOAD_TYPE: &str = "application/vnd.hermit.mesh-decision+json";
+/// Logs of one machine whose heads are looked at.
+pub const LOGS_MAX: usize = 4;
 
 /// A node: the BIP-340 public key of its instance, as Nostr names it. In JSON 64 lower-case hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -70,6 +71,8 @@ pub struct Peer {
     pub name: String,
     /// Where it reads: the only relays that are written to for it.
     pub relays: Vec<String>,
+    /// The key of its log as the pairing showed it, which signs the envelopes of messages that it takes in.
+    pub log_key: PublicKey,
     /// The approval key that it showed; it counts for nothing until a person registers it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_key: Option<PublicKey>,
@@ -234,6 +237,9 @@ pub struct Answer {
     pub answers: Digest,
     /// The text.
     pub body: String,
+    /// Whether nothing came of the message: the text says why.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refused: bool,
 }
 
 /// A conversation passes to another owner. The old one writes nothing to it any more.
@@ -246,22 +252,6 @@ pub struct HandOver {
     pub epoch: u64,
     /// The head of the old owner's log.
     pub head: Digest,
-}
-
-/// A decision that is asked of a person at another machine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Card {
-    /// The approval.
-    pub approval: String,
-    /// SHA-256 of the packet's exact bytes, which come in parts.
-    pub packet: Digest,
-    /// Drawn for this question.
-    pub nonce: Digest,
-    /// Until when it can be answered.
-    pub expires_at: UnixMs,
-    /// How many machines have to say yes.
-    pub need: u8,
 }
 
 /// A piece of a large content; the whole is known by its digest.
@@ -278,46 +268,6 @@ pub struct Part {
     pub data: String,
 }
 
-/// What a person decided at a machine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Decision {
-    /// The approval.
-    pub approval: String,
-    /// SHA-256 of the packet that was shown.
-    pub packet: Digest,
-    /// The nonce of the card.
-    pub nonce: Digest,
-    /// The node that asked.
-    pub asked_by: NodeId,
-    /// Whether it is a yes.
-    pub allow: bool,
-    /// When.
-    pub decided_at: UnixMs,
-}
-
-/// A decision, signed by the approval key of the machine where it was made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SignedDecision {
-    /// The decision.
-    pub decision: Decision,
-    /// The key.
-    pub key: PublicKey,
-    /// Ed25519 over [`Decision::signed_bytes`].
-    pub signature: Signature,
-}
-
-impl Decision {
-    /// What is signed.
-    ///
-    /// # Errors
-    /// When it has no canonical form.
-    pub fn signed_bytes(&self) -> Result<Vec<u8>, seal::Error> {
-        Ok(seal::dsse::pae(DECISION_PAYLOAD_TYPE, &canon::to_canonical(self)?))
-    }
-}
-
 /// A signature of another machine under a head of one's log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -328,6 +278,8 @@ pub struct Cosigned {
     pub size: u64,
     /// The line of the signature, as it stands in a signed note.
     pub line: String,
+    /// The key that made it, as c2sp.org/signed-note spells one for `cosignature/v1`.
+    pub key: String,
 }
 
 /// The secret of a group. It stands in no log.
@@ -387,6 +339,15 @@ pub struct Notice {
 pub enum Tells {
     /// A schedule, and who may hold it, by rank (HV-3.5-3).
     Schedule(Schedule),
+    /// Whether the maker can run a schedule: its person approved the same one, it is not paused there, and its folder is there.
+    Ready {
+        /// The schedule.
+        schedule: String,
+        /// SHA-256 of what the mesh knows of it.
+        sha256: Digest,
+        /// Whether it can.
+        is_ready: bool,
+    },
     /// The maker holds a schedule.
     Lease {
         /// The schedule.
@@ -420,22 +381,37 @@ pub enum Tells {
         /// The last of its notices that counts: what all know in the end.
         upto: u64,
     },
-    /// A head of the maker's log, to be cosigned.
-    Head {
-        /// The log.
-        origin: String,
-        /// Notes in it.
-        size: u64,
-        /// Their root.
-        root: Digest,
-        /// The signed note.
-        note: String,
+    /// The key of the maker's log from now on, which signs the envelopes of messages that it takes in.
+    LogKey {
+        /// The key.
+        key: PublicKey,
     },
+    /// A head of the maker's log, to be cosigned.
+    Head(Head),
     /// Receipts of the maker's log, so that there is one list.
     Receipts {
         /// The receipts.
         lines: Vec<ReceiptLine>,
     },
+}
+
+/// A head of a log, and that it grew from the one that was told before (c2sp.org/tlog-witness).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// The log.
+    pub origin: String,
+    /// Notes in the head that was told before; 0 where there was none.
+    pub old_size: u64,
+    /// Notes in it.
+    pub size: u64,
+    /// Their root.
+    pub root: Digest,
+    /// From that head to this one: the consistency proof of RFC 6962.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proof: Vec<Digest>,
+    /// The signed note.
+    pub note: String,
 }
 
 /// A schedule as the mesh knows it.

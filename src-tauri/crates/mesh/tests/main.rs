@@ -3,9 +3,13 @@
 #![allow(clippy::disallowed_methods, reason = "a simulation takes its size and seed from outside")]
 #![allow(missing_docs, reason = "helpers of tests are read where they are used")]
 
+mod asking;
+mod direct;
 mod fake;
+mod heads;
 mod nodes;
 mod pairing;
 mod put_back;
 mod sealed;
 mod simulation;
+mod slots;

@@ -5,7 +5,7 @@ use mesh::GroupSecret;
 use mesh::pairing::{CODE_FOR_MS, Ended, Introduction, Pairing, Progress, draw_code};
 use mesh::sealed::{NostrSealing, Sealing as _};
 use model::UnixMs;
-use seal::Digest;
+use seal::{Digest, SeedSigner, Signer as _};
 use std::collections::BTreeSet;
 
 const NOW: UnixMs = UnixMs(1_800_000_000_000);
@@ -18,7 +18,8 @@ fn about(name: &str) -> Introduction {
         through: BTreeSet::new(),
     });
     let relays = vec!["wss://relay.example".to_owned()];
-    Introduction { name: name.to_owned(), relays, approval_key: None, group }
+    let log_key = SeedSigner::from_seed([7; 32]).public();
+    Introduction { name: name.to_owned(), relays, log_key, approval_key: None, group }
 }
 
 struct Two {

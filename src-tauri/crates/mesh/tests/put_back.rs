@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 const MINUTE: i64 = 60_000;
 
-fn after(minutes: i64) -> UnixMs {
+pub fn after(minutes: i64) -> UnixMs {
     NOW.plus_ms(minutes * MINUTE)
 }
 
@@ -31,7 +31,7 @@ fn route(envelope: &str) -> Happened {
 }
 
 /// The machine again, with the facts that it had at a time: its disk was put back.
-fn put_back(one: &mut One, secret: u8, facts: usize, now: UnixMs) {
+pub fn put_back(one: &mut One, secret: u8, facts: usize, now: UnixMs) {
     one.facts.truncate(facts);
     let mut sealing = Fake::make([secret; 32]);
     sealing.add_group(Digest::of(b"group").as_bytes()).unwrap();
@@ -40,7 +40,7 @@ fn put_back(one: &mut One, secret: u8, facts: usize, now: UnixMs) {
 }
 
 /// Both say that they are here, and what follows from it until both are silent.
-fn talk(one: &mut One, other: &mut One, now: UnixMs) -> [Vec<Delivered>; 2] {
+pub fn talk(one: &mut One, other: &mut One, now: UnixMs) -> [Vec<Delivered>; 2] {
     let mut delivered = [Vec::new(), Vec::new()];
     let mut steps = [one.at(tell(), now), other.at(tell(), now)];
     for _ in 0..40 {
@@ -201,8 +201,11 @@ fn a_machine_that_slept_takes_nothing_over_when_it_wakes() {
         ranks: vec![other.id, one.id],
         term_ms: MINUTE,
     };
+    let ready = || Command::Ready { schedule: "s".to_owned(), sha256: Digest::ZERO, is_ready: true };
     other.does(Happened::Said(Command::Schedule(schedule)));
+    other.does(Happened::Said(ready()));
     talk(&mut one, &mut other, after(1));
+    one.at(Happened::Said(ready()), after(1));
     assert_eq!(one.node.state().lease("s").unwrap().holder, other.id);
     let takes = |step: &Step| step.deliver.iter().any(|one| matches!(one, Delivered::Holds { .. }));
     let woke = one.at(Happened::Tick, after(600));

@@ -161,6 +161,8 @@ crate::names! {
         WitnessRemember = "witness.remember",
         /// An anchor is asked for, or what a clock answered is put on record.
         AnchorRecord = "anchor.record",
+        /// What a node of the mesh believes from now on is put on record.
+        MeshRecord = "mesh.record",
     }
 }
 

@@ -38,6 +38,7 @@ pub mod launch;
 pub mod limits;
 pub mod login;
 pub mod look;
+pub mod mesh;
 pub mod passkey;
 pub mod path;
 pub mod playbook;

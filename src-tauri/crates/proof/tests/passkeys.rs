@@ -48,6 +48,17 @@ fn a_yes_by_a_security_key_is_told_as_one() {
     assert!(!told("signed by a passkey"), "{report}");
 }
 
+#[test]
+fn a_yes_at_another_machine_is_told_as_one() {
+    let world = World::answered_by_passkey(&mut Authenticator::eddsa(8, "hermit:mesh"), 2);
+    let report = checked(&world, &Options::default());
+    assert_eq!(report.verdict, Verdict::Valid, "{report}");
+    assert_eq!((report.counts.decisions, report.counts.by_passkey), (2, 2), "{report}");
+    let told = |words: &str| report.proven.iter().any(|said| said.contains(words));
+    assert!(told("2 decisions of a person are signed by the approval key of another machine"), "{report}");
+    assert!(!told("signed by a passkey") && !told("stays on its device"), "{report}");
+}
+
 /// What our own verifier says is written in each case; whether the twin says the same is compared beside.
 #[test]
 fn a_yes_by_a_passkey_that_is_none_is_refused_at_its_place() {

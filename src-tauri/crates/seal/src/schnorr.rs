@@ -7,7 +7,7 @@ use std::fmt;
 use k256::SecretKey;
 use k256::schnorr::{Signature, SigningKey, VerifyingKey};
 use sha2::{Digest as _, Sha256};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize as _, Zeroizing};
 
 use crate::{Error, encoding};
 
@@ -34,6 +34,15 @@ impl SchnorrKey {
     #[must_use]
     pub fn public(&self) -> String {
         hex::encode(self.0.verifying_key().to_bytes())
+    }
+
+    /// Hands the 32 secret bytes to whoever signs and seals with them elsewhere. They are wiped when it returns.
+    pub fn with_secret<T>(&self, takes: impl FnOnce(&[u8; 32]) -> T) -> T {
+        let mut bytes = self.0.to_bytes();
+        let mut secret = Zeroizing::new([0; 32]);
+        secret.copy_from_slice(bytes.as_slice());
+        bytes.as_mut_slice().zeroize();
+        takes(&secret)
     }
 
     /// Signs the tagged hash of `bytes`. The signature is 64 bytes in lower-case hex.
@@ -165,6 +174,7 @@ mod tests {
         }
         assert!(is_key(&public) && !is_key(&"f".repeat(64)) && !is_key(&public.to_ascii_uppercase()));
         assert_eq!(format!("{key:?}"), "SchnorrKey");
+        assert_eq!(key.with_secret(|secret| *secret), [7; 32]);
     }
 
     #[test]

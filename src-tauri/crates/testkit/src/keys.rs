@@ -13,6 +13,7 @@ pub struct TestKeys {
     receipt: Arc<SeedSigner>,
     log: Arc<SeedSigner>,
     manifest: Arc<SeedSigner>,
+    cosign: Arc<SeedSigner>,
     locked: AtomicBool,
 }
 
@@ -20,7 +21,8 @@ impl TestKeys {
     /// Keys from a seed byte.
     pub fn new(seed: u8) -> Self {
         let signer = |purpose: u8| Arc::new(SeedSigner::from_seed([seed ^ purpose; 32]));
-        Self { receipt: signer(1), log: signer(2), manifest: signer(3), locked: AtomicBool::new(false) }
+        let locked = AtomicBool::new(false);
+        Self { receipt: signer(1), log: signer(2), manifest: signer(3), cosign: signer(4), locked }
     }
 
     /// Locks or opens them.
@@ -56,6 +58,10 @@ impl KeyRing for TestKeys {
 
     fn log(&self) -> Option<Arc<dyn Signer>> {
         self.open(&self.log)
+    }
+
+    fn cosign(&self) -> Option<Arc<dyn Signer>> {
+        self.open(&self.cosign)
     }
 
     fn log_keys(&self) -> Vec<PublicKey> {

@@ -104,6 +104,9 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("tools.prompt", "workspace", Use::Works),
     ("schedules.keep", "workspace", Use::Works),
     ("gateways.add", "workspace", Use::Works),
+    ("mesh.set", "folders", Use::Works),
+    ("mesh.export", "path", Use::Makes),
+    ("mesh.import", "path", Use::Reads),
     ("skills.list", "folder", Use::Works),
     ("skills.show", "folder", Use::Works),
     ("skills.trust", "folder", Use::Works),
@@ -247,6 +250,24 @@ macro_rules! with_commands {
         "lists the clocks that are asked" anchors.clocks(Clocks) -> ClockSettings, read [store];
         "sets which clocks are asked" anchors.set_clocks(SetClocks) -> ClockSettings, write [];
         "tells what the wallet of this instance holds and what an anchor would cost" anchors.wallet(Wallet) -> WalletState, write [];
+        "shows how the mesh of one's own machines stands here" mesh.show(Show) -> Mesh, read [store];
+        "sets what this machine is in the mesh, and whether it is on" mesh.set(Set) -> Mesh, surface [];
+        "shows a code with which another machine is paired" mesh.invite(Invite) -> Code, surface [];
+        "pairs this machine with the one that shows a code" mesh.join(Join) -> PairingState, surface [];
+        "tells how a pairing stands" mesh.pairing(Pairing) -> PairingState, write [];
+        "lists the machines of the mesh, and how each stands" mesh.nodes(Nodes) -> NodeList, write [];
+        "ends that a machine is believed" mesh.withdraw(Withdraw) -> NodeList, write [];
+        "sends a goal to another machine" mesh.send(Send) -> Sent, write [];
+        "lists messages to and from other machines, and how far each came" mesh.messages(Messages) -> MessageList, read [store];
+        "hands a conversation over to another machine" mesh.hand_over(HandOver) -> Owned, write [];
+        "takes a conversation from a machine that does not answer" mesh.take(Take) -> Owned, surface [];
+        "lists the receipts of all machines" mesh.receipts(Receipts) -> ReceiptList, read [store];
+        "lists what other machines ask a person here" mesh.questions(Questions) -> QuestionList, read [store];
+        "sets whether the approval key of another machine may say yes here" mesh.approver(Approver) -> NodeList, surface [];
+        "answers what another machine asks" mesh.answer(Answer) -> QuestionList, write [];
+        "sets which machines may hold a schedule" mesh.hold(Hold) -> Held, write [];
+        "writes what waits for other machines to a file that a person carries" mesh.export(Export) -> Carried, write [];
+        "takes in a file that a person carried from another machine" mesh.import(Import) -> Carried, write [];
         "lists secrets by handle, without their values" secrets.list(List) -> Secrets, read [store];
         "starts a server of tools behind walls, and makes the task that asks a person whether to register it" tools.add(Add) -> Submitted, write [];
         "makes the task that asks a person what a tool of a server may do" tools.classify(Classify) -> Submitted, write [];

@@ -16,6 +16,7 @@ pub mod artifact;
 pub mod chat;
 pub mod identity;
 pub mod knowledge;
+pub mod mesh;
 pub mod policy;
 pub mod schedule;
 pub mod services;
@@ -28,7 +29,7 @@ pub use names::UnknownName;
 
 #[cfg(test)]
 mod tests {
-    use super::{act, artifact, chat, identity, knowledge, policy, schedule, slash, step, store, task};
+    use super::{act, artifact, chat, identity, knowledge, mesh, policy, schedule, slash, step, store, task};
 
     /// JSON of every value is its name in quotes, and nothing else is read.
     macro_rules! spelled {
@@ -53,6 +54,10 @@ mod tests {
             identity::AnchorState,
             identity::HandoverReason,
             identity::TrustFinding,
+            mesh::DeliveryState,
+            mesh::MeshAlert,
+            mesh::MeshPairingState,
+            mesh::NeverReason,
             schedule::CallRefused,
             schedule::CatchUpKind,
             schedule::Condition,

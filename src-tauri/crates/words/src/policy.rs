@@ -103,6 +103,8 @@ crate::names! {
         Notification = "notification",
         /// A chat, through a gateway: may deny only.
         Chat = "chat",
+        /// Another machine of the same person, with its approval passphrase.
+        Mesh = "mesh",
     }
 }
 
@@ -120,13 +122,14 @@ impl Surface {
             Self::MainWindow => "in the app",
             Self::Notification => "in a notification",
             Self::Chat => "in a chat",
+            Self::Mesh => "at another machine",
         }
     }
 
     /// Whether a person is provably there, so that a grant may come from it.
     pub const fn may_grant(self) -> bool {
         match self {
-            Self::Terminal | Self::ApprovalWindow | Self::Browser | Self::Test => true,
+            Self::Terminal | Self::ApprovalWindow | Self::Browser | Self::Test | Self::Mesh => true,
             Self::RunApi | Self::Mcp | Self::Script | Self::MainWindow | Self::Notification | Self::Chat => {
                 false
             }

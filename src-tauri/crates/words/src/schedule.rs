@@ -67,6 +67,8 @@ crate::names! {
         InUse = "in_use",
         /// The network was metered.
         Metered = "metered",
+        /// Another machine held the schedule: it ran them, or settled them itself.
+        Elsewhere = "elsewhere",
     }
 }
 

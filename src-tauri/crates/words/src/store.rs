@@ -57,6 +57,8 @@ crate::names! {
         Acp = "acp",
         /// A chat, through a gateway.
         Chat = "chat",
+        /// Another machine of the same person, in their mesh.
+        Mesh = "mesh",
     }
 }
 
@@ -127,6 +129,8 @@ crate::names! {
         Identity = "identity",
         /// An anchor of the log, by its number.
         Anchor = "anchor",
+        /// The mesh of one's own machines.
+        Mesh = "mesh",
     }
 }
 

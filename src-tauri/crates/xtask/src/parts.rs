@@ -109,7 +109,7 @@ struct Service {
     about: &'static str,
 }
 
-const SERVICES: [Service; 2] = [
+const SERVICES: [Service; 3] = [
     Service {
         name: "matrix",
         import: "import synapse.app.homeserver",
@@ -121,6 +121,12 @@ const SERVICES: [Service; 2] = [
         import: "import aiosmtpd.controller",
         package: "aiosmtpd==1.4.6",
         about: "aiosmtpd, Apache-2.0, beside Dovecot of this system, MIT and LGPL-2.1: a mail server that a test speaks to",
+    },
+    Service {
+        name: "relay",
+        import: "import nostr_relay.web",
+        package: "nostr-relay==1.14",
+        about: "nostr-relay, BSD-3-Clause: a relay of Nostr that a test speaks to",
     },
 ];
 
@@ -199,7 +205,8 @@ fn fetch_service(folder: &Path, service: &Service) -> Result<(), Problem> {
     }
     let python = environment(&folder.join(service.name), service.import, &[service.package])?;
     say(&format!("{}\nhermit: lies in {}", service.about, python.display()));
-    say("`npm test -- -p hermit-tests real_services` speaks to it");
+    let test = if service.name == "relay" { "mesh::independent" } else { "real_services" };
+    say(&format!("`npm test -- -p hermit-tests {test}` speaks to it"));
     Ok(())
 }
 

@@ -112,7 +112,7 @@ function Message({ line, acts }: { line: Line; acts: Acts }) {
   return (
     <div className={styles.message} data-who={line.role}>
       <div className={styles.who}>
-        {line.role === "user" && heard?.channel === "chat" ? <span>From <FromChat conversation={acts.conversation} /></span> : line.role === "user" ? <b>{heard?.channel === "app" || heard?.channel === "cli" ? "You" : capital(plain(heard?.channel ?? "you"))}</b> : <Speaker name="Hermit" />}<Time at={line.at} clock />
+        {line.role === "user" && heard?.channel === "chat" ? <span>From <FromChat conversation={acts.conversation} /></span> : line.role === "user" ? <b>{heard?.channel === "app" || heard?.channel === "cli" ? "You" : heard?.channel === "mesh" ? "You, at another machine" : capital(plain(heard?.channel ?? "you"))}</b> : <Speaker name="Hermit" />}<Time at={line.at} clock />
         {heard?.spoken === true && <span>spoken</span>}
         {heard?.trust === "untrusted" && <span>sent by a sender that nobody confirms</span>}
         <QuoteIt line={line} of={of} acts={acts} />

@@ -1,12 +1,13 @@
 // A code that pairs its sender: asked for here, allowed on a card, shown once, and good for a few minutes from the yes on.
 import { Link } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { needsOf, useServices } from "~/features/chats/services";
 import { useAct, useAsk, useKept } from "~/ipc/client";
 import type { Gateway, PairingCode } from "~/ipc/generated/gateways";
 import type { SenderProfile } from "~/ipc/generated/words";
 import { Button, Segmented } from "~/primitives/Button";
 import { Copyable } from "~/primitives/Copyable";
+import { leftClock, useLeft } from "~/primitives/left";
 import { Failed, Said } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import { isOver, profileName, said } from "~/screen/words";
@@ -57,27 +58,11 @@ function Code({ gateway, code, done }: { gateway: Gateway; code: PairingCode; do
             <p>Send it {sendTo}. Whoever sends it first is paired and {code.profile === "goals" ? "may give goals" : "may only ask"}.</p>
             {left === null
               ? <p role="status">It counts once you have allowed it, and then for {code.minutes} minutes. <Link to="/task/$id" params={{ id: code.task_id }}>Review it</Link></p>
-              : <p>It holds for <b role="timer">{clock(left)}</b> more.</p>}
+              : <p>It holds for <b role="timer">{leftClock(left)}</b> more.</p>}
             <p className={styles.note}>It is kept nowhere but in this page, and gone when you close the page. Give it only to the person whom you want to pair.</p>
           </>
         )}
       <div><Button look="link" onClick={done}>{paired !== undefined || isRefused || left === 0 ? "Close" : "Forget this code"}</Button></div>
     </section>
   );
-}
-
-/** Seconds that are left until a time, 0 when it is past; null without one. */
-function useLeft(until: number | null): number | null {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    if (until === null) return undefined;
-    setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, [until]);
-  return until === null ? null : Math.max(0, Math.ceil((until - now) / 1_000));
-}
-
-function clock(seconds: number): string {
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }

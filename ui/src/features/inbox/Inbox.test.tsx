@@ -131,7 +131,7 @@ test("a page that no terminal opened resumes it with the passphrase, and is told
   });
   const signed: unknown[] = [];
   const said = (...words: unknown[]) => { signed.push(words); return Promise.resolve(); };
-  host.person = { boot: said, settle: said, resume: said };
+  host.person = { boot: said, settle: said, resume: said, mesh: () => Promise.reject(new Error("not asked here")) };
   const { user } = show(host, "/");
   const form = within(await screen.findByRole("region", { name: "Paused schedule" }));
   await user.click(form.getByRole("button", { name: "Resume" }));

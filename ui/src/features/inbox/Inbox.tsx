@@ -7,6 +7,7 @@ import { Screen } from "~/screen/Screen";
 import { serviceName, useServices } from "~/features/chats/services";
 import { AskerLine } from "~/features/approvals/Asker";
 import { Card } from "~/features/approvals/Card";
+import { AsksYou } from "~/features/mesh/AsksYou";
 import { approvalLook, brief, capital, count, plain, said } from "~/screen/words";
 import { useAsk } from "~/ipc/client";
 import type { RiskBand } from "~/ipc/generated/words";
@@ -110,6 +111,7 @@ export function Inbox({ chosen, after }: { chosen: string | undefined; after?: R
     <Screen title="Inbox" sub={<span>{items.length === 0 ? "Nothing waits for you." : `${waits} ${items.length === 1 ? "thing waits" : "things wait"} for you. Nothing here decides by itself.`}</span>}>
       <div className={styles.inbox} data-chosen={chosen !== undefined || chosenRows.length > 0 || undefined}>
         <div className={styles.list} ref={list}>
+          <AsksYou />
           {projects.length > 1 && (
             <Select
               label="Project" hideLabel value={project} onChange={(event) => setProject(event.target.value)}

@@ -15,6 +15,7 @@ const WHY: Readonly<Record<PassedOver, string>> = {
   folder_missing: "The folder was not there", not_begun: "Its task could not begin", fired_before: "It had run already",
   too_often: "As many runs as it may had begun within the hour", day_spent: "What its runs may use in a day was used", outside_hours: "It was outside the hours of its runs", on_battery: "This machine ran on its battery", no_network: "There was no network",
   battery_low: "The battery was low", in_use: "Somebody was at the computer", metered: "The network was metered",
+  elsewhere: "Another of your machines held the schedule",
 };
 
 /** Why times were passed over. */

@@ -16,6 +16,23 @@ test("a schedule tells when it is due next, what it did, and why times were pass
   expect(await seriousFindings()).toEqual([]);
 });
 
+test("a schedule of the mesh says who runs it, who cannot, and which of its runs does not count", async () => {
+  const mesh = { nodes: ["laptop", "server"], holder: "server", rank: 2, is_here: false, unready: ["laptop"] };
+  const runs = SCHEDULE.runs.map((run) => ({ ...run, counts_instead: "server" }));
+  const here = { ...mesh, holder: "laptop", rank: 1, is_here: true, unready: [] };
+  const none = { ...mesh, holder: null, rank: null, unready: [] };
+  const schedules = [{ ...SCHEDULE, held_by: mesh, runs }, { ...SCHEDULE, name: "noon", held_by: here }, { ...SCHEDULE, name: "night", held_by: none }];
+  const { user: person } = show(scene({ "schedules.list": { schedules } }), "/schedules");
+  const card = await screen.findByRole("article", { name: "morning" });
+  expect(card.textContent).toContain("server runs it, 2 of 2 (laptop, server). Cannot run it now: laptop.");
+  await person.click(within(card).getByText(/3 runs/));
+  expect(card.textContent).toContain("Not counted: server began it too, and its run counts");
+  const noon = screen.getByRole("article", { name: "noon" });
+  expect(noon.textContent).toContain("This machine runs it, 1 of 2 (laptop, server).");
+  expect(noon.textContent).not.toContain("Not counted");
+  expect(screen.getByRole("article", { name: "night" }).textContent).toContain("No machine runs it yet (laptop, server).");
+});
+
 test("pausing, running now and removing are one question each, and removing is asked twice", async () => {
   const host = scene({ "schedules.pause": SCHEDULE, "schedules.remove": SCHEDULE, "schedules.run": TASK });
   const { user: person } = show(host, "/schedules");

@@ -18,6 +18,7 @@ import { Asks } from "./Asks";
 import { Calendar } from "./Calendar";
 import { reason } from "./Entry";
 import { History } from "./History";
+import { heldBy } from "./held";
 import { Hook } from "./Hook";
 import { boundsOf } from "./limits";
 import { NewSchedule } from "./NewSchedule";
@@ -66,6 +67,7 @@ function One({ schedule: one, open }: { schedule: Schedule; open: boolean }) {
       </header>
       <p className={styles.when}><Words of={capital(one.said)} />{next !== undefined && <>. Next: <b>{next.text}</b></>}{one.waits_for !== null && <>. <b><Words of={waits(one.waits_for, one.folder)} /></b></>}</p>
       {one.why !== null && <p role="status"><Words of={capital(one.why)} /></p>}
+      {one.held_by != null && <p><Words of={heldBy(one.held_by)} /></p>}
       {one.unseen !== null && <p role="status">What it watches cannot be seen now. {unseen(one.unseen)}.</p>}
       <p className={styles.goal}><Words of={one.goal} /></p>
       <details open={open}>
@@ -84,7 +86,7 @@ function One({ schedule: one, open }: { schedule: Schedule; open: boolean }) {
         ]} />
         {one.hook !== null && <Hook hook={one.hook} schedule={one.name} />}
         {one.next.length > 1 && <><h3>Next times</h3><ol className={styles.times}>{one.next.map((due) => <li key={due.at}>{due.text}</li>)}</ol></>}
-        {one.runs.length > 0 && <><h3>Runs</h3><ul className={styles.times}>{one.runs.map((ran) => <li key={ran.task_id}><Link to="/task/$id" params={{ id: ran.task_id }}><Time at={ran.slot_at} /></Link> {ran.run_status === null ? "Unknown" : runLook(ran.run_status).word}</li>)}</ul></>}
+        {one.runs.length > 0 && <><h3>Runs</h3><ul className={styles.times}>{one.runs.map((ran) => <li key={ran.task_id}><Link to="/task/$id" params={{ id: ran.task_id }}><Time at={ran.slot_at} /></Link> {ran.run_status === null ? "Unknown" : runLook(ran.run_status).word}{ran.counts_instead != null && <>. Not counted: <Words of={ran.counts_instead} /> began it too, and its run counts</>}</li>)}</ul></>}
         <div className={styles.more}>
           <Asks name={one.name} />
           <History name={one.name} />

@@ -1,4 +1,4 @@
-// Who this instance is, and the way to its page and to anchors: on a phone there is no room for them in the bar.
+// Who this instance is, and the way to its page, to anchors and to its other machines: on a phone there is no room for them in the bar.
 import { Link } from "@tanstack/react-router";
 import { nameIn } from "~/features/identity/words";
 import { useAsk } from "~/ipc/client";
@@ -22,7 +22,7 @@ export function Instance() {
             </p>
           ))}
       </Answer>
-      <div className={styles.buttons}><Link to="/identity">Identity</Link><Link to="/anchors">Anchors</Link></div>
+      <div className={styles.buttons}><Link to="/identity">Identity</Link><Link to="/anchors">Anchors</Link><Link to="/machines">Machines</Link></div>
     </section>
   );
 }

@@ -21,6 +21,9 @@ const NAME_MAX = 64;
 /** Where a passkey on a security key belongs that Hermit itself asks, and no page. */
 const SECURITY_KEY_ORIGIN = "hermit:security-key";
 
+/** Where the approval key of another machine belongs, which approves there. */
+const MESH_ORIGIN = "hermit:mesh";
+
 export function Passkeys() {
   const { passkeys } = useHost();
   const asked = useAsk("passkeys.list", {}, { enabled: passkeys !== undefined });
@@ -47,12 +50,14 @@ function Row({ passkey, here }: { passkey: Passkey; here: string | null }) {
   const { origin, created_at: created, last_used_at: used, revoked_at: revoked } = passkey;
   const name = passkey.name ?? "erased";
   const isKey = origin === SECURITY_KEY_ORIGIN;
+  const isMachine = origin === MESH_ORIGIN;
   return (
     <li data-revoked={revoked !== null || undefined}>
       <div>
-        <b><Words of={name} /></b> {isKey ? "at the terminal and in the app" : <>at <code>{origin}</code></>}
+        <b><Words of={name} /></b> {isKey ? "at the terminal and in the app" : isMachine ? "another machine" : <>at <code>{origin}</code></>}
         {passkey.in_force && isKey && <small>A security key that was added at the terminal. It approves there and in the app's window.</small>}
-        {passkey.in_force && !isKey && origin !== here && <small>Not for this page, which is at another address.</small>}
+        {passkey.in_force && isMachine && <small>Another machine of yours. It approves with its own passphrase what is asked here.</small>}
+        {passkey.in_force && !isKey && !isMachine && origin !== here && <small>Not for this page, which is at another address.</small>}
         {revoked === null && !passkey.in_force && <small>It approves nothing any more: your approval key was replaced. Revoke it, and add it again.</small>}
         {passkey.backed_up && <small>Copied to your other devices by whoever keeps your passkeys.</small>}
         <small>Added <Time at={created} ago />{used !== null ? <>, last used <Time at={used} ago /></> : ", not used yet"}{revoked !== null && <>, revoked <Time at={revoked} ago /></>}</small>

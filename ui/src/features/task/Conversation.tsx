@@ -76,7 +76,7 @@ export const Conversation = memo(function Conversation({ task, story, live, even
         <Plan rows={story.rows} see={see} />
         {live && <Criteria task={task} see={see} />}
         <p className={styles.origin}><Icon name="talk" size={14} /><Link to="/conversations" search={{ at: task.conversation_id }}>Its conversation</Link></p>
-        <p className={styles.origin}><Icon name="folder" size={14} />Started {task.channel === "chat" ? <>from <FromChat conversation={task.conversation_id} /></> : task.row.origin !== "person" ? `by ${originName(task.row.origin)}` : task.channel === "cli" ? "in the terminal" : task.channel === "app" ? "in Hermit" : `by ${task.channel}`}: {said(task.workspace, "no folder")}</p>
+        <p className={styles.origin}><Icon name="folder" size={14} />Started {task.channel === "chat" ? <>from <FromChat conversation={task.conversation_id} /></> : task.row.origin !== "person" ? `by ${originName(task.row.origin)}` : task.channel === "cli" ? "in the terminal" : task.channel === "app" ? "in Hermit" : task.channel === "mesh" ? "at another machine of yours" : `by ${task.channel}`}: {said(task.workspace, "no folder")}</p>
         {task.row.parent_task_id !== null && task.row.origin === "agent" && <p className={styles.origin}><Icon name="lineage" size={14} />A part of&nbsp;<Before task={task.row.parent_task_id} /></p>}
         {story.parts.some((part) => part.task !== "") && <Parts parts={story.parts} />}
         {task.follows !== null && <p className={styles.origin}><Icon name="undo" size={14} />Goes on from&nbsp;<Before task={task.follows} /></p>}

@@ -17,6 +17,7 @@ import type * as keys from "./keys";
 import type * as knowledge from "./knowledge";
 import type * as ledger from "./ledger";
 import type * as lineage from "./lineage";
+import type * as mesh from "./mesh";
 import type * as models from "./models";
 import type * as passkeys from "./passkeys";
 import type * as playbooks from "./playbooks";
@@ -248,6 +249,42 @@ export interface Commands {
   "anchors.set_clocks": { params: anchors.SetClocks; answer: anchors.ClockSettings };
   /** tells what the wallet of this instance holds and what an anchor would cost */
   "anchors.wallet": { params: anchors.Wallet; answer: anchors.WalletState };
+  /** shows how the mesh of one's own machines stands here */
+  "mesh.show": { params: mesh.Show; answer: mesh.Mesh };
+  /** sets what this machine is in the mesh, and whether it is on */
+  "mesh.set": { params: mesh.Set; answer: mesh.Mesh };
+  /** shows a code with which another machine is paired */
+  "mesh.invite": { params: mesh.Invite; answer: mesh.Code };
+  /** pairs this machine with the one that shows a code */
+  "mesh.join": { params: mesh.Join; answer: mesh.PairingState };
+  /** tells how a pairing stands */
+  "mesh.pairing": { params: mesh.Pairing; answer: mesh.PairingState };
+  /** lists the machines of the mesh, and how each stands */
+  "mesh.nodes": { params: mesh.Nodes; answer: mesh.NodeList };
+  /** ends that a machine is believed */
+  "mesh.withdraw": { params: mesh.Withdraw; answer: mesh.NodeList };
+  /** sends a goal to another machine */
+  "mesh.send": { params: mesh.Send; answer: mesh.Sent };
+  /** lists messages to and from other machines, and how far each came */
+  "mesh.messages": { params: mesh.Messages; answer: mesh.MessageList };
+  /** hands a conversation over to another machine */
+  "mesh.hand_over": { params: mesh.HandOver; answer: mesh.Owned };
+  /** takes a conversation from a machine that does not answer */
+  "mesh.take": { params: mesh.Take; answer: mesh.Owned };
+  /** lists the receipts of all machines */
+  "mesh.receipts": { params: mesh.Receipts; answer: mesh.ReceiptList };
+  /** lists what other machines ask a person here */
+  "mesh.questions": { params: mesh.Questions; answer: mesh.QuestionList };
+  /** sets whether the approval key of another machine may say yes here */
+  "mesh.approver": { params: mesh.Approver; answer: mesh.NodeList };
+  /** answers what another machine asks */
+  "mesh.answer": { params: mesh.Answer; answer: mesh.QuestionList };
+  /** sets which machines may hold a schedule */
+  "mesh.hold": { params: mesh.Hold; answer: mesh.Held };
+  /** writes what waits for other machines to a file that a person carries */
+  "mesh.export": { params: mesh.Export; answer: mesh.Carried };
+  /** takes in a file that a person carried from another machine */
+  "mesh.import": { params: mesh.Import; answer: mesh.Carried };
   /** lists secrets by handle, without their values */
   "secrets.list": { params: secrets.List; answer: secrets.Secrets };
   /** starts a server of tools behind walls, and makes the task that asks a person whether to register it */
@@ -564,6 +601,24 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "anchors.clocks": { access: "read", topics: ["store"] },
   "anchors.set_clocks": { access: "write", topics: [] },
   "anchors.wallet": { access: "write", topics: [] },
+  "mesh.show": { access: "read", topics: ["store"] },
+  "mesh.set": { access: "surface", topics: [] },
+  "mesh.invite": { access: "surface", topics: [] },
+  "mesh.join": { access: "surface", topics: [] },
+  "mesh.pairing": { access: "write", topics: [] },
+  "mesh.nodes": { access: "write", topics: [] },
+  "mesh.withdraw": { access: "write", topics: [] },
+  "mesh.send": { access: "write", topics: [] },
+  "mesh.messages": { access: "read", topics: ["store"] },
+  "mesh.hand_over": { access: "write", topics: [] },
+  "mesh.take": { access: "surface", topics: [] },
+  "mesh.receipts": { access: "read", topics: ["store"] },
+  "mesh.questions": { access: "read", topics: ["store"] },
+  "mesh.approver": { access: "surface", topics: [] },
+  "mesh.answer": { access: "write", topics: [] },
+  "mesh.hold": { access: "write", topics: [] },
+  "mesh.export": { access: "write", topics: [] },
+  "mesh.import": { access: "write", topics: [] },
   "secrets.list": { access: "read", topics: ["store"] },
   "tools.add": { access: "write", topics: [] },
   "tools.classify": { access: "write", topics: [] },

@@ -182,5 +182,10 @@ export const EVENT_NAME = [
   "anchor.completed",
   "anchor.withdrawn",
   "anchor.failed",
+  "mesh.joined",
+  "mesh.left",
+  "mesh.stepped",
+  "mesh.settled",
+  "mesh.taken",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

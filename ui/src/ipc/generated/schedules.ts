@@ -183,6 +183,22 @@ export interface Schedule {
   /** The newest times that were passed over. */
   last_passed_over: PassedOverAt | null;
   artifact_id: string;
+  /** Which machines may run it, and which one does, where the mesh holds it. */
+  held_by?: ScheduleHolder | null;
+}
+
+/** Machines that may run a schedule, and the one that does. */
+export interface ScheduleHolder {
+  /** Those that may, by name, the first one first. */
+  nodes: string[];
+  /** The one that does; none where none took it yet. */
+  holder: string | null;
+  /** Which of them that is, from 1. */
+  rank: number | null;
+  /** Whether it is this machine. */
+  is_here: boolean;
+  /** Those that cannot run it now: their person did not approve the same schedule, it is paused there, or its folder is missing. */
+  unready: string[];
 }
 
 /** What a schedule waits for that is no time. */
@@ -245,6 +261,8 @@ export interface ScheduleRun {
   status: string | null;
   /** How it went, as lists of runs tell it: `expired` where its time was up. */
   run_status: RunStatus | null;
+  /** The machine whose run of this time counts, where two began it and this one does not. */
+  counts_instead?: string | null;
 }
 
 /** Times that were passed over. */

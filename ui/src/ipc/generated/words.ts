@@ -805,6 +805,66 @@ export const ROOT_STANDING = [
 ] as const;
 export type RootStanding = (typeof ROOT_STANDING)[number];
 
+/** How far a message to another machine came. None of them says more than was observed. */
+export const DELIVERY_STATE = [
+  /** It waits here. */
+  "queued",
+  /** A relay said that it has it. */
+  "accepted",
+  /** The other machine said that it opened it. */
+  "opened",
+  /** It will not come. */
+  "never",
+] as const;
+export type DeliveryState = (typeof DELIVERY_STATE)[number];
+
+/** Why a message will never come. */
+export const NEVER_REASON = [
+  /** It waited too long. */
+  "expired",
+  /** The other machine was withdrawn. */
+  "withdrawn",
+  /** It went another way: its conversation has another owner. */
+  "rerouted",
+  /** It came, and the other machine could not use it. */
+  "refused",
+] as const;
+export type NeverReason = (typeof NEVER_REASON)[number];
+
+/** How a pairing of two machines stands. */
+export const MESH_PAIRING_STATE = [
+  /** None was begun since this host started. */
+  "none",
+  /** A code is shown, or was typed, and the other machine is waited for. */
+  "waiting",
+  /** Both know each other. */
+  "paired",
+  /** The code was another one, three times. */
+  "wrong_code",
+  /** The code is too old. */
+  "expired",
+] as const;
+export type MeshPairingState = (typeof MESH_PAIRING_STATE)[number];
+
+/** Something about a machine of the mesh that a person has to know. */
+export const MESH_ALERT = [
+  /** The log of a machine went back, or says two things. */
+  "rolled_back",
+  /** A machine told two things under one number: it was put back to an earlier state, or lies. */
+  "forked",
+  /** This machine was put back to an earlier state. */
+  "put_back",
+  /** Messages that came before this machine was put back are not to be had any more. */
+  "letters_missed",
+  /** This machine was away for longer than notices are kept. */
+  "notices_missed",
+  /** Another machine owns a conversation that this one wrote to: what it wrote is kept aside. */
+  "displaced",
+  /** A run that began here is counted for another machine. */
+  "not_counted",
+] as const;
+export type MeshAlert = (typeof MESH_ALERT)[number];
+
 /** The six profiles of HK-16.3. */
 export const PROFILE = [
   /** Look, never touch. */
@@ -902,6 +962,8 @@ export const SURFACE = [
   "notification",
   /** A chat, through a gateway: may deny only. */
   "chat",
+  /** Another machine of the same person, with its approval passphrase. */
+  "mesh",
 ] as const;
 export type Surface = (typeof SURFACE)[number];
 
@@ -1040,6 +1102,8 @@ export const PASSED_OVER = [
   "in_use",
   /** The network was metered. */
   "metered",
+  /** Another machine held the schedule: it ran them, or settled them itself. */
+  "elsewhere",
 ] as const;
 export type PassedOver = (typeof PASSED_OVER)[number];
 
@@ -1253,6 +1317,8 @@ export const CHANNEL = [
   "acp",
   /** A chat, through a gateway. */
   "chat",
+  /** Another machine of the same person, in their mesh. */
+  "mesh",
 ] as const;
 export type Channel = (typeof CHANNEL)[number];
 
@@ -1322,6 +1388,8 @@ export const ENTITY_TYPE = [
   "identity",
   /** An anchor of the log, by its number. */
   "anchor",
+  /** The mesh of one's own machines. */
+  "mesh",
 ] as const;
 export type EntityType = (typeof ENTITY_TYPE)[number];
 

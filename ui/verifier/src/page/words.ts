@@ -79,6 +79,8 @@ export const SURFACES: Record<string, string> = {
   script: "from a script",
   main_window: "in the app's main window",
   notification: "from a notification",
+  chat: "in a chat",
+  mesh: "at another machine",
 };
 
 export const WALLS: Record<string, string> = {

@@ -11,6 +11,8 @@ import { base64urlDecode, checkSigned, follows, parseSigned, PasskeyKey, saidBy,
 
 /** The origin of a passkey on a security key, where no browser asked: none is ever at it. */
 const SECURITY_KEY_ORIGIN = "hermit:security-key";
+/** The origin of the approval key of another machine of the same person, which signs there in the place of a passkey. */
+const MESH_ORIGIN = "hermit:mesh";
 
 /** What is known of a passkey that said yes. */
 interface Seen {
@@ -49,8 +51,10 @@ export class Passkeys {
       const made = decisions === 1 ? "1 decision of a person is" : `${decisions} decisions of a person are`;
       const copied = said.isBackedUp ? "was copied to other devices of its owner" : "may be copied to other devices of its owner";
       const copies = said.isBackupEligible ? copied : "stays on its device";
+      const exactly = "for exactly the packet, scope and nonce that were asked";
+      if (origin === MESH_ORIGIN) return `${made} signed by the approval key of another machine, which the approval key lets say yes, ${exactly}: that machine says that whoever answered opened the key for it`;
       const by = origin === SECURITY_KEY_ORIGIN ? "a security key that the approval key lets say yes, asked by no page" : `a passkey that the approval key lets say yes, at ${origin}`;
-      return `${made} signed by ${by}, for exactly the packet, scope and nonce that were asked: its authenticator says that somebody was present and verified, and that the passkey ${copies}`;
+      return `${made} signed by ${by}, ${exactly}: its authenticator says that somebody was present and verified, and that the passkey ${copies}`;
     });
   }
 

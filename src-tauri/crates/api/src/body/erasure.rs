@@ -1,6 +1,7 @@
 //! What an erasure would take: values behind digests, and content that repeats them.
 
 mod drafted;
+mod meshed;
 mod quoted;
 mod repeated;
 
@@ -87,6 +88,7 @@ pub(crate) fn plan(host: &dyn Host, p: Plan) -> Result<Planned, Error> {
             search.events(&reader, task, &|_| true)?;
             search.handed(host, task)?;
             search.ingress(&reader, task)?;
+            search.meshed(&reader, task)?;
             search.receipts(host, task)?;
             search.contents(host, true)?;
             search.drafted(host, task)?;

@@ -11,6 +11,7 @@ use crate::files::absolute;
 use crate::{Host, Wire as _, fold, not_found, usage};
 use kernel::StoreState;
 use kernel::command::submit::Reasoning;
+use kernel::mesh_registry::MeshRegistry;
 use kernel::schedule_registry::{ScheduleRecord, ScheduleRegistry};
 use model::UnixMs;
 use model::ingress::Channel;
@@ -20,18 +21,22 @@ use model::schedule::{
 };
 use wire::schedules::{
     Due, Keep, Limits, List, PassedOverAt, Pause, Preview, Previewed, Remove, Resume, Run, Schedule,
-    ScheduleHook, ScheduleRun, ScheduleTrigger, Schedules, Show,
+    ScheduleHolder, ScheduleHook, ScheduleRun, ScheduleTrigger, Schedules, Show,
 };
 use wire::task::Submitted;
 use wire::{Code, Error};
-use words::schedule::CatchUpKind;
+use words::schedule::{CatchUpKind, ScheduleState};
 
 /// Next times that are told.
 const NEXT_SHOWN: usize = 5;
 
 pub(crate) fn list(host: &dyn Host, _: List) -> Result<Schedules, Error> {
-    let registry = registry(host)?;
-    Ok(Schedules { schedules: registry.all_standing().map(|one| row(host, one)).collect::<Result<_, _>>()? })
+    let reader = host.reader()?;
+    let store = fold::store_state(&reader)?;
+    let mut registry = ScheduleRegistry::clone(&store.schedules);
+    registry.read_slots(&reader).wire()?;
+    let rows = registry.all_standing().map(|one| row(host, one, &store.mesh));
+    Ok(Schedules { schedules: rows.collect::<Result<_, _>>()? })
 }
 
 pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Schedule, Error> {
@@ -125,7 +130,8 @@ pub(crate) fn run(host: &dyn Host, p: Run) -> Result<Submitted, Error> {
 
 fn shown(host: &dyn Host, name: &str) -> Result<Schedule, Error> {
     let reader = host.reader()?;
-    row(host, &known(&fold::store_state(&reader)?, name)?.with_slots(&reader).wire()?)
+    let store = fold::store_state(&reader)?;
+    row(host, &known(&store, name)?.with_slots(&reader).wire()?, &store.mesh)
 }
 
 /// The schedule of a name, also one that is removed.
@@ -138,14 +144,6 @@ pub(super) fn known<'s>(store: &'s StoreState, name: &str) -> Result<&'s Schedul
 pub(super) fn kept(host: &dyn Host, record: &ScheduleRecord) -> Result<Option<Kept>, Error> {
     let bytes = host.artifacts()?.read(&record.schedule.sha256);
     Ok(bytes.ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()))
-}
-
-/// Schedules with what became of their slots.
-fn registry(host: &dyn Host) -> Result<ScheduleRegistry, Error> {
-    let reader = host.reader()?;
-    let mut registry = ScheduleRegistry::clone(&fold::store_state(&reader)?.schedules);
-    registry.read_slots(&reader).wire()?;
-    Ok(registry)
 }
 
 pub(super) fn zone(host: &dyn Host, named: Option<&str>) -> Result<String, Error> {
@@ -305,7 +303,7 @@ fn free_name(registry: &ScheduleRegistry, proposer: &ScheduleProposer) -> String
 }
 
 /// Its newest runs, the newest first.
-fn runs(host: &dyn Host, record: &ScheduleRecord) -> Result<Vec<ScheduleRun>, Error> {
+fn runs(host: &dyn Host, record: &ScheduleRecord, mesh: &MeshRegistry) -> Result<Vec<ScheduleRun>, Error> {
     let query = host.query()?;
     let mut runs = Vec::new();
     for run in record.slots.runs.iter().rev() {
@@ -315,6 +313,9 @@ fn runs(host: &dyn Host, record: &ScheduleRecord) -> Result<Vec<ScheduleRun>, Er
             task_id: run.task_id.to_string(),
             run_status: row.as_ref().map(|row| row.run_status),
             status: row.map(|row| row.status.to_string()),
+            counts_instead: mesh
+                .counts_instead(&record.name, &record.when.rule, run.slot_at)
+                .map(|node| mesh.name_of(node)),
         });
     }
     Ok(runs)
@@ -339,7 +340,25 @@ fn hook(host: &dyn Host, record: &ScheduleRecord, name: &str) -> Result<Schedule
     })
 }
 
-fn row(host: &dyn Host, record: &ScheduleRecord) -> Result<Schedule, Error> {
+/// Which machines may run it, and which one does, where the mesh holds it.
+fn held_by(record: &ScheduleRecord, mesh: &MeshRegistry) -> Option<ScheduleHolder> {
+    let held = mesh.holder_of(&record.name).filter(|_| record.state() != ScheduleState::Removed)?;
+    let me = mesh.node();
+    let name = |node| match me == Some(node) {
+        true => mesh.name().unwrap_or("this machine").to_owned(),
+        false => mesh.name_of(node),
+    };
+    let rank = held.holder.and_then(|holder| held.nodes.iter().position(|node| *node == holder));
+    Some(ScheduleHolder {
+        is_here: me.is_some() && held.holder == me,
+        holder: held.holder.map(name),
+        rank: rank.and_then(|at| u32::try_from(at).ok()).map(|at| at.saturating_add(1)),
+        nodes: held.nodes.into_iter().map(name).collect(),
+        unready: held.unready.into_iter().map(name).collect(),
+    })
+}
+
+fn row(host: &dyn Host, record: &ScheduleRecord, mesh: &MeshRegistry) -> Result<Schedule, Error> {
     let kept = kept(host, record)?;
     let zone = match &record.when.rule {
         Rule::Cron { zone, .. } | Rule::Once { zone, .. } => zone.clone(),
@@ -391,11 +410,12 @@ fn row(host: &dyn Host, record: &ScheduleRecord) -> Result<Schedule, Error> {
         since: record.since.0,
         fired: record.slots.fired,
         passed_over: record.slots.passed_over,
-        runs: runs(host, record)?,
+        runs: runs(host, record, mesh)?,
         last_passed_over: record
             .slots
             .last_passed_over
             .map(|(until, why)| PassedOverAt { until: until.0, why }),
         artifact_id: record.schedule.artifact_id.to_string(),
+        held_by: held_by(record, mesh),
     })
 }

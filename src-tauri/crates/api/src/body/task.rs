@@ -39,7 +39,7 @@ use words::task::UndoneExtent;
 /// The channel a request names, or the command line. Nobody speaks as Hermit itself.
 pub(crate) fn channel(named: Option<&str>) -> Result<Channel, Error> {
     match opt_word(named)?.unwrap_or(Channel::Cli) {
-        Channel::System | Channel::Scheduler | Channel::Chat => {
+        Channel::System | Channel::Scheduler | Channel::Chat | Channel::Mesh => {
             Err(usage("`channel` is not yours to name: only Hermit itself is that")
                 .hint("there are `cli`, `app`, `run_api`, `mcp` and `webhook`"))
         }

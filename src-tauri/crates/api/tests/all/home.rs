@@ -32,6 +32,8 @@ pub struct Home {
     /// How every task stands with this process; at rest until it is said.
     pub stands: Mutex<Option<api::Stands>>,
     reads: Mutex<Option<usize>>,
+    /// The mesh, where this process runs one.
+    pub mesh: Option<Box<dyn api::Mesh>>,
 }
 
 struct Blobs(PathBuf);
@@ -71,6 +73,7 @@ impl Home {
             skills: kernel::SkillBook::default(),
             stands: Mutex::default(),
             reads: Mutex::default(),
+            mesh: None,
         }
     }
 
@@ -150,6 +153,10 @@ impl api::AnchorClocks for NoClocks {
 }
 
 impl Host for Home {
+    fn mesh(&self) -> Option<&dyn api::Mesh> {
+        self.mesh.as_deref()
+    }
+
     fn anchor_clocks(&self) -> Option<&dyn api::AnchorClocks> {
         Some(&NoClocks)
     }

@@ -19,6 +19,7 @@ mod groups;
 mod home;
 mod lapsed;
 mod lasting;
+mod machines;
 mod memory_contexts;
 mod memory_then;
 mod passkeys;

@@ -1,7 +1,10 @@
 //! Proofs, evidence, copies, the ledger's own check.
 
 use crate::home::Home;
-use seal::Signer as _;
+use ledger::CheckpointKind;
+use seal::cosignature::WitnessKey;
+use seal::note::Note;
+use seal::{Digest, SeedSigner, Signer as _};
 use serde_json::json;
 use tempfile::TempDir;
 use wire::Code;
@@ -124,4 +127,42 @@ fn the_ledger_is_valid_under_a_checkpoint_and_unverifiable_without() {
     assert_eq!(after["verdict"], "valid", "{after}");
     home.world.keys.lock(true);
     assert_eq!(home.ask("ledger.checkpoint", json!({})).expect_err("locked").code, Code::KeyLocked);
+}
+
+#[test]
+fn a_head_that_another_machine_signed_is_proven_by_its_name_to_whoever_names_its_key() {
+    let home = Home::new(64);
+    let (task, _) = home.with_an_act("write a");
+    let out = TempDir::new().expect("a folder");
+    let export = |name: &str| {
+        let path = out.path().join(name);
+        home.must("proof.export", json!({ "task": task.to_string(), "path": path }));
+        path
+    };
+    // The first one states how things stand, so that the log is signed once more.
+    export("before.zip");
+    let kernel = home.world.kernel();
+    let head = kernel.reader().last_checkpoint(CheckpointKind::Global, None).expect("it is read");
+    let head = head.expect("it was signed");
+    let signer = SeedSigner::from_seed([9; 32]);
+    let name = format!("hermit.local/node/{}", Digest::of(b"another machine"));
+    let key = WitnessKey::new(&name, signer.public()).expect("a name");
+    let text = Note::parse(&head.note).expect("a note").text;
+    let line = key.cosign(&text, 1_790_000_000, &signer).expect("it signs").to_string();
+    let kept = kernel.keep_cosignature(&head.origin, head.size, head.root, &key.to_string(), &line);
+    kept.expect("it is kept");
+    let path = export("after.zip");
+    let log = home.world.keys.log_signer().public().to_pem();
+    let says = |trust: &[String], list: &str| {
+        let report = home.must("proof.verify", json!({ "path": path, "trust": trust }));
+        assert_eq!(report["verdict"], "valid", "{report}");
+        let said = report[list].as_array().expect("a list").iter();
+        said.filter_map(|one| one.as_str()).filter(|one| one.contains(&name)).count()
+    };
+    assert_eq!(says(&[log.clone(), key.to_string()], "proven"), 1);
+    assert_eq!(says(std::slice::from_ref(&log), "proven"), 0, "a key that nobody named proves nothing");
+    // Who holds another key of that name finds nothing by it.
+    let other = WitnessKey::new(&name, SeedSigner::from_seed([8; 32]).public()).expect("a name");
+    assert_eq!(says(&[log.clone(), other.to_string()], "proven"), 0);
+    assert_eq!(says(&[log, other.to_string()], "not_shown"), 1);
 }

@@ -70,6 +70,7 @@ fn questions(home: &Home, task: &str, approval: &str, receipt: &str, artifact: &
         ("skills.list", json!({})), ("skins.list", json!({})), ("skins.show", json!({ "skin": "terse" })),
         ("gateways.list", json!({})), ("guests.list", json!({})),
         ("identity.show", json!({})), ("anchors.list", json!({})), ("anchors.clocks", json!({})),
+        ("mesh.show", json!({})), ("mesh.messages", json!({})), ("mesh.receipts", json!({ "limit": 1 })), ("mesh.questions", json!({})),
         ("keys.list", json!({})),
         ("secrets.list", json!({})), ("passkeys.list", json!({})),
         ("host.status", json!({})),
@@ -160,6 +161,27 @@ fn of_log_ins(folder: &str) -> [(&'static str, serde_json::Value); 5] {
         ("tools.login_cancel", one.clone()),
         ("tools.login_stands", one.clone()),
         ("tools.logout", one),
+    ]
+}
+
+/// What is written about the mesh.
+fn of_mesh(folder: &str) -> Vec<(&'static str, Value)> {
+    let conversation = json!({ "conversation": "abcd" });
+    vec![
+        ("mesh.set", json!({ "on": true })),
+        ("mesh.invite", json!({})),
+        ("mesh.join", json!({ "code": "ABCD-EFGHJK" })),
+        ("mesh.pairing", json!({})),
+        ("mesh.nodes", json!({})),
+        ("mesh.withdraw", json!({ "node": "desk" })),
+        ("mesh.send", json!({ "to": "desk", "text": "look" })),
+        ("mesh.hand_over", json!({ "conversation": "abcd", "to": "desk" })),
+        ("mesh.take", conversation),
+        ("mesh.approver", json!({ "node": "desk", "allow": true })),
+        ("mesh.answer", json!({ "approval": "abcd", "allow": false })),
+        ("mesh.hold", json!({ "schedule": "tidy", "nodes": [] })),
+        ("mesh.export", json!({ "path": format!("{folder}/stick") })),
+        ("mesh.import", json!({ "path": format!("{folder}/stick") })),
     ]
 }
 
@@ -276,8 +298,8 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("agent.call", json!({ "task": task, "tool": "list", "arguments": {} })),
         ("agent.stop", json!({ "task": task, "key": "k" })),
     ];
-    let asked =
-        [asked.to_vec(), of_talk(&task).to_vec(), of_tools(&folder), of_log_ins(&folder).to_vec()].concat();
+    let (talk, log_ins) = (of_talk(&task).to_vec(), of_log_ins(&folder).to_vec());
+    let asked = [asked.to_vec(), talk, of_tools(&folder), log_ins, of_mesh(&folder)].concat();
     for info in COMMANDS
         .iter()
         .filter(|i| matches!(i.access, Access::write | Access::owner | Access::person | Access::surface))

@@ -70,7 +70,7 @@ fn nobody_who_comes_in_by_one_way_says_that_it_was_one_of_hermit_itself() {
     let (task, _) = home.with_an_act("write a");
     let folder = home.world.folder.path().canonicalize().expect("a folder");
     let before = home.must("ledger.stats", json!({}));
-    for channel in ["system", "scheduler", "chat"] {
+    for channel in ["system", "scheduler", "chat", "mesh"] {
         for (name, params) in [
             ("task.submit", json!({ "workspace": folder, "goal": "x", "channel": channel })),
             ("task.note", json!({ "task": task.to_string(), "text": "x", "channel": channel })),

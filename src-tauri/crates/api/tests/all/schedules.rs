@@ -2,7 +2,10 @@
 
 use crate::home::Home;
 use kernel::DriveOutcome;
+use mesh::sealed::{NostrSealing, Sealing as _};
+use mesh::{Chance, Command, Happened, Node, Peer, State};
 use model::standing::{Cover, PathAct, StandingGrant, StandingScope};
+use seal::{SeedSigner, Signer as _};
 use serde_json::{Value, json};
 use wire::Code;
 
@@ -339,4 +342,45 @@ fn a_calendar_tells_what_became_of_each_time_and_which_are_to_come_and_says_what
     let told = calendar(&home, (20, 9), json!({}));
     let span = json!({ "from": told["from"], "to": told["to"] });
     assert_eq!(home.into_reader().must("schedules.calendar", span)["entries"], told["entries"]);
+}
+
+/// Chance that is none.
+struct Same;
+
+impl Chance for Same {
+    fn fill(&mut self, buffer: &mut [u8]) {
+        buffer.fill(7);
+    }
+}
+
+#[test]
+fn a_schedule_of_the_mesh_tells_who_runs_it_and_who_cannot() {
+    let home = Home::new(189);
+    keep(&home, json!({}));
+    let shown = || home.must("schedules.show", json!({ "name": "tidy" })).get("held_by").cloned();
+    assert_eq!(shown(), None);
+    let kernel = home.world.kernel();
+    let [me, other] = [1, 2].map(|secret| NostrSealing::new(&[secret; 32]).unwrap().node());
+    kernel.join_mesh(me, "laptop").unwrap();
+    let now = kernel.ports().clock.now();
+    let mut node = Node::new(NostrSealing::new(&[1; 32]).unwrap(), State::new(me), now);
+    let mut say = |command: Command| {
+        let step = node.handle(Happened::Said(command), now, &mut Same).unwrap();
+        kernel.record_mesh(&step.facts, &step.deliver, None).unwrap();
+    };
+    let log_key = SeedSigner::from_seed([9; 32]).public();
+    let peer =
+        Peer { node: other, name: "server".to_owned(), relays: Vec::new(), log_key, approval_key: None };
+    say(Command::Pair { peer, group: None });
+    kernel.hold_schedule("tidy", &[me, other], 2 * MINUTE).unwrap().into_iter().for_each(&mut say);
+    let held = |unready: Value| {
+        let nodes = ["laptop", "server"];
+        json!({ "nodes": nodes, "holder": "laptop", "rank": 1, "is_here": true, "unready": unready })
+    };
+    assert_eq!(shown(), Some(held(json!([]))));
+    let sha256 = kernel.mesh_registry().state().unwrap().schedule("tidy").unwrap().sha256;
+    say(Command::Ready { schedule: "tidy".to_owned(), sha256, is_ready: false });
+    assert_eq!(shown(), Some(held(json!(["laptop"]))));
+    let listed = home.must("schedules.list", json!({}));
+    assert_eq!(listed["schedules"][0]["held_by"], shown().unwrap());
 }

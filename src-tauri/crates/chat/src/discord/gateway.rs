@@ -1,8 +1,8 @@
 //! The gateway of Discord: greeted, kept alive, and taken up again where it broke off.
 
 use crate::Fault;
-use crate::socket::{Heard, Socket};
 use serde_json::{Value, json};
+use socket::{Heard, Socket};
 use std::time::{Duration, Instant};
 use ureq::tls::Certificate;
 use url::Url;

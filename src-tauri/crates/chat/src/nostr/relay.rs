@@ -1,10 +1,10 @@
 //! One relay of Nostr: connected to again after a while where it is gone, and believed in nothing but that it keeps events.
 
-use crate::socket::{Heard, Socket};
 use crate::{Fault, clean};
 use ::nostr::event::{Event, EventBuilder, FinalizeEvent as _, Kind, Tag};
 use ::nostr::key::Keys;
 use serde_json::{Value, json};
+use socket::{Heard, Socket};
 use std::time::{Duration, Instant};
 use ureq::tls::Certificate;
 use url::Url;

@@ -154,6 +154,7 @@ fn sender(line: &Line) -> String {
     let name = match heard.channel {
         Channel::App | Channel::Cli => "You".to_owned(),
         Channel::Chat => "A paired sender, in a chat".to_owned(),
+        Channel::Mesh => "You, at another machine".to_owned(),
         other => capital(&other.to_string().replace('_', " ")),
     };
     let unconfirmed = heard.trust == Some(TrustTier::Untrusted);
@@ -290,6 +291,7 @@ mod tests {
         assert_eq!(told(&heard("app", "user_asserted")), "You: hurry");
         assert_eq!(told(&heard("run_api", "user_asserted")), "Run api: hurry");
         assert_eq!(told(&heard("chat", "verified")), "A paired sender, in a chat: hurry");
+        assert_eq!(told(&heard("mesh", "user_asserted")), "You, at another machine: hurry");
         let webhook = "Webhook (sent by a sender that nobody confirms): hurry";
         assert_eq!(told(&heard("webhook", "untrusted")), webhook);
     }

@@ -64,7 +64,7 @@ pub fn gateway(context: &Context, verb: GatewayVerb) -> Came {
 }
 
 /// Asks the process that listens, where there is one: it alone knows whether a service answers just now.
-fn told<C: Command>(context: &Context, ask: &C) -> Result<C::Answer, Error> {
+pub(super) fn told<C: Command>(context: &Context, ask: &C) -> Result<C::Answer, Error> {
     match Session::served(&context.home, ask) {
         Some(found) => Ok(found),
         None => context.reading()?.call(ask),

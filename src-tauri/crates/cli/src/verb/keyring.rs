@@ -204,7 +204,7 @@ fn keys_in(given: &str) -> Result<Vec<String>, Error> {
 }
 
 /// Asks for a plain yes, where somebody is there to ask.
-fn confirmed(context: &Context, yes: bool, what: &str) -> Result<(), Error> {
+pub fn confirmed(context: &Context, yes: bool, what: &str) -> Result<(), Error> {
     if yes {
         return Ok(());
     }

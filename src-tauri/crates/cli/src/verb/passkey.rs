@@ -8,7 +8,7 @@ use crate::output::{Output, Tone, table};
 use crate::text::{plain, time};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use model::passkey::SECURITY_KEY_ORIGIN;
+use model::passkey::{MESH_ORIGIN, SECURITY_KEY_ORIGIN};
 use wire::exit;
 use wire::passkeys::{Enrol, List, Passkey, Passkeys, Revoke};
 
@@ -81,7 +81,11 @@ fn name(one: &Passkey) -> String {
 
 /// Where it is used.
 fn place(one: &Passkey) -> String {
-    if one.origin == SECURITY_KEY_ORIGIN { "terminal and app".to_owned() } else { plain(&one.origin) }
+    match one.origin.as_str() {
+        SECURITY_KEY_ORIGIN => "terminal and app".to_owned(),
+        MESH_ORIGIN => "another machine".to_owned(),
+        origin => plain(origin),
+    }
 }
 
 fn state(one: &Passkey) -> &'static str {

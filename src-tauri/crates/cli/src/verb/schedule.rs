@@ -16,7 +16,7 @@ use model::schedule::only_in_words;
 use std::path::Path;
 use wire::schedules::{
     Calendar, Keep, Limits, List, Pause, Preview, Previewed, Rehearse, Remove, Resume, Run, Schedule,
-    ScheduleTrigger, Schedules, Show,
+    ScheduleHolder, ScheduleTrigger, Schedules, Show,
 };
 use wire::task::{Budget, Reasoner};
 use wire::{Code, Error, exit};
@@ -199,6 +199,9 @@ fn listed(out: &Output, found: &Schedules) {
     };
     table(out, &["schedule", "state", "when", "next"], &found.schedules.iter().map(row).collect::<Vec<_>>());
     for one in &found.schedules {
+        if let Some(held) = &one.held_by {
+            out.say(Tone::Faint, format!("{}: {}", plain(&one.name), held_by(held)));
+        }
         if let Some(why) = &one.why {
             out.say(Tone::Warn, format!("{} {}: {}", plain(&one.name), stood(one), plain(why)));
             if one.by_itself {
@@ -210,6 +213,22 @@ fn listed(out: &Output, found: &Schedules) {
             }
         }
     }
+}
+
+/// Which machines may run it, and which one does.
+fn held_by(of: &ScheduleHolder) -> String {
+    let all = |names: &[String]| plain(&names.join(", "));
+    let holder = match (&of.holder, of.is_here) {
+        (None, _) => "no machine runs it yet".to_owned(),
+        (Some(_), true) => "this machine runs it".to_owned(),
+        (Some(name), false) => format!("{} runs it", plain(name)),
+    };
+    let rank = of.rank.map_or_else(String::new, |rank| format!(", {rank} of {}", of.nodes.len()));
+    let unready = match of.unready.as_slice() {
+        [] => String::new(),
+        names => format!("; cannot run it now: {}", all(names)),
+    };
+    format!("{holder}{rank} ({}){unready}", all(&of.nodes))
 }
 
 /// How it stands, in a table.
@@ -279,6 +298,9 @@ fn shown(out: &Output, one: &Schedule, address: Option<&str>) {
         out.line("  reports only runs that changed something, asked you, were denied something or failed");
     }
     bounded(&one.limits).into_iter().for_each(|line| out.line(format!("  {line}")));
+    if let Some(held) = &one.held_by {
+        out.line(format!("  held by the mesh: {}", held_by(held)));
+    }
     for due in &one.next {
         out.line(format!("  next: {}", plain(&due.text)));
     }
@@ -290,7 +312,11 @@ fn shown(out: &Output, one: &Schedule, address: Option<&str>) {
     }
     for run in &one.runs {
         let status = run.run_status.map_or_else(|| "unknown".to_owned(), |status| status.to_string());
-        out.line(format!("  {}  {} {}", time(run.slot_at), plain(&run.task_id), status.replace('_', " ")));
+        let status = status.replace('_', " ");
+        let counts = run.counts_instead.as_ref().map_or_else(String::new, |name| {
+            format!(" (not counted: {} began it too, and its run counts)", plain(name))
+        });
+        out.line(format!("  {}  {} {status}{counts}", time(run.slot_at), plain(&run.task_id)));
     }
     if one.state == ScheduleState::Paused {
         out.say(Tone::Faint, format!("hermit schedule resume {} lets it run again", plain(&one.name)));

@@ -152,5 +152,6 @@ pub(super) const fn reason(why: PassedOver) -> &'static str {
         PassedOver::BatteryLow => "the battery was low",
         PassedOver::InUse => "somebody was at the computer",
         PassedOver::Metered => "the network was metered",
+        PassedOver::Elsewhere => "another of your machines held the schedule",
     }
 }

@@ -293,6 +293,9 @@ fn show(out: &Output, shown: &Shown<'_>) {
                 .map_or_else(|| "from a chat".to_owned(), |chat| format!("by {}", in_chat(chat)));
             fact("started", &format!("{} {by}", time(row.created_at)));
         }
+        _ if task.channel == Channel::Mesh => {
+            fact("started", &format!("{} at another machine of yours", time(row.created_at)));
+        }
         Origin::Person => fact("started", &time(row.created_at)),
         origin => fact("started", &format!("{} by {}", time(row.created_at), began(origin))),
     }

@@ -30,6 +30,7 @@ mod hosts;
 mod human_only;
 mod keyring;
 mod logging;
+mod machines;
 mod making;
 mod models;
 mod naming;

@@ -75,6 +75,22 @@ const EFFECTS: &[(&str, Effect)] = &[
     ("knowledge.revoke", Effect::Narrows),
     ("ledger.checkpoint", Effect::Keeps),
     ("ledger.rebuild", Effect::Person),
+    // What a person signed, where the key that answers is not open here.
+    ("mesh.answer", Effect::Signed),
+    ("mesh.approver", Effect::Person),
+    ("mesh.export", Effect::Keeps),
+    ("mesh.hand_over", Effect::Sets),
+    ("mesh.hold", Effect::Sets),
+    // Each letter of it is signed by a machine that a person paired.
+    ("mesh.import", Effect::Keeps),
+    ("mesh.invite", Effect::Person),
+    ("mesh.join", Effect::Person),
+    ("mesh.nodes", Effect::Keeps),
+    ("mesh.pairing", Effect::Keeps),
+    ("mesh.send", Effect::Begins),
+    ("mesh.set", Effect::Person),
+    ("mesh.take", Effect::Person),
+    ("mesh.withdraw", Effect::Narrows),
     ("models.ceiling", Effect::Sets),
     ("models.embed", Effect::Person),
     ("models.get", Effect::Keeps),
@@ -207,4 +223,27 @@ fn a_token_says_neither_who_answers_by_default_nor_where_memories_go() {
         assert_eq!(program.post(&path, &asked).0, 403, "{name}");
         assert_ne!(person.post(&path, &asked).0, 403, "{name}");
     }
+}
+
+#[test]
+fn a_page_changes_the_mesh_with_the_passphrase_and_a_program_sends_none() {
+    let open = with_a_hook(326);
+    let (page, bearer) = (Page::of(&open), open.bearer());
+    let on = json!({ "on": true });
+    let with = |command: &str, passphrase: &str| json!({ "command": command, "params": on, "passphrase": passphrase });
+    assert_eq!(page.post("/api/mesh.set", &on).0, 403, "nobody knows that a person is at this page");
+    assert_eq!(page.post("/api/session/mesh", &with("mesh.set", "wrong")).0, 409);
+    let by_program = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+    let right = with("mesh.set", PASSPHRASE).to_string();
+    assert_eq!(open.raw("/api/session/mesh", &by_program, right.as_bytes()).0, 403);
+    // The passphrase is believed, and no mesh could run in this process.
+    let (_, answer) = page.post("/api/session/mesh", &with("mesh.set", PASSPHRASE));
+    assert_eq!(answer["code"], Code::NoHost.as_str(), "{answer}");
+    for command in ["gate.boot", "mesh.send", "mesh.export"] {
+        assert_eq!(page.post("/api/session/mesh", &with(command, PASSPHRASE)).0, 400, "{command}");
+    }
+    // No answer for another machine is given by guessing where nobody counts.
+    let guess = json!({ "approval": "x", "allow": true, "passphrase": PASSPHRASE });
+    assert_eq!(page.post("/api/mesh.answer", &guess).0, 403);
+    assert_eq!(open.client().ask("mesh.answer", &guess).unwrap_err().code, Code::Forbidden);
 }

@@ -5,9 +5,9 @@ use super::decision::checked;
 use crate::Refusal;
 use crate::refusal::demand;
 use model::UnixMs;
-use model::approval::{Approval, ApprovalDecision, Choice, DECISION_PAYLOAD_TYPE};
+use model::approval::{Approval, ApprovalDecision, Choice, DECISION_PAYLOAD_TYPE, Surface};
 use model::passkey::{
-    PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment, SECURITY_KEY_ORIGIN, SIGN_IN_FORMAT,
+    MESH_ORIGIN, PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment, SECURITY_KEY_ORIGIN, SIGN_IN_FORMAT,
     SIGN_IN_PAYLOAD_TYPE,
 };
 use seal::dsse::{self, Envelope};
@@ -36,12 +36,12 @@ impl From<webauthn::Fault> for Refusal {
 }
 
 /// The host that a passkey of this origin is for. It is HTTPS with a name; this machine by its name `localhost`; or that of
-/// security keys, which is host and origin in one.
+/// security keys or of other machines, each host and origin in one.
 ///
 /// # Errors
 /// `passkey_origin` for every other origin: at an address in numbers and over plain HTTP no browser makes a passkey.
 pub fn rp_id_of(origin: &str) -> Result<&str, Refusal> {
-    if origin == SECURITY_KEY_ORIGIN {
+    if [SECURITY_KEY_ORIGIN, MESH_ORIGIN].contains(&origin) {
         return Ok(origin);
     }
     let refused = || {
@@ -158,6 +158,10 @@ pub fn verify_by_passkey(
     let decision = checked(&signed.payload, approval, packet_bytes, now)?;
     demand(decision.choice == Choice::Once, "choice", || {
         "a passkey approves once; for more use the approval key".to_owned()
+    })?;
+    // What the key of another machine says was said there, and nothing else was.
+    demand((enrolment.origin == MESH_ORIGIN) == (decision.surface == Surface::Mesh), "surface", || {
+        format!("this passkey does not approve {}", decision.surface.place())
     })?;
     demand(enrolment.enrolled_at <= decision.decided_at, "decision_time", || {
         "this decision was taken before the passkey was enrolled; check the clock".to_owned()

@@ -1,6 +1,7 @@
 //! Going on with what can: when a person or a program asks, and when something is due.
 
 use super::Local;
+use super::mesh::MeshSeat;
 use crate::anchoring::Anchoring;
 use crate::chat_threads::ChatThreads;
 use crate::clock::{Bell, Due, Timer};
@@ -71,6 +72,8 @@ pub(super) struct Owned {
     vectors: Mutex<Option<VectorThread>>,
     /// Listens to gateways and sends over them, as long.
     chat_threads: Mutex<Option<ChatThreads>>,
+    /// Runs the mesh, as long, where it is on.
+    pub(super) mesh: MeshSeat,
 }
 
 impl Owned {
@@ -81,8 +84,8 @@ impl Owned {
         let reads_history = config.historian.unwrap_or(true);
         let work = Arc::new(Work { home, kernel: Arc::clone(&kernel), drives: drive, reads_history });
         let (timer, compactor, vectors) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let chat_threads = Mutex::default();
-        Self { kernel, drives, work, bell, timer, compactor, vectors, chat_threads }
+        let (chat_threads, mesh) = (Mutex::default(), MeshSeat::default());
+        Self { kernel, drives, work, bell, timer, compactor, vectors, chat_threads, mesh }
     }
 
     /// Takes up from now on what is due by time. A process that never goes on with anything has no clock.
@@ -141,6 +144,7 @@ impl Owned {
         drop(self.compactor.lock().unwrap_or_else(PoisonError::into_inner).take());
         drop(self.vectors.lock().unwrap_or_else(PoisonError::into_inner).take());
         drop(self.chat_threads.lock().unwrap_or_else(PoisonError::into_inner).take());
+        self.mesh.end();
     }
 }
 
@@ -152,6 +156,7 @@ impl Local {
     pub fn go_on(&self) -> Result<Vec<TaskId>, wire::Error> {
         let owned = self.owned()?;
         owned.begin_clock(&self.notices, &self.executors)?;
+        self.begin_mesh();
         owned.work.go_on()
     }
 

@@ -35,6 +35,17 @@ pub enum Answered {
     },
 }
 
+/// How a person answered.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum By<'a> {
+    /// With the approval key, or without any.
+    Key,
+    /// With this, in its place.
+    With(&'a str),
+    /// At this place, which is not on this machine.
+    Elsewhere(&'a str),
+}
+
 impl Kernel {
     /// A signed answer: yes or no.
     ///
@@ -109,7 +120,7 @@ impl Kernel {
                 },
             )),
         }
-        self.resolution_receipt(&mut tx, &approval, &decision, Some(at), None)?;
+        self.resolution_receipt(&mut tx, &approval, &decision, Some(at), By::Key)?;
         if let Some((grant, signed)) = &standing {
             self.push_standing(tx.writeup(), grant, signed)?;
         }
@@ -129,6 +140,17 @@ impl Kernel {
         approval_id: ApprovalId,
         surface: Surface,
         feedback: Option<String>,
+    ) -> Result<Answered, Error> {
+        self.deny_where((task_id, approval_id), surface, feedback, None)
+    }
+
+    /// The same, with where that was, in place of what its surface is called.
+    pub(super) fn deny_where(
+        &self,
+        (task_id, approval_id): (TaskId, ApprovalId),
+        surface: Surface,
+        feedback: Option<String>,
+        place: Option<&str>,
     ) -> Result<Answered, Error> {
         let cell = self.cell(task_id)?;
         let state = self.lock_task(&cell)?;
@@ -158,20 +180,20 @@ impl Kernel {
                 feedback: feedback.map(Sensitive::from),
             },
         );
-        self.resolution_receipt(&mut tx, &approval, &decision, None, None)?;
+        let by = place.map_or(By::Key, By::Elsewhere);
+        self.resolution_receipt(&mut tx, &approval, &decision, None, by)?;
         tx.commit()?;
         Ok(Answered::Accepted { status: ApprovalStatus::Denied, task_id })
     }
 
-    /// Resolving an approval of a consequential act is itself important and receipted (HK-7-1). `with`: what a person used who
-    /// did not use the approval key itself.
+    /// Resolving an approval of a consequential act is itself important and receipted (HK-7-1).
     pub(super) fn resolution_receipt(
         &self,
         tx: &mut Tx<'_>,
         approval: &Approval,
         decision: &ApprovalDecision,
         envelope: Option<ArtifactRef>,
-        with: Option<&str>,
+        by: By<'_>,
     ) -> Result<(), Error> {
         let mut receipt = self.blank(tx, ActionClass::ApprovalResolution)?;
         receipt.receipt_class = ReceiptClass::ApprovalResolution;
@@ -184,9 +206,13 @@ impl Kernel {
         receipt.result_code =
             if decision.choice == Choice::Deny { ResultCode::Denied } else { ResultCode::Granted };
         let answered = if decision.choice == Choice::Deny { "Denied" } else { "Approved" };
-        let with = with.map(|with| format!(", with {with}")).unwrap_or_default();
-        receipt.result_summary =
-            Sensitive::from(format!("{answered} by a person{with}, {}", decision.surface.place()));
+        let place = decision.surface.place();
+        let how = match by {
+            By::Key => place.to_owned(),
+            By::With(with) => format!("with {with}, {place}"),
+            By::Elsewhere(elsewhere) => elsewhere.to_owned(),
+        };
+        receipt.result_summary = Sensitive::from(format!("{answered} by a person, {how}"));
         receipt.idempotency_key = format!("receipt:{}", approval.approval_id);
         if self.issue(tx, receipt, None)? { Ok(()) } else { Err(Error::KeyLocked("receipt")) }
     }

@@ -21,17 +21,28 @@ impl Kernel {
         witness: &str,
         line: &str,
     ) -> Result<(), Error> {
+        let (origin, witness, line) = (origin.to_owned(), witness.to_owned(), line.to_owned());
+        self.keep_cosigned(None, CheckpointCosigned { origin, size, root, witness, line })
+    }
+
+    /// As [`Kernel::keep_cosignature`]; under a key that was used before nothing is kept.
+    pub(crate) fn keep_cosigned(
+        &self,
+        key: Option<String>,
+        cosigned: CheckpointCosigned,
+    ) -> Result<(), Error> {
+        if let Some(key) = &key
+            && self.reader.by_idempotency_key(key)?.is_some()
+        {
+            return Ok(());
+        }
         let actor = self.actor(PrincipalType::System)?;
         let mut w = self.store_writeup(Point::CheckpointCosign, actor, self.session.clone(), None)?;
-        w.push(CheckpointCosigned {
-            origin: origin.to_owned(),
-            size,
-            root,
-            witness: witness.to_owned(),
-            line: line.to_owned(),
-        });
-        self.commit(w)?;
-        Ok(())
+        w.push_keyed(key, cosigned);
+        match self.commit(w) {
+            Ok(_) | Err(Error::Ledger(ledger::Error::Duplicate { .. })) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Everything witnesses have signed, in order.

@@ -106,6 +106,7 @@ impl Kernel {
             self.forget(*task);
         }
         self.forget_predecessors();
+        self.fold_mesh_anew()?;
         // A vector tells about the text that it was made of.
         self.tidy_vectors()?;
         // Said by the log now; files go behind it. What a crash leaves is swept by the next erasure, or collected.

@@ -41,6 +41,15 @@ pub(super) enum Run {
     Ended,
 }
 
+/// What becomes of what came due of one schedule, by the clock of this machine.
+pub(super) struct Reckoned {
+    pub(super) settled: Vec<Settled>,
+    /// Until when it is settled then.
+    pub(super) until: UnixMs,
+    /// Whether older runs are ended for what fires.
+    pub(super) ends_older: bool,
+}
+
 impl Kernel {
     /// When a slot of any schedule is to be looked after first.
     pub fn next_slot(&self) -> Option<UnixMs> {
@@ -48,12 +57,14 @@ impl Kernel {
         self.schedule_registry().0.values().filter_map(|record| self.due_at(record, now)).min()
     }
 
-    /// When a schedule is to be looked after: a slot of it is due, fires and has no task yet, or cannot be told on this machine.
+    /// When a schedule is to be looked after: a slot of it is due, fires and has no task yet, or cannot be told on this machine. What
+    /// is due of one that the mesh holds is told to the mesh instead.
     fn due_at(&self, record: &ScheduleRecord, now: UnixMs) -> Option<UnixMs> {
         if !record.may_begin() {
             return None;
         }
         let at = match record.slots.unmade.is_empty() {
+            true if self.is_held_by_mesh(&record.name) => return None,
             true => record.next().map_or(Some(now), |at| at.map(|at| at.plus_ms(record.delay_ms())))?,
             // It begins when the run before it rests, which whoever drives that one tells.
             false if self.is_at_work(record) => return None,
@@ -108,11 +119,12 @@ impl Kernel {
     }
 
     /// Settles what came due of one schedule, and makes the task of its oldest slot that fires; the tasks to be driven then.
-    fn fire(&self, name: &str, now: UnixMs) -> Result<Vec<TaskId>, Error> {
+    pub(super) fn fire(&self, name: &str, now: UnixMs) -> Result<Vec<TaskId>, Error> {
         let record = self.known_schedule(name)?;
         let mut to_drive = Vec::new();
         // What fires is begun, or passed over, before anything newer is settled.
-        if record.slots.unmade.is_empty() && record.is_due(now) {
+        let settles = record.slots.unmade.is_empty() && record.is_due(now);
+        if settles && !self.is_held_by_mesh(name) && !self.mesh_pauses(&record)? {
             to_drive = self.settle_due(&record)?;
         }
         loop {
@@ -154,45 +166,57 @@ impl Kernel {
     /// that are ended for what fires are to be driven.
     fn settle_due(&self, record: &ScheduleRecord) -> Result<Vec<TaskId>, Error> {
         let runs = self.runs(record)?;
-        if fails(record, &runs) {
-            return self.pauses_after_failures(record).map(|()| Vec::new());
-        }
         let by = Sender::from(Channel::Scheduler);
         let mut w = self.schedule_writeup(Point::ScheduleSettle, by, &record.name)?;
-        let due_until = w.now.plus_ms(-record.delay_ms());
-        let when = self.when_settled(record);
-        let (settled, until) = match schedule::settle(&when, record.settled(), due_until) {
+        let Some(reckoned) = self.reckon(record, (&self.when_settled(record), w.now), &runs)? else {
+            return Ok(Vec::new());
+        };
+        let ended = if reckoned.ends_older { self.end_older(record, &runs)? } else { Vec::new() };
+        let so_far = (reckoned.until, record.slots.passed_over);
+        push_settled(&mut w, record, reckoned.settled, so_far, None);
+        self.commit_once(w).map(|()| ended)
+    }
+
+    /// What becomes of what came due of one schedule until an instant; none where that is still open, or it was paused instead.
+    pub(super) fn reckon(
+        &self,
+        record: &ScheduleRecord,
+        (when, now): (&When, UnixMs),
+        runs: &[Run],
+    ) -> Result<Option<Reckoned>, Error> {
+        if fails(record, runs) {
+            return self.pauses_after_failures(record).map(|()| None);
+        }
+        let due_until = now.plus_ms(-record.delay_ms());
+        let (settled, until) = match schedule::settle(when, record.settled(), due_until) {
             Ok(settled) => settled,
-            Err(why) => return self.cannot_be_read(record, why.to_string()).map(|()| Vec::new()),
+            Err(why) => return self.cannot_be_read(record, why.to_string()).map(|()| None),
         };
         let fires = settled.iter().any(|one| matches!(one, Settled::Fires(_)));
         let is_at_work = runs.contains(&Run::AtWork);
         let schedule = if fires || is_at_work { Some(self.schedule_of(record)?) } else { None };
         let overlap = schedule.as_ref().and_then(|one| one.bounds.overlap).unwrap_or(Overlap::Skip);
-        let (mut ended, mut held) = (Vec::new(), None);
+        let mut held = None;
         if is_at_work && overlap == Overlap::Skip {
             held = Some(PassedOver::StillRunning);
         } else if let Some(schedule) = schedule.as_ref().filter(|_| fires) {
-            let beside: &[Run] = if overlap == Overlap::EndOlder { &[] } else { &runs };
+            let beside: &[Run] = if overlap == Overlap::EndOlder { &[] } else { runs };
             held = match self.why_held(record, schedule, beside) {
                 Ok(held) => held,
-                Err(Error::Input(why)) => return self.cannot_be_read(record, why).map(|()| Vec::new()),
+                Err(Error::Input(why)) => return self.cannot_be_read(record, why).map(|()| None),
                 Err(error) => return Err(error),
             };
         }
         if held.is_some_and(|why| may_still_begin(record, &settled, due_until, why)) {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let settled = match held {
             Some(why) => all_for(settled, why),
             None if is_at_work && overlap == Overlap::Queue => queued_one(settled),
             None => settled,
         };
-        if fires && held.is_none() && overlap == Overlap::EndOlder {
-            ended = self.end_older(record, &runs)?;
-        }
-        push_settled(&mut w, record, settled, (until, record.slots.passed_over), None);
-        self.commit_once(w).map(|()| ended)
+        let ends_older = fires && held.is_none() && overlap == Overlap::EndOlder;
+        Ok(Some(Reckoned { settled, until, ends_older }))
     }
 
     /// By what its slots are settled: one that was seen in time, and waits as long as it may be late for what must be so, is not

@@ -71,6 +71,7 @@ impl Kernel {
         candidates: Vec<TaskId>,
     ) -> Result<Bound, Error> {
         super::submit::check(work)?;
+        self.takes_goals(work.conversation_id, (work.channel, &work.idempotency_key))?;
         let task = self.bind(work, ingress_id, why, candidates.clone()).map_err(once)?;
         let resolution = match work.parent_task_id {
             Some(_) => IngressResolution::ForkChild,

@@ -318,7 +318,7 @@ impl Kernel {
     }
 
     /// The newest head of the log that was signed; one is signed where there is none.
-    fn signed_head(&self) -> Result<LogHead, Error> {
+    pub(super) fn signed_head(&self) -> Result<LogHead, Error> {
         let newest = || self.reader.last_checkpoint(CheckpointKind::Global, None);
         let head = match newest()? {
             Some(head) => Some(head),

@@ -243,7 +243,7 @@ impl Kernel {
     }
 
     /// How a task ended, with its answer and what nothing bears of that.
-    fn outcome_in_words(&self, state: &TaskState) -> Result<String, Error> {
+    pub(super) fn outcome_in_words(&self, state: &TaskState) -> Result<String, Error> {
         let Some(attempt) = state.attempt() else { return Ok(words::ended(state, None)) };
         let Some(answer) = attempt.final_answer() else { return Ok(words::ended(state, None)) };
         let Ok(text) = self.artifacts.read(&answer.sha256) else { return Ok(words::ended(state, None)) };

@@ -4,7 +4,7 @@
 //! The part names what it is of, by digest, and the question at which it was chosen. It is judged, shown and approved
 //! like any request: choosing allows nothing. No standing grant answers it. Between the two there is one commit.
 
-use super::approve::{Answered, pending};
+use super::approve::{Answered, By, pending};
 use super::partial_hunks::{Cut, Resolved, after_a_part};
 use crate::Error;
 use crate::drive::{StandsIn, keep_draft};
@@ -128,7 +128,7 @@ impl Kernel {
                 feedback: Some(Sensitive::from(words.to_owned())),
             },
         );
-        self.resolution_receipt(tx, approval, &decision, None, None)
+        self.resolution_receipt(tx, approval, &decision, None, By::Key)
     }
 
     /// The request of the chosen items; of a staged command, the same run with these of its changes.

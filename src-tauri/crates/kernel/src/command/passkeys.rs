@@ -3,7 +3,7 @@
 //! What counts is what the approval key signed. It is read and verified each time a passkey answers, so a new approval key, a
 //! revocation or an erasure ends the passkey without anything else being told.
 
-use super::approve::Answered;
+use super::approve::{Answered, By};
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::passkey_registry::PasskeyRecord;
@@ -17,9 +17,9 @@ use model::body::{
 };
 use model::event::Actor;
 use model::fault::Point;
-use model::passkey::SECURITY_KEY_ORIGIN;
+use model::passkey::{MESH_ORIGIN, PasskeyEnrolment, SECURITY_KEY_ORIGIN};
 use model::principal::PrincipalType;
-use model::{ApprovalId, Digest, Sensitive, TaskId};
+use model::{ApprovalId, Digest, Sensitive, TaskId, UnixMs};
 use seal::PublicKey;
 use seal::webauthn::{Signed, base64url};
 
@@ -60,12 +60,12 @@ impl Kernel {
         let name = called(name)?;
         reached(transports)?;
         let id = credential.key.keyid();
-        self.is_new(id, &enrolment.credential_id, keyid)?;
+        self.is_new(id, &enrolment, keyid)?;
         let actor = Actor { actor_type: PrincipalType::User, actor_id: enrolment.enrolled_by };
         let mut w = self.store_writeup(Point::KeyRegister, actor, id.to_string(), None)?;
         let at = w.artifact(envelope, NewArtifact::audit(ArtifactKind::ApprovalDecision))?;
         w.push_keyed(
-            Some(format!("passkey:{id}:{keyid}")),
+            Some(format!("passkey:{id}:{keyid}{}", again(&enrolment.origin, enrolment.enrolled_at))),
             PasskeyEnrolled {
                 passkey: id,
                 enrolment: at,
@@ -101,7 +101,11 @@ impl Kernel {
         let mut w = self.store_writeup(Point::KeyRevoke, actor, id.to_string(), None)?;
         let revoked_at = w.now;
         w.push_keyed(
-            Some(format!("passkey.revoke:{id}:{}", record.keyid)),
+            Some(format!(
+                "passkey.revoke:{id}:{}{}",
+                record.keyid,
+                again(&record.origin, record.enrolled_at)
+            )),
             PasskeyRevoked { passkey: id, revoked_at, reason: Sensitive::from(reason.to_owned()) },
         );
         self.commit(w)?;
@@ -172,8 +176,13 @@ impl Kernel {
                 passkey: Some(enrolment),
             },
         );
-        let with = if record.origin == SECURITY_KEY_ORIGIN { "a security key" } else { "a passkey" };
-        self.resolution_receipt(&mut tx, &approval, &decision, Some(at), Some(with))?;
+        let elsewhere = at_machine(record.name.as_deref());
+        let by = match record.origin.as_str() {
+            SECURITY_KEY_ORIGIN => By::With("a security key"),
+            MESH_ORIGIN => By::Elsewhere(&elsewhere),
+            _ => By::With("a passkey"),
+        };
+        self.resolution_receipt(&mut tx, &approval, &decision, Some(at), by)?;
         let used_at = tx.now();
         let (passkey, counter, backed_up) = (record.passkey, said.counter, said.is_backed_up);
         let used = PasskeyUsed { passkey, approval_id, counter, backed_up, used_at };
@@ -250,10 +259,14 @@ impl Kernel {
     }
 
     /// Whether there is room for it, and neither it nor its identifier is known under this approval key.
-    fn is_new(&self, id: Digest, credential_id: &str, keyid: Digest) -> Result<(), Error> {
+    fn is_new(&self, id: Digest, new: &PasskeyEnrolment, keyid: Digest) -> Result<(), Error> {
         let store = lock(&self.store);
-        let is_known = store.passkeys.get(id).is_some_and(|known| known.keyid == keyid)
-            || store.passkeys.in_force(keyid).any(|known| known.credential_id == credential_id);
+        // The key of a machine stays with it, and counts on: what a person took away they may give again.
+        let is_again = |known: &PasskeyRecord| {
+            known.revoked_at.is_some() && known.origin == MESH_ORIGIN && new.origin == MESH_ORIGIN
+        };
+        let is_known = store.passkeys.get(id).is_some_and(|known| known.keyid == keyid && !is_again(known))
+            || store.passkeys.in_force(keyid).any(|known| known.credential_id == new.credential_id);
         if is_known {
             return Err(Error::Conflict("this passkey was enrolled already; make a new one".to_owned()));
         }
@@ -273,6 +286,16 @@ fn push_used(w: &mut Writeup<'_>, seen: (TaskId, u64), used: PasskeyUsed) {
     w.push(used);
     w.scope = before;
     w.batch.expect.push(seen);
+}
+
+/// What tells one enrolment of a machine's key from another, which may follow.
+fn again(origin: &str, enrolled_at: UnixMs) -> String {
+    if origin == MESH_ORIGIN { format!(":{}", enrolled_at.0) } else { String::new() }
+}
+
+/// Where a person was who answered at another machine; without a name where that was erased.
+pub(super) fn at_machine(name: Option<&str>) -> String {
+    name.map_or_else(|| "at another machine".to_owned(), |name| format!("at another machine ({name})"))
 }
 
 /// What a person calls a passkey.

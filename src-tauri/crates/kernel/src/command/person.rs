@@ -9,9 +9,11 @@ use crate::sender::Sender;
 use governance::Refusal;
 use model::UnixMs;
 use model::body::{KeyPurpose, PersonDecided};
+use model::fault::Point;
 use model::task::Origin;
 use seal::{Digest, PublicKey, Signature, Signer};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// A decision older than this when it comes in is not believed to be about the store as it is.
 const AGE_MS_MAX: i64 = 15 * 60 * 1000;
@@ -31,6 +33,8 @@ model::names! {
         Settle = "settle",
         /// A schedule or a gateway that is paused goes on.
         Resume = "resume",
+        /// What this machine is in the mesh, and whom it believes there, changes: a command with its parameters.
+        Mesh = "mesh",
     }
 }
 
@@ -93,7 +97,46 @@ pub fn resume_subject(noun: &str, name: &str, stands: (u32, u32)) -> Digest {
     Digest::of(format!("resume\n{noun}\n{name}\n{}\n{}", stands.0, stands.1).as_bytes())
 }
 
+/// What a change of the mesh is about: a command, and its parameters without what was signed for them.
+///
+/// # Errors
+/// [`Error::Seal`] when the parameters have no canonical form.
+pub fn mesh_subject(command: &str, params: &Value) -> Result<Digest, Error> {
+    let mut params = params.clone();
+    if let Some(fields) = params.as_object_mut() {
+        fields.remove("signed");
+    }
+    let about = seal::canon::to_canonical(&json!({ "command": command, "params": params }))?;
+    Ok(Digest::of(&about))
+}
+
 impl Kernel {
+    /// Takes in that a person changes the mesh by `subject` ([`mesh_subject`]): one who is there, or who signed exactly this. What
+    /// was signed is on record, and good once: whoever reads it there changes nothing by it again.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] when it is neither, and when it was used before.
+    pub fn person_changes_mesh(
+        &self,
+        (by, what): (impl Into<Sender>, &str),
+        subject: Digest,
+        signed: Option<&Signed>,
+    ) -> Result<(), Error> {
+        let (sender, decided) = self.said_by_person((by.into(), what), (Matter::Mesh, subject), signed)?;
+        let Some(decided) = decided else { return Ok(()) };
+        let once = format!("person:{}", decided.decision_sha256);
+        let actor = self.principal_of(sender)?;
+        let mut w = self.store_writeup(Point::DecisionRecord, actor, once.clone(), None)?;
+        w.push_keyed(Some(once), decided);
+        match self.commit(w) {
+            Err(Error::Ledger(ledger::Error::Duplicate { .. })) => Err(Error::Refused(Refusal::new(
+                "not_a_persons_decision",
+                "what was signed was used before; sign it again",
+            ))),
+            came => came.map(drop),
+        }
+    }
+
     /// Who says what only a person says: one who is there, or who signed exactly this, and then the record of that.
     ///
     /// # Errors

@@ -155,6 +155,7 @@ impl Kernel {
     pub fn submit(&self, submission: &Submission) -> Result<Submitted, Error> {
         super::chain::check(submission)?;
         check(submission)?;
+        self.takes_goals(submission.conversation_id, (submission.channel, &submission.idempotency_key))?;
         self.fits(submission)?;
         let ingress_id = match self.receive(submission) {
             Ok(ingress_id) => ingress_id,
@@ -462,8 +463,8 @@ impl Kernel {
 
 pub(super) fn check(submission: &Submission) -> Result<(), Error> {
     let bytes = submission.goal.len();
-    let is_own = matches!(submission.channel, Channel::Scheduler | Channel::System | Channel::Chat);
-    if submission.idempotency_key.starts_with(OWN_KEYS) && !is_own {
+    let own = [Channel::Scheduler, Channel::System, Channel::Chat, Channel::Mesh];
+    if submission.idempotency_key.starts_with(OWN_KEYS) && !own.contains(&submission.channel) {
         return Err(Error::Input(format!(
             "keys that begin with `{OWN_KEYS}` are Hermit's own: use another one"
         )));

@@ -325,6 +325,7 @@ const fn is_a_persons(surface: Surface) -> bool {
         | Surface::Browser
         | Surface::MainWindow
         | Surface::Notification
+        | Surface::Mesh
         | Surface::Test => true,
         Surface::RunApi | Surface::Mcp | Surface::Script | Surface::Chat => false,
     }

@@ -2,6 +2,7 @@
 
 use super::world::World;
 use crate::fake::Make;
+use crate::heads::{head, log};
 use mesh::{
     Card, Cosigned, Decision, FORMAT, GroupSecret, HandOver, Known, Letter, NodeId, Notice, Opened, Says,
     Tells,
@@ -75,11 +76,13 @@ fn numbered<S: Make>(world: &mut World<S>, by: usize, to: usize, conversation: &
     let (me, other, anybody) = (world.machines[by].id, world.machines[to].id, anybody(world));
     let packet = Digest::of(b"a packet that nobody has");
     let (approval, nonce, decided_at) = (format!("approval-{round}"), Digest::ZERO, world.clock(by));
-    let decision = Decision { approval, packet, nonce, asked_by: other, allow: true, decided_at };
+    let decision = Decision { approval, packet, nonce, asked_by: other, allow: true, decided_at, counter: 1 };
     let decision = world.sign(by, decision);
     let (approval, expires_at) = ("approval-1".to_owned(), decided_at.plus_ms(1 << 40));
-    let card = Card { approval, packet, nonce: packet, expires_at, need: 1 };
-    let cosigned = Cosigned { origin: String::new(), size: 0, line: "x".repeat(8_000) };
+    let (person, asked_at) = (String::new(), decided_at);
+    let card = Card { approval, packet, nonce: packet, person, asked_at, expires_at, need: 1 };
+    let (origin, key) = (String::new(), "k".repeat(8_000));
+    let cosigned = Cosigned { origin, size: 0, line: "x".repeat(8_000), key };
     let hand_over = |epoch: u64| {
         Says::HandOver(HandOver { conversation: conversation.to_owned(), epoch, head: Digest::ZERO })
     };
@@ -101,7 +104,8 @@ fn numbered<S: Make>(world: &mut World<S>, by: usize, to: usize, conversation: &
     }
 }
 
-/// Two notices for each number, some far ahead, some that say that nobody needs what came before.
+/// Two notices for each number, some far ahead, some that say that nobody needs what came before: of heads of one log that goes back
+/// and forth, and of one log after the other.
 fn notices<S: Make>(world: &mut World<S>, by: usize) {
     let me = world.machines[by].id;
     let sealing = world.sealing(by);
@@ -110,8 +114,9 @@ fn notices<S: Make>(world: &mut World<S>, by: usize) {
     let (upto, before) = known.map_or((0, None), |known| (known.upto, Some(known.id)));
     for (ahead, from) in [(1, 1), (1, 1), (3, 1), (70, 60), (9_000, 1), (1 << 40, 1 << 40)] {
         let number = upto + ahead;
-        let origin = format!("a log {}", world.rng.next());
-        let tells = Tells::Head { origin, size: 1, root: Digest::ZERO, note: String::new() };
+        let origin = format!("log-{}", if ahead == 1 { 0 } else { world.rng.next() });
+        let (size, others_from) = (1 + world.rng.next() % 40, world.rng.next() % 40);
+        let tells = Tells::Head(head(&origin, &log(size, others_from), world.rng.next() % (size + 1)));
         let at = world.clock(by);
         let notice = Notice { format: FORMAT.to_owned(), number, before, from, at, tells };
         let Ok(text) = canon::to_canonical(&notice) else { continue };

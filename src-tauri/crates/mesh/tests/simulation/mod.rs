@@ -8,13 +8,18 @@ mod relay;
 mod world;
 
 use crate::fake::{Fake, Make};
+use crate::heads::{head, log};
 use mesh::sealed::NostrSealing;
-use mesh::{Card, Command, Decision, Delivered, Fact, NodeId, Schedule, State};
-use seal::{Digest, Signer as _};
+use mesh::{Card, Command, Cosigned, Decision, Delivered, Fact, NodeId, Schedule, State};
+use seal::note::{Checkpoint, Note};
+use seal::{Digest, PublicKey, SeedSigner, Signer as _};
 use std::collections::{BTreeMap, BTreeSet};
 use world::World;
 
 const MINUTE: i64 = 60_000;
+/// Machines whose logs grow, and of all those who sign for them.
+const LOGS: usize = 3;
+const COSIGNERS: usize = 12;
 
 /// What was done to a world, to be held against what came of it.
 #[derive(Default)]
@@ -25,6 +30,12 @@ struct Done {
     taken: String,
     approvals: u32,
     withdrawn: usize,
+    /// The key of each machine's log.
+    log_keys: Vec<PublicKey>,
+    /// How many notes the logs of some machines have.
+    logs: [u64; LOGS],
+    /// What of the deliveries of each machine was looked at for heads.
+    looked_at: BTreeMap<usize, usize>,
 }
 
 fn name(at: usize) -> String {
@@ -34,7 +45,8 @@ fn name(at: usize) -> String {
 fn begin<S: Make>(world: &mut World<S>) -> Done {
     let count = world.machines.len();
     let withdrawn = count - 1;
-    let mut done = Done { withdrawn, taken: "taken".to_owned(), ..Done::default() };
+    let log_keys = world.machines.iter().map(|machine| machine.signer.public()).collect();
+    let mut done = Done { withdrawn, taken: "taken".to_owned(), log_keys, ..Done::default() };
     for at in 0..(count / 8).clamp(2, 12) {
         let owner = world.rng.of(count - 1);
         world.say(owner, Command::Own { conversation: name(at) });
@@ -116,6 +128,8 @@ fn ask<S: Make>(world: &mut World<S>, done: &mut Done, need: u8) {
         approval: format!("approval-{}", done.approvals),
         packet: Digest::of(&packet),
         nonce: Digest::of(&done.approvals.to_be_bytes()),
+        person: "prn_somebody".to_owned(),
+        asked_at: world.clock(asker),
         expires_at: world.clock(asker).plus_ms(600 * MINUTE),
         need,
     };
@@ -123,20 +137,65 @@ fn ask<S: Make>(world: &mut World<S>, done: &mut Done, need: u8) {
     let _ = world.try_say(asker, Command::Ask { card, packet, of });
 }
 
+fn origin(at: usize) -> String {
+    format!("hermit.local/log-{at}")
+}
+
+/// The logs of some machines grow, and they tell it.
+fn grow<S: Make>(world: &mut World<S>, done: &mut Done) {
+    for at in 0..LOGS {
+        if world.machines[at].node.is_some() {
+            done.logs[at] += 1 + world.rng.next() % 4;
+            let told = world.state(at).head(world.machines[at].id, &origin(at)).map_or(0, |head| head.size);
+            let head = head(&origin(at), &log(done.logs[at], u64::MAX), told);
+            world.say(at, Command::Head(head));
+        }
+    }
+}
+
+/// Some sign what they are to cosign.
+fn cosign<S: Make>(world: &mut World<S>, done: &mut Done) {
+    for index in 0..world.machines.len().min(COSIGNERS) {
+        let delivered = &world.machines[index].delivered;
+        let from = done.looked_at.insert(index, delivered.len()).unwrap_or(0);
+        let heads = delivered.iter().skip(from).filter_map(|delivered| match delivered {
+            Delivered::Head { from, .. } => Some(*from),
+            _ => None,
+        });
+        for node in heads.collect::<Vec<_>>() {
+            let (line, key) = ("a line".to_owned(), "a key".to_owned());
+            let cosigned = Cosigned { origin: String::new(), size: 1, line, key };
+            // It may be withdrawn by now.
+            let _ = world.try_say(index, Command::Cosign { node, cosigned });
+        }
+    }
+}
+
 /// Everybody who was asked and has not answered says yes.
 fn answer<S: Make>(world: &mut World<S>) {
     for index in 0..world.machines.len() {
         let asked = world.machines[index].delivered.iter().filter_map(|delivered| match delivered {
-            Delivered::Question { from, card, packet } => Some((*from, card.clone(), Digest::of(packet))),
+            Delivered::Question { from, card, .. } => Some((*from, card.clone())),
             _ => None,
         });
-        for (asked_by, card, packet) in asked.collect::<Vec<_>>() {
+        for (asked_by, card) in asked.collect::<Vec<_>>() {
+            // A machine that is dead answers nothing, and its questions may be over.
+            let Some(node) = &world.machines[index].node else { continue };
+            let Some(packet) = node.state().packet(asked_by, &card.approval) else { continue };
+            let (packet, counter) = (Digest::of(&packet), node.state().answers() + 1);
             let (approval, nonce, decided_at) = (card.approval, card.nonce, world.clock(index));
-            let decision = Decision { approval, packet, nonce, asked_by, allow: true, decided_at };
+            let decision = Decision { approval, packet, nonce, asked_by, allow: true, decided_at, counter };
             let signed = world.sign(index, decision);
             // It may be answered, or settled by others.
             let _ = world.try_say(index, Command::Decide(signed));
         }
+    }
+}
+
+/// Every machine tells the key of its log, where it told another one or none, as its program does now and then.
+fn tell_log_keys<S: Make>(world: &mut World<S>, done: &Done) {
+    for (index, key) in done.log_keys.iter().enumerate().take(done.withdrawn) {
+        world.say(index, Command::LogKey { key: *key });
     }
 }
 
@@ -146,11 +205,21 @@ fn trouble<S: Make>(world: &mut World<S>, done: &mut Done, rounds: usize) {
         for schedule in world.ranks.keys().cloned().collect::<Vec<_>>() {
             world.come_due(&schedule, &format!("slot-{round}"));
         }
+        // Of each schedule one machine cannot run it for a while, now the first and now another.
+        let one_of = |ranks: &Vec<usize>| ranks[round % ranks.len()];
+        world.paused = world.ranks.values().map(one_of).collect();
         route(world, done);
+        if round < 2 {
+            // The first two machines take other keys for their logs, one after the other.
+            done.log_keys[round] = SeedSigner::from_seed([u8::try_from(round).unwrap(); 32]).public();
+            tell_log_keys(world, done);
+        }
+        grow(world, done);
         ask(world, done, if round % 2 == 0 { 1 } else { 2 });
         hostile::acts(world, done.withdrawn, &done.conversations, round);
         world.run(3 * MINUTE);
         answer(world);
+        cosign(world, done);
         for _ in 0..(world.machines.len() / 10).max(1) {
             let dies = world.rng.of(world.machines.len());
             world.kill(dies);
@@ -167,12 +236,14 @@ fn trouble<S: Make>(world: &mut World<S>, done: &mut Done, rounds: usize) {
         world.run(12 * MINUTE);
     }
     world.crashes = 0;
+    world.paused.clear();
     world.cut(false);
     for index in 0..world.machines.len() {
         if world.machines[index].node.is_none() {
             world.start(index);
         }
     }
+    tell_log_keys(world, done);
     let slower = i64::try_from(world.machines.len() / 32).unwrap() + 1;
     world.run(150 * MINUTE * slower.min(8));
 }
@@ -216,6 +287,14 @@ fn check<S: Make>(world: &World<S>, done: &Done) {
             assert_eq!(owner, world.state(0).owner(conversation), "machine {index}");
             assert!(owner.is_some_and(|(epoch, _)| epoch < 1_000), "nobody takes the last epochs there are");
         }
+        for at in all.clone() {
+            let known = state.log_key(world.machines[at].id);
+            assert_eq!(
+                known,
+                Some(&done.log_keys[at]),
+                "the log of machine {at} as machine {index} knows it"
+            );
+        }
         let (newest, _) = world.groups(index);
         assert_eq!(newest, world.groups(0).0, "machine {index} is in another group");
         let (_, stolen) = world.groups(done.withdrawn);
@@ -224,6 +303,7 @@ fn check<S: Make>(world: &World<S>, done: &Done) {
             "the machine that was withdrawn reads on"
         );
         check_withdrawn(&machine.facts, withdrawn);
+        check_heads(world, done, index);
     }
     for envelope in &done.routed {
         assert_eq!(given.get(envelope.as_str()), Some(&1), "invariant 2: `{envelope}`");
@@ -232,6 +312,33 @@ fn check<S: Make>(world: &World<S>, done: &Done) {
         let counted: BTreeSet<_> = all.clone().map(|at| world.state(at).began(schedule, slot)).collect();
         assert_eq!(counted.len(), 1, "invariant 6: {schedule} {slot}");
         assert!(counted.first().unwrap().is_some(), "{schedule} {slot} did not begin");
+    }
+}
+
+/// Invariant 9: everybody knows the newest head of each log, was to cosign none but longer ones, and took no log for one that went
+/// back that did not.
+fn check_heads<S: Make>(world: &World<S>, done: &Done, index: usize) {
+    let delivered = &world.machines[index].delivered;
+    for (at, size) in done.logs.iter().enumerate() {
+        let maker = world.machines[at].id;
+        let head = world.state(index).head(maker, &origin(at));
+        assert_eq!(head.map(|head| head.size), Some(*size), "machine {index} of {at}");
+        let sizes: Vec<u64> = delivered
+            .iter()
+            .filter_map(|delivered| match delivered {
+                Delivered::Head { from, note } if *from == maker => {
+                    Some(Checkpoint::from_text(&Note::parse(note.as_bytes()).unwrap().text).unwrap().size)
+                }
+                _ => None,
+            })
+            .collect();
+        assert!(sizes.windows(2).all(|two| two[0] < two[1]), "machine {index} of {at}: {sizes:?}");
+        let went_back = |one: &Delivered| matches!(one, Delivered::RolledBack { from, .. } if *from == maker);
+        assert!(!delivered.iter().any(went_back), "machine {index}: the log of {at} only grew");
+    }
+    if index < LOGS {
+        let signed = |one: &&Delivered| matches!(one, Delivered::Cosigned { .. });
+        assert!(delivered.iter().filter(signed).count() > 0, "somebody signed for {index}");
     }
 }
 

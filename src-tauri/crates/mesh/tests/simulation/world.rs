@@ -60,6 +60,8 @@ pub struct World<S> {
     order: u64,
     pub due: BTreeSet<(String, String)>,
     pub ranks: BTreeMap<String, Vec<usize>>,
+    /// Who cannot run schedules now: a person paused them there.
+    pub paused: BTreeSet<usize>,
 }
 
 pub fn url(relay: usize) -> String {
@@ -81,6 +83,7 @@ impl<S: Make> World<S> {
             order: 0,
             due: BTreeSet::new(),
             ranks: BTreeMap::new(),
+            paused: BTreeSet::new(),
         };
         for index in 0..count {
             let secret = *Digest::of(format!("{seed} {index}").as_bytes()).as_bytes();
@@ -118,7 +121,8 @@ impl<S: Make> World<S> {
             .enumerate()
             .map(|(at, machine)| {
                 let relays = machine.relays.iter().map(|relay| url(*relay)).collect();
-                Peer { node: machine.id, name: format!("machine {at}"), relays, approval_key: None }
+                let (name, log_key) = (format!("machine {at}"), machine.signer.public());
+                Peer { node: machine.id, name, relays, log_key, approval_key: None }
             })
             .collect();
         for index in 0..self.machines.len() {
@@ -150,11 +154,7 @@ impl<S: Make> World<S> {
                 self.happen(index, Happened::Up(Way::Relay(url(relay))));
             }
         }
-        let due: Vec<_> =
-            self.due.iter().filter(|(schedule, _)| self.ranks[schedule].contains(&index)).cloned().collect();
-        for (schedule, slot) in due {
-            let _ = self.try_say(index, Command::Due { schedule, slot });
-        }
+        self.news(index);
         self.at(1_000, Event::Wake { node: index, wakes: self.machines[index].wakes });
     }
 
@@ -304,6 +304,7 @@ impl<S: Make> World<S> {
                 }
                 Event::Wake { node, wakes } if self.machines[node].wakes == wakes => {
                     self.happen(node, Happened::Tick);
+                    self.news(node);
                 }
                 Event::Wake { .. } => {}
                 Event::Back { node } if self.machines[node].node.is_none() => self.start(node),
@@ -317,9 +318,28 @@ impl<S: Make> World<S> {
     pub fn come_due(&mut self, schedule: &str, slot: &str) {
         self.due.insert((schedule.to_owned(), slot.to_owned()));
         for index in self.ranks[schedule].clone() {
-            let command = Command::Due { schedule: schedule.to_owned(), slot: slot.to_owned() };
-            // A node that was away when the schedule was made hears of it later, and finds its slots when it begins again.
-            let _ = self.try_say(index, command);
+            self.news(index);
+        }
+    }
+
+    /// What the kernel of a node has to say, each minute: whether it can run the schedules that name it, and what is due of them.
+    fn news(&mut self, index: usize) {
+        let Some(node) = self.machines[index].node.as_ref() else { return };
+        let (me, state) = (self.machines[index].id, node.state());
+        let of_it = |schedule: &str| self.ranks.get(schedule).is_some_and(|ranks| ranks.contains(&index));
+        // A node that was away when the schedule was made hears of it later.
+        let named = state.schedules().filter(|one| of_it(&one.schedule));
+        let is_ready = !self.paused.contains(&index);
+        let unsaid = named.filter(|one| state.readiness(&one.schedule, me) != Some(is_ready));
+        let ready =
+            unsaid.map(|one| Command::Ready { schedule: one.schedule.clone(), sha256: one.sha256, is_ready });
+        let holds = |schedule: &str| state.lease(schedule).is_some_and(|lease| lease.holder == me);
+        let due = self.due.iter().filter(|(schedule, slot)| {
+            is_ready && of_it(schedule) && holds(schedule) && state.began(schedule, slot).is_none()
+        });
+        let due = due.map(|(schedule, slot)| Command::Due { schedule: schedule.clone(), slot: slot.clone() });
+        for command in ready.chain(due).collect::<Vec<_>>() {
+            self.try_say(index, command).unwrap_or_else(|e| panic!("machine {index}: {e}"));
         }
     }
 
@@ -330,6 +350,6 @@ impl<S: Make> World<S> {
     pub fn sign(&self, index: usize, decision: mesh::Decision) -> mesh::SignedDecision {
         let signer = &self.machines[index].signer;
         let signature = signer.sign(&decision.signed_bytes().unwrap()).unwrap();
-        mesh::SignedDecision { decision, key: signer.public(), signature }
+        mesh::SignedDecision { decision, key: signer.public(), signature, approval: None }
     }
 }

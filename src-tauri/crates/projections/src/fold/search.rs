@@ -147,6 +147,10 @@ enum Text {
 pub(crate) type Opened<'a> = &'a [(Digest, &'a [u8])];
 
 pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> Result<(), Error> {
+    // What nodes of the mesh tell each other is for programs; what of it a person says stands in its task.
+    if matches!(body, Body::MeshStepped(_)) {
+        return Ok(());
+    }
     // Every leaf has its number, erased or not: an erasure must not renumber the others.
     for (number, Leaf { part, digest, text }) in (0..CONTENT).zip(leaves) {
         let words = match text {

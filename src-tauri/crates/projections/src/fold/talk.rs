@@ -250,7 +250,7 @@ fn bound(seen: &Seen<'_>, b: &IngressBound) -> Result<(), Error> {
 /// Whether what comes through a channel is a person's doing.
 const fn is_personal(channel: Channel) -> bool {
     match channel {
-        Channel::Cli | Channel::App | Channel::RunApi | Channel::Acp | Channel::Chat => true,
+        Channel::Cli | Channel::App | Channel::RunApi | Channel::Acp | Channel::Chat | Channel::Mesh => true,
         Channel::Mcp | Channel::Webhook | Channel::Scheduler | Channel::System => false,
     }
 }

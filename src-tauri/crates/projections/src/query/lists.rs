@@ -1,6 +1,6 @@
 //! The lists, one function for each.
 
-use super::{Ask, Is, Page, Query, TaskFilter};
+use super::{Ask, Cursor, Is, Order, Page, Query, TaskFilter};
 use crate::rows::*;
 use crate::{ActionState, Error, GrantState};
 use lineage::Graph;
@@ -319,6 +319,15 @@ impl Query {
         ask: Ask,
     ) -> Result<Page<ReceiptRow>, Error> {
         self.list([Is::some("task_id", task), Is::some("action_request_id", action)], ask)
+    }
+
+    /// Receipts behind a place in the log, the oldest first.
+    ///
+    /// # Errors
+    /// As every list.
+    pub fn receipts_after(&self, seq: u64, limit: u32) -> Result<Vec<ReceiptRow>, Error> {
+        let ask = Ask { after: Some(Cursor(seq)), limit, order: Order::Oldest };
+        Ok(self.list([None], ask)?.rows)
     }
 
     /// One receipt.

@@ -6,7 +6,9 @@ use crate::container::Stop;
 use crate::facts::DecisionFact;
 use crate::layout::Named;
 use model::approval::{Choice, DECISION_PAYLOAD_TYPE};
-use model::passkey::{PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment, SECURITY_KEY_ORIGIN};
+use model::passkey::{
+    MESH_ORIGIN, PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment, SECURITY_KEY_ORIGIN,
+};
 use seal::webauthn::{self, Enrolled, PasskeyKey, Said, Signed};
 use seal::{Digest, PublicKey};
 
@@ -25,6 +27,12 @@ impl Seen {
             1 => "1 decision of a person is".to_owned(),
             many => format!("{many} decisions of a person are"),
         };
+        let exactly = "for exactly the packet, scope and nonce that were asked";
+        if self.origin == MESH_ORIGIN {
+            return format!(
+                "{decisions} signed by the approval key of another machine, which the approval key lets say yes, {exactly}: that machine says that whoever answered opened the key for it"
+            );
+        }
         let copies = match (self.said.is_backup_eligible, self.said.is_backed_up) {
             (false, _) => "stays on its device",
             (true, false) => "may be copied to other devices of its owner",
@@ -37,7 +45,7 @@ impl Seen {
             origin => format!("a passkey that the approval key lets say yes, at {origin}"),
         };
         format!(
-            "{decisions} signed by {by}, for exactly the packet, scope and nonce that were asked: its authenticator says that somebody was present and verified, and that the passkey {copies}"
+            "{decisions} signed by {by}, {exactly}: its authenticator says that somebody was present and verified, and that the passkey {copies}"
         )
     }
 }

@@ -32,6 +32,7 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
         "body/elsewhere.rs",
         "body/identity.rs",
         "body/anchors.rs",
+        "body/mesh.rs",
     ] {
         model.read(&std::fs::read_to_string(room().join("../model/src").join(part)).unwrap());
     }

@@ -8,7 +8,7 @@ use model::artifact::ArtifactKind;
 use model::body::ApprovalGranted;
 use model::chance::Clock;
 use model::passkey::{
-    PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment, SECURITY_KEY_ORIGIN, SIGN_IN_FORMAT,
+    MESH_ORIGIN, PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment, SECURITY_KEY_ORIGIN, SIGN_IN_FORMAT,
     SIGN_IN_PAYLOAD_TYPE,
 };
 use seal::webauthn::{Signed, base64url};
@@ -78,6 +78,7 @@ impl World {
         let witness = self.witness(&request);
         let (packet, packet_sha256) = self.question(&request, &request_ref, &policy, &policy_ref, &witness);
         let expires_at = packet.expires_at;
+        let surface = if one.origin == MESH_ORIGIN { Surface::Mesh } else { Surface::Browser };
         let scope = ApprovalScope { shape: Shape::Exact, pattern: Vec::new(), expires_at, max_uses: 1 };
         let mut decision = ApprovalDecision {
             approval_id: packet.approval_id,
@@ -85,7 +86,7 @@ impl World {
             choice: Choice::Once,
             scope: scope.clone(),
             nonce: packet.nonce,
-            surface: Surface::Browser,
+            surface,
             decided_by: self.person,
             decided_at: self.clock.now(),
             feedback: None,
@@ -102,7 +103,7 @@ impl World {
         let mut granted = ApprovalGranted {
             approval_id: packet.approval_id,
             decided_by: self.person,
-            surface: Surface::Browser,
+            surface,
             scope,
             envelope: at,
             keyid: one.key().keyid(),
@@ -156,6 +157,7 @@ pub fn cases() -> Vec<Case> {
         ),
     ];
     cases.extend(by_security_key());
+    cases.extend(at_another_machine());
     cases.extend(signed_in());
     cases.extend(changed_after());
     cases.extend(said_otherwise());
@@ -178,6 +180,31 @@ fn by_security_key() -> Vec<Case> {
         case("a security key without its PIN", 5, "did not verify", key, &|a| a.flags = 0x01),
         case("a page's passkey as a security key", 5, "another origin", HERE, &|a| {
             a.origin = SECURITY_KEY_ORIGIN.to_owned();
+        }),
+    ]
+}
+
+/// What the approval key of another machine signed, and what stands in its place.
+fn at_another_machine() -> Vec<Case> {
+    let case = |what, code, word, origin: &str, authenticator: &dyn Fn(&mut Authenticator)| {
+        let bend = Bend { authenticator, ..Bend::default() };
+        Case { what, code, word, world: World::bent(Authenticator::eddsa(8, origin), &bend) }
+    };
+    let machine = MESH_ORIGIN;
+    vec![
+        case("at another machine", 0, "", machine, &|_| ()),
+        case("another machine's key on a page", 5, "another origin", machine, &|a| {
+            a.origin = HERE.to_owned()
+        }),
+        case("another machine's key for a page", 5, "another host", machine, &|a| {
+            a.rp_id = "localhost".to_owned()
+        }),
+        case("at another machine, without a passphrase", 5, "did not verify", machine, &|a| a.flags = 0x01),
+        case("another machine under the name of a third", 5, "another passkey", machine, &|a| {
+            a.credential_id = vec![9; 64];
+        }),
+        case("a page's passkey as another machine", 5, "another origin", HERE, &|a| {
+            a.origin = MESH_ORIGIN.to_owned();
         }),
     ]
 }

@@ -3,8 +3,10 @@
 
 mod attestation;
 pub mod cbor;
+mod own_key;
 
 pub use attestation::{Credential, attested, credential_of};
+pub use own_key::{made_of, signed_by};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use p256::ecdsa::signature::Verifier as _;

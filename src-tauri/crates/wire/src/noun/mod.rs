@@ -19,6 +19,7 @@ pub mod keys;
 pub mod knowledge;
 pub mod ledger;
 pub mod lineage;
+pub mod mesh;
 pub mod models;
 pub mod passkeys;
 pub mod playbooks;

@@ -183,6 +183,22 @@ answers! {
         /// The newest times that were passed over.
         last_passed_over: Option<PassedOverAt>,
         artifact_id: String,
+        /// Which machines may run it, and which one does, where the mesh holds it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        held_by: Option<ScheduleHolder>,
+    }
+    /// Machines that may run a schedule, and the one that does.
+    ScheduleHolder {
+        /// Those that may, by name, the first one first.
+        nodes: Vec<String>,
+        /// The one that does; none where none took it yet.
+        holder: Option<String>,
+        /// Which of them that is, from 1.
+        rank: Option<u32>,
+        /// Whether it is this machine.
+        is_here: bool,
+        /// Those that cannot run it now: their person did not approve the same schedule, it is paused there, or its folder is missing.
+        unready: Vec<String>,
     }
     /// What a schedule waits for that is no time.
     ScheduleTrigger {
@@ -244,6 +260,9 @@ answers! {
         status: Option<String>,
         /// How it went, as lists of runs tell it: `expired` where its time was up.
         run_status: Option<RunStatus>,
+        /// The machine whose run of this time counts, where two began it and this one does not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        counts_instead: Option<String>,
     }
     /// Times that were passed over.
     PassedOverAt {

@@ -34,9 +34,20 @@ fn modules() -> BTreeMap<String, Vec<read::Type>> {
         shared.extend(read::types(&fs::read_to_string(room().join("src").join(file)).unwrap()));
     }
     found.insert("shared".to_owned(), shared);
-    let lists =
-        ["act", "artifact", "chat", "identity", "knowledge", "policy", "schedule", "step", "store", "task"]
-            .map(|file| format!("../words/src/{file}.rs"));
+    let lists = [
+        "act",
+        "artifact",
+        "chat",
+        "identity",
+        "knowledge",
+        "mesh",
+        "policy",
+        "schedule",
+        "step",
+        "store",
+        "task",
+    ]
+    .map(|file| format!("../words/src/{file}.rs"));
     let lists = lists.iter().flat_map(|file| read::types(&fs::read_to_string(room().join(file)).unwrap()));
     found.insert("words".to_owned(), lists.chain([tools()]).collect());
     found

@@ -13,9 +13,9 @@ export const STANDING_TYPE = "application/vnd.hermit.standing-grant+json";
 export const STANDING_FORMAT = "hermit-standing/1";
 export const PASSKEY_TYPE = "application/vnd.hermit.passkey+json";
 export const PASSKEY_FORMAT = "hermit-passkey/1";
-export const GRANTING_SURFACES: readonly string[] = ["terminal", "approval_window", "browser", "test"];
+export const GRANTING_SURFACES: readonly string[] = ["terminal", "approval_window", "browser", "test", "mesh"];
 
-export const entityType = names("store", "key", "host", "gate", "checkpoint", "principal", "workspace", "conversation", "ingress", "task", "step", "attempt", "artifact", "working_state", "belief", "memory", "decision", "approval", "clarification", "witness", "policy_result", "action_request", "grant", "receipt", "secret", "tool_server", "skill", "schedule", "skin", "gateway", "identity", "anchor");
+export const entityType = names("store", "key", "host", "gate", "checkpoint", "principal", "workspace", "conversation", "ingress", "task", "step", "attempt", "artifact", "working_state", "belief", "memory", "decision", "approval", "clarification", "witness", "policy_result", "action_request", "grant", "receipt", "secret", "tool_server", "skill", "schedule", "skin", "gateway", "identity", "anchor", "mesh");
 export const principalType = names("user", "supervisor", "agent", "service", "scheduler", "webhook", "policy_engine", "executor", "system");
 export const event = object({ canon: string, event_id: id("evt"), schema_version: u32, event_type: string, entity_type: entityType, entity_id: string, task_id: id("task"), step_id: nullable(id("step")), attempt_id: nullable(id("att")), task_seq: u64, occurred_at: integer, actor_type: principalType, actor_id: id("prn"), payload: json, causation_id: nullable(id("evt")), correlation_id: string, idempotency_key: nullable(string), workspace_id: nullable(id("wsp")), prev_event_hash: digest }, "closed");
 export const subject = object({ name: nullable(sensitive(string)), digest: record(string) });
@@ -214,7 +214,7 @@ export const approvalPacket = object({ approval_id: id("apr"), task_id: id("task
 export const choice = names("once", "standing", "deny");
 export const shape = names("exact", "argv_prefix", "path_glob", "host");
 export const approvalScope = object({ shape: shape, pattern: array(string), expires_at: integer, max_uses: u32 });
-export const surface = names("terminal", "approval_window", "browser", "test", "run_api", "mcp", "script", "main_window", "notification", "chat");
+export const surface = names("terminal", "approval_window", "browser", "test", "run_api", "mcp", "script", "main_window", "notification", "chat", "mesh");
 export const approvalDecision = object({ approval_id: id("apr"), packet_sha256: digest, choice: choice, scope: approvalScope, nonce: string, surface: surface, decided_by: id("prn"), decided_at: integer, feedback: nullable(string) });
 export const pathAct = names("create", "overwrite", "delete");
 export const cover = tagged("kind", {
@@ -454,5 +454,10 @@ export const REGISTRY = [
   "anchor.completed",
   "anchor.withdrawn",
   "anchor.failed",
+  "mesh.joined",
+  "mesh.left",
+  "mesh.stepped",
+  "mesh.settled",
+  "mesh.taken",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];

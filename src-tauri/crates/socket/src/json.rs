@@ -1,4 +1,4 @@
-//! A WebSocket that is read for a time, and tells text from its end.
+//! A WebSocket over which JSON is spoken. It is read for a time, and tells text from its end.
 
 use crate::Fault;
 use crate::link::{Allowance, Link, dial};
@@ -15,14 +15,15 @@ const MESSAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// How long a connection may take to come about, once the server is reached.
 const GREETING: Duration = Duration::from_secs(10);
 
-pub(crate) struct Socket {
+/// A connection to a service.
+pub struct Socket {
     socket: WebSocket<Link>,
     allowance: Allowance,
     host: (String, u16),
 }
 
 /// What came of reading.
-pub(crate) enum Heard {
+pub enum Heard {
     /// A message.
     Json(Value),
     /// Nothing, for as long as was waited.
@@ -32,7 +33,11 @@ pub(crate) enum Heard {
 }
 
 impl Socket {
-    pub(crate) fn open(url: &Url, authorities: &[Certificate<'static>]) -> Result<Self, Fault> {
+    /// Connects to an address.
+    ///
+    /// # Errors
+    /// When nobody there opens a WebSocket.
+    pub fn open(url: &Url, authorities: &[Certificate<'static>]) -> Result<Self, Fault> {
         let link = dial(url, authorities)?;
         let allowance = link.allowance();
         allowance.renew(64 * 1024, Instant::now() + GREETING);
@@ -42,16 +47,17 @@ impl Socket {
             .max_frame_size(Some(MESSAGE_BYTES_MAX));
         // What went wrong would be told with the address, which may hold a ticket.
         let (socket, _) = tungstenite::client::client_with_config(url.as_str(), link, Some(config))
-            .map_err(|_| Fault::away("the service does not open its socket"))?;
-        Ok(Self { socket, allowance, host: crate::http::host_of(url) })
+            .map_err(|_| Fault::new("the service does not open its socket"))?;
+        Ok(Self { socket, allowance, host: crate::host_of(url) })
     }
 
-    pub(crate) fn host(&self) -> (String, u16) {
+    /// The host that it leads to, with its port.
+    pub fn host(&self) -> (String, u16) {
         self.host.clone()
     }
 
     /// The next message, within a time. What is no JSON is an end: nobody knows what it was.
-    pub(crate) fn read(&mut self, until: Instant) -> Heard {
+    pub fn read(&mut self, until: Instant) -> Heard {
         loop {
             if Instant::now() >= until {
                 return Heard::Nothing;
@@ -74,7 +80,7 @@ impl Socket {
     }
 
     /// Sends a message; whether it went out.
-    pub(crate) fn write(&mut self, message: &Value) -> bool {
+    pub fn write(&mut self, message: &Value) -> bool {
         self.socket.send(Message::text(message.to_string())).is_ok()
     }
 }

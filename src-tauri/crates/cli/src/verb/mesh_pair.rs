@@ -1,0 +1,208 @@
+//! `hermit mesh pair`: a code that one machine shows and a person types at the other, and the wait until both know each other.
+
+use super::Came;
+use super::mesh::by_person;
+use super::mesh_lists::named;
+use crate::args::PersonArgs;
+use crate::context::{Context, Signs};
+use crate::output::{Output, Tone};
+use crate::text::{plain, time};
+use host::{Interrupts, Session};
+use jiff::Timestamp;
+use std::io::{IsTerminal as _, Write as _};
+use std::time::Duration;
+use wire::mesh::{Code as PairingCode, Invite, Join, Pairing, PairingState};
+use wire::{Code, Error, exit};
+use words::mesh::MeshPairingState;
+
+/// How often it is looked whether the other machine has answered.
+const TICK: Duration = Duration::from_millis(500);
+/// How the address of a machine begins that is reached directly.
+const DIRECT: &str = "hermit://";
+
+/// `hermit mesh pair`.
+pub(super) fn pair(context: &Context, code: Option<String>, at: Vec<String>, person: &PersonArgs) -> Came {
+    let session = context.writing(Signs::No)?;
+    let paired = match code {
+        None => invited(context, &session, person),
+        Some(code) => joined(context, &session, person, Join { code, at, signed: None }),
+    };
+    session.close();
+    let paired = paired?;
+    context.out.stream(&paired)?;
+    let name = paired.name.as_deref().map_or_else(|| "the other machine".to_owned(), named);
+    context.out.say(Tone::Good, format!("Paired with {name}."));
+    if let Some(node) = &paired.node {
+        context.out.line(format!("  its key: {}", plain(node)));
+    }
+    context.out.say(
+        Tone::Faint,
+        "`hermit mesh nodes` shows what it can do; `hermit mesh withdraw` ends that it is believed.",
+    );
+    Ok(exit::DONE)
+}
+
+/// Shows a code, and waits for whoever types it.
+fn invited(context: &Context, session: &Session, person: &PersonArgs) -> Result<PairingState, Error> {
+    let with = |invite: Invite, signed| Invite { signed: Some(signed), ..invite };
+    let shown = by_person(context, session, person, Invite::default(), with)?;
+    context.out.stream(&shown)?;
+    code_in_words(&context.out, &shown);
+    waited_for(context, session, Some(&shown.code))
+}
+
+fn joined(
+    context: &Context,
+    session: &Session,
+    person: &PersonArgs,
+    join: Join,
+) -> Result<PairingState, Error> {
+    let with = |join: Join, signed| Join { signed: Some(signed), ..join };
+    let began = by_person(context, session, person, join, with)?;
+    context.out.stream(&began)?;
+    context.out.line("Looking for the machine that shows this code. Ctrl-C gives up.");
+    waited_for(context, session, None)
+}
+
+fn code_in_words(out: &Output, shown: &PairingCode) {
+    let code = plain(&shown.code);
+    out.line("");
+    out.whole(Tone::Bold, &format!("      {}", spaced(&code)));
+    out.line("");
+    out.line("Type it at the other machine:");
+    out.line(format!("  hermit mesh pair {code}"));
+    if !shown.at.is_empty() {
+        let at: Vec<&str> = shown.at.iter().map(|at| at.strip_prefix(DIRECT).unwrap_or(at)).collect();
+        out.line(format!(
+            "Both meet at {}: where that machine does not read there, name one with --at.",
+            plain(&at.join(", "))
+        ));
+    }
+    out.say(
+        Tone::Faint,
+        format!(
+            "It counts once, until {}. Give it to nobody but yourself. Ctrl-C gives up waiting.",
+            time(shown.until)
+        ),
+    );
+}
+
+/// A code as it is read out: its two parts, with room between their letters.
+fn spaced(code: &str) -> String {
+    let part = |part: &str| part.chars().map(String::from).collect::<Vec<_>>().join(" ");
+    code.split('-').map(part).collect::<Vec<_>>().join("  -  ")
+}
+
+/// Waits until both know each other; `shown` is the code that this machine shows.
+fn waited_for(context: &Context, session: &Session, shown: Option<&str>) -> Result<PairingState, Error> {
+    let interrupts = Interrupts::watch();
+    let mut line = Left::new(context);
+    loop {
+        let stands = session.call(&Pairing {})?;
+        if let Some(done) = came(stands, shown)? {
+            line.end();
+            return Ok(done);
+        }
+        if interrupts.pressed() {
+            line.end();
+            return Err(given_up(shown));
+        }
+        line.tell();
+        std::thread::park_timeout(TICK);
+    }
+}
+
+/// What a pairing came to: nothing while the other machine is waited for.
+fn came(stands: PairingState, shown: Option<&str>) -> Result<Option<PairingState>, Error> {
+    let again = match shown {
+        Some(_) => "`hermit mesh pair` shows a new code",
+        None => "have the other machine show a new code with `hermit mesh pair`, and type that one",
+    };
+    let failed = |says: &str| Err(Error::new(Code::Failed, says).hint(again));
+    match stands.state {
+        MeshPairingState::Paired => Ok(Some(stands)),
+        MeshPairingState::Waiting if shown.is_none() || stands.code.as_deref() == shown => Ok(None),
+        MeshPairingState::Waiting => failed("another code is shown since, so this one counts no more"),
+        MeshPairingState::WrongCode => failed("the code was wrong three times, so it counts no more"),
+        MeshPairingState::Expired => failed("the code has expired, and no machine was paired"),
+        MeshPairingState::None => failed("Hermit was started again, which ends a pairing"),
+    }
+}
+
+fn given_up(shown: Option<&str>) -> Error {
+    let hint = match shown {
+        Some(_) => "the code still counts until it expires; `hermit mesh nodes` shows whether it was used",
+        None => "`hermit mesh nodes` shows whether the machines found each other",
+    };
+    Error::new(Code::Cancelled, "you stopped waiting for the other machine").hint(hint)
+}
+
+/// A line on a screen that says for how long it is waited already.
+struct Left {
+    since: Timestamp,
+    is_shown: bool,
+}
+
+impl Left {
+    fn new(context: &Context) -> Self {
+        let is_shown =
+            context.terminal.is_some() && !context.out.is_json() && std::io::stderr().is_terminal();
+        Self { since: Timestamp::now(), is_shown }
+    }
+
+    fn tell(&mut self) {
+        if self.is_shown {
+            let waited = Timestamp::now().as_second().saturating_sub(self.since.as_second()).max(0);
+            let mut err = std::io::stderr();
+            let text = format!("\r\x1b[K  waiting, {}:{:02} min", waited / 60, waited % 60);
+            let _ = write!(err, "{text}").and_then(|()| err.flush());
+        }
+    }
+
+    fn end(&self) {
+        if self.is_shown {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stands(state: MeshPairingState, code: Option<&str>) -> PairingState {
+        PairingState { state, code: code.map(str::to_owned), until: None, node: None, name: None }
+    }
+
+    #[test]
+    fn a_code_is_shown_in_two_parts_whose_letters_can_be_read_out() {
+        assert_eq!(spaced("ABCD-EFGHJK"), "A B C D  -  E F G H J K");
+        assert_eq!(spaced(""), "");
+    }
+
+    #[test]
+    fn a_pairing_is_waited_for_until_it_came_to_something() {
+        let code = Some("ABCD-EFGHJK");
+        assert_eq!(came(stands(MeshPairingState::Waiting, code), code).unwrap(), None);
+        assert_eq!(came(stands(MeshPairingState::Waiting, None), None).unwrap(), None);
+        assert!(came(stands(MeshPairingState::Paired, None), code).unwrap().is_some());
+        for (state, of, says) in [
+            (MeshPairingState::Waiting, Some("ABCD-EFGHJL"), "another code"),
+            (MeshPairingState::WrongCode, code, "wrong"),
+            (MeshPairingState::Expired, code, "expired"),
+            (MeshPairingState::None, None, "started again"),
+        ] {
+            for shown in [code, None] {
+                if state == MeshPairingState::Waiting && shown.is_none() {
+                    continue;
+                }
+                let error = came(stands(state, of), shown).unwrap_err();
+                assert_eq!(error.code, Code::Failed);
+                assert!(error.message.contains(says) && error.hint.contains("hermit mesh pair"), "{error:?}");
+            }
+        }
+        assert!(
+            given_up(code).hint.contains("still counts") && !given_up(None).hint.contains("still counts")
+        );
+    }
+}

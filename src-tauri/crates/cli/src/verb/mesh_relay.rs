@@ -1,0 +1,36 @@
+//! `hermit mesh relay`: a relay of one's own, in the foreground.
+
+use super::Came;
+use crate::context::Context;
+use crate::output::Tone;
+use host::Interrupts;
+use host::relay::OwnRelay;
+use serde_json::json;
+use std::net::SocketAddr;
+use wire::{Code, Error, exit};
+
+/// Runs a relay until Ctrl-C, or until whoever started it ends it.
+pub(super) fn relay(context: &Context, listen: &str) -> Came {
+    let at: SocketAddr = listen.trim().parse().map_err(|_| {
+        Error::new(Code::Usage, format!("`{listen}` is no address and port")).hint(
+            "write `--listen 127.0.0.1:7777`, or `--listen 0.0.0.0:7777` for other machines of your network",
+        )
+    })?;
+    let interrupts = Interrupts::watch_all();
+    let relay = OwnRelay::begin(at).map_err(|why| {
+        Error::new(Code::Failed, format!("cannot listen at `{at}`: {why}"))
+            .hint("choose another with `--listen`")
+    })?;
+    let url = format!("ws://{}", relay.address());
+    context.out.stream(&json!({ "url": url }))?;
+    context.out.say(Tone::Bold, format!("A relay runs at {url}"));
+    context.out.line("Name it on each machine that reaches it:");
+    context.out.line(format!("  hermit mesh on --relay {url}"));
+    context.out.say(
+        Tone::Faint,
+        "It keeps sealed messages in memory, and can read none of them. Ctrl-C ends it, and what it keeps is gone.",
+    );
+    interrupts.wait();
+    drop(relay);
+    Ok(exit::DONE)
+}

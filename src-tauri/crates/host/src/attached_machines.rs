@@ -1,0 +1,62 @@
+//! What a person at a terminal says to and of their other machines: signed here with the approval key, carried out by the process
+//! that holds the store.
+
+use crate::{ApprovalSession, Error, Session};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use model::approval::Surface;
+use wire::mesh::{Answer, Approver, NodeList, Question, QuestionList, Questions};
+
+impl Session {
+    /// Answers what another machine asks and `shown` was of it, by the word of whoever knows the approval passphrase of this one.
+    ///
+    /// # Errors
+    /// [`wire::Code::KeyLocked`] for a wrong passphrase; [`wire::Code::NotFound`] when it asks that no more; what the host says.
+    pub fn answer_machine_by(
+        &self,
+        shown: &Question,
+        allow: bool,
+        passphrase: &[u8],
+    ) -> Result<QuestionList, wire::Error> {
+        // What the answer is to count to may be more by now.
+        let open = self.call(&Questions {})?;
+        let is_shown = |one: &&Question| {
+            (&one.node, &one.approval, &one.packet_sha256)
+                == (&shown.node, &shown.approval, &shown.packet_sha256)
+        };
+        let gone = || api::not_found("question", &shown.approval);
+        let asked = open.questions.iter().find(is_shown).ok_or_else(gone)?;
+        let packet = STANDARD.decode(&asked.packet).map_err(api::failed)?;
+        let signed = self
+            .seat(passphrase)?
+            .sign_answer(&api::question_of(&asked.to_sign)?, &packet, allow)
+            .map_err(Error::to_wire)?;
+        let signed = seal::canon::to_canonical(&signed).map_err(api::failed)?;
+        self.call(&Answer {
+            approval: asked.approval.clone(),
+            allow,
+            packet_sha256: Some(asked.packet_sha256.clone()),
+            signed: Some(STANDARD.encode(signed)),
+            passphrase: None,
+        })
+    }
+
+    /// Lets the approval key of another machine say yes here, likewise.
+    ///
+    /// # Errors
+    /// As [`Self::answer_machine_by`]; [`wire::Code::NotFound`] for a machine that is not paired, [`wire::Code::Conflict`] for one
+    /// that showed no approval key.
+    pub fn allow_machine_by(&self, node: &str, passphrase: &[u8]) -> Result<NodeList, wire::Error> {
+        let draft = api::to_enrol(&*self.reading()?, node, Surface::Terminal)?;
+        let envelope = self.seat(passphrase)?.sign_passkey(&draft).map_err(Error::to_wire)?;
+        let signed = Some(STANDARD.encode(envelope));
+        self.call(&Approver { node: node.to_owned(), allow: true, signed })
+    }
+
+    /// A seat at this terminal whose key is open until it falls.
+    fn seat(&self, passphrase: &[u8]) -> Result<ApprovalSession, wire::Error> {
+        let mut seat = ApprovalSession::at_terminal(self.home().clone());
+        seat.unlock(passphrase).map_err(Error::to_wire)?;
+        Ok(seat)
+    }
+}

@@ -1,0 +1,32 @@
+//! Why the mesh did not do something, as surfaces show it.
+
+/// Why something was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// The node refuses; nothing happened.
+    #[error(transparent)]
+    Node(#[from] mesh::Error),
+    /// It is not on record.
+    #[error(transparent)]
+    Kernel(#[from] kernel::Error),
+    /// The keychain does not keep a secret.
+    #[error(transparent)]
+    Keys(#[from] keychain::Error),
+    /// There is no node now.
+    #[error("the mesh stands still: {0}")]
+    Still(String),
+}
+
+impl Fault {
+    /// As surfaces show it.
+    pub fn into_wire(self) -> wire::Error {
+        let message = self.to_string();
+        match self {
+            Self::Kernel(error) => api::of_kernel(error),
+            Self::Keys(error) => crate::Error::Keys(error).to_wire(),
+            Self::Node(mesh::Error::NotPaired(_)) => wire::Error::new(wire::Code::NotFound, message),
+            Self::Node(mesh::Error::TooLarge) => wire::Error::new(wire::Code::TooLarge, message),
+            Self::Node(_) | Self::Still(_) => wire::Error::new(wire::Code::Conflict, message),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What other machines sent, which is done until it is settled, and what the kernel has to say to them.
+
+use super::engine::Engine;
+use super::ways::Ways;
+use kernel::command::mesh::MeshTerms;
+use kernel::command::submit::Reasoning;
+use mesh::{Command, Delivered};
+use model::policy::Profile;
+
+/// How long a delivery that could not be done is left alone, in milliseconds.
+pub(super) const DELIVERY_PAUSE_MS: i64 = 30_000;
+/// Deliveries that are done before what came meanwhile is heard.
+const DELIVERIES_AT_ONCE: usize = 32;
+
+impl<W: Ways> Engine<W> {
+    /// Terms of goals; and whether there are any, for without a model nobody works on one.
+    fn terms(&self) -> (MeshTerms, Result<(), String>) {
+        let settings = &self.parts.settings;
+        let none = || MeshTerms {
+            folders: settings.folders.clone(),
+            reasoning: Reasoning::Scripted { name: "no model is set".to_owned() },
+            profile: Profile::ReadonlyAnalysis,
+        };
+        match self.parts.terms.terms(settings) {
+            Ok(terms) => (terms, Ok(())),
+            Err(why) => (none(), Err(why)),
+        }
+    }
+
+    /// Says what the kernel has to say.
+    pub(super) fn look_for_news(&mut self) {
+        let (terms, _) = self.terms();
+        match self.parts.kernel.mesh_news(&terms) {
+            Ok(say) if say.is_empty() => {}
+            Ok(say) => {
+                if let Err(fault) = self.say(say, None, false) {
+                    tracing::debug!(%fault, "it is said once the mesh goes on");
+                }
+            }
+            Err(kernel::Error::Halted) => {}
+            Err(error) => tracing::warn!(%error, "what the mesh has to say is looked for again"),
+        }
+    }
+
+    /// Does what came, each thing until it is settled: one that breaks off is done again, which does nothing twice.
+    pub(super) fn take_deliveries(&mut self) {
+        // Before anything may go wrong with it.
+        self.deliver_at = Some(self.now().plus_ms(DELIVERY_PAUSE_MS));
+        for _ in 0..DELIVERIES_AT_ONCE {
+            let Some((number, all)) = self.parts.kernel.next_mesh_delivery() else {
+                self.deliver_at = None;
+                return;
+            };
+            let (terms, has_model) = self.terms();
+            let needs_model = |one: &Delivered| matches!(one, Delivered::Input { .. });
+            if let (Err(why), true) = (has_model, !terms.folders.is_empty() && all.iter().any(needs_model)) {
+                tracing::warn!(why, "a goal of another machine waits for a model");
+                return;
+            }
+            let say = match self.deliver(&all, &terms) {
+                Ok(say) => say,
+                Err(error) => {
+                    tracing::warn!(%error, "what another machine sent is not done; it is tried again");
+                    return;
+                }
+            };
+            if self.say(say, Some(number), false).is_err() {
+                return;
+            }
+        }
+        self.deliver_at = Some(self.now());
+    }
+
+    fn deliver(&self, all: &[Delivered], terms: &MeshTerms) -> Result<Vec<Command>, kernel::Error> {
+        let mut say = Vec::new();
+        for one in all {
+            let done = self.parts.kernel.deliver_mesh(one, terms)?;
+            say.extend(done.say);
+            done.drive.into_iter().for_each(|task| self.parts.drives.wake(task));
+        }
+        Ok(say)
+    }
+}

@@ -1,0 +1,374 @@
+//! This machine in the mesh of its person, as the store's own events say (mesh.md 4). Everything here follows from recorded facts
+//! and deliveries: whoever folds them again has what the node believes, what was said and came, and what a person has to know.
+
+mod alerts;
+mod messages;
+mod receipts;
+mod witnesses;
+
+use crate::command::mesh::opened;
+use mesh::port::Never;
+use mesh::{Delivered, Fact, NodeId, ReceiptLine, Says, State, Way};
+use model::body::{Body, MeshStepped};
+use model::mesh::{DeliveryState, MeshAlert, NeverReason};
+use model::{Digest, Sensitive, TaskId, UnixMs};
+use std::collections::{BTreeMap, VecDeque};
+pub(crate) use witnesses::witness_name;
+
+/// Messages that are kept to be shown, the newest.
+const MESSAGES_MAX: usize = 1_000;
+/// Alerts that are kept to be shown, the newest.
+const ALERTS_MAX: usize = 100;
+/// Receipts of other machines that are kept to be shown, the newest.
+const RECEIPTS_MAX: usize = 10_000;
+
+/// A message to another machine or from one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeshMessage {
+    /// Its place in the list, from 1; the later one is newer.
+    pub place: u64,
+    /// By what all machines know it.
+    pub id: Digest,
+    /// When it was on record here first.
+    pub at: UnixMs,
+    /// Whether this machine took it in.
+    pub is_outgoing: bool,
+    /// The other machine: whom it goes to or who answered, or who took it in.
+    pub node: NodeId,
+    /// The conversation.
+    pub conversation: String,
+    /// What it says, unless it was erased or nobody bears it.
+    pub text: Option<String>,
+    /// How far it came.
+    pub state: DeliveryState,
+    /// Which relay said that it has it.
+    pub accepted_by: Option<String>,
+    /// Why it will never come, or came to nothing.
+    pub never: Option<NeverReason>,
+    /// The task here that it is about.
+    pub task_id: Option<TaskId>,
+    /// What was answered.
+    pub answer: Option<String>,
+    /// When that was on record here.
+    pub answered_at: Option<UnixMs>,
+}
+
+/// Something that a person has to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeshAlerted {
+    /// What.
+    pub kind: MeshAlert,
+    /// About which machine.
+    pub node: Option<NodeId>,
+    /// In words.
+    pub says: String,
+    /// When.
+    pub at: UnixMs,
+}
+
+/// A receipt of another machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeshReceipt {
+    /// Its place in the list, from 1; the later one is newer.
+    pub place: u64,
+    /// The machine.
+    pub node: NodeId,
+    /// The receipt.
+    pub line: ReceiptLine,
+}
+
+/// A message of another machine that has no answer yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unanswered {
+    /// The machine that took it in.
+    pub(crate) node: NodeId,
+    /// The conversation.
+    pub(crate) conversation: String,
+    /// The task that it began.
+    pub(crate) task_id: Option<TaskId>,
+}
+
+/// This machine in the mesh.
+#[derive(Debug, Clone, Default)]
+pub struct MeshRegistry {
+    node: Option<NodeId>,
+    name: Option<String>,
+    is_joined: bool,
+    state: Option<State>,
+    steps: u64,
+    unsettled: BTreeMap<u64, Vec<Delivered>>,
+    unanswered: BTreeMap<Digest, Unanswered>,
+    /// Conversations that this machine hands over, and to whom.
+    handed: BTreeMap<String, NodeId>,
+    messages: VecDeque<MeshMessage>,
+    /// Where each of them stands.
+    places: BTreeMap<Digest, u64>,
+    /// Those of this machine, each by the id that it gave them.
+    sent: BTreeMap<String, Digest>,
+    said: u64,
+    alerts: VecDeque<MeshAlerted>,
+    receipts: VecDeque<MeshReceipt>,
+    receipts_told: u64,
+    /// The key by which each machine signed a head of this log last.
+    witnesses: BTreeMap<NodeId, String>,
+}
+
+impl MeshRegistry {
+    /// Whether an event is one of the mesh.
+    pub(crate) const fn is_of_mesh(body: &Body) -> bool {
+        matches!(
+            body,
+            Body::MeshJoined(_)
+                | Body::MeshLeft(_)
+                | Body::MeshStepped(_)
+                | Body::MeshSettled(_)
+                | Body::MeshTaken(_)
+                | Body::CheckpointCosigned(_)
+        )
+    }
+
+    /// The key that this machine speaks with, while it is a node.
+    pub fn node(&self) -> Option<NodeId> {
+        self.node.filter(|_| self.is_joined)
+    }
+
+    /// What the node believes, or believed before it left.
+    pub(crate) const fn believed(&self) -> Option<&State> {
+        self.state.as_ref()
+    }
+
+    /// As its person calls this machine, while it is a node.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref().filter(|_| self.is_joined)
+    }
+
+    /// What the node believes, while this machine is one.
+    pub fn state(&self) -> Option<&State> {
+        self.state.as_ref().filter(|_| self.is_joined)
+    }
+
+    /// The newest messages to other machines and from them, the oldest first.
+    pub fn messages(&self) -> impl DoubleEndedIterator<Item = &MeshMessage> {
+        self.messages.iter()
+    }
+
+    /// A message by what all machines know it, while it is among the newest.
+    pub fn message(&self, id: &Digest) -> Option<&MeshMessage> {
+        self.messages.get(self.index_of(id)?)
+    }
+
+    /// A message of this machine by the id that it gave it, while it is among the newest.
+    pub(crate) fn sent_as(&self, message_id: &str) -> Option<&MeshMessage> {
+        self.message(self.sent.get(message_id)?)
+    }
+
+    /// The newest of what a person has to know, the oldest first.
+    pub fn alerts(&self) -> impl DoubleEndedIterator<Item = &MeshAlerted> {
+        self.alerts.iter()
+    }
+
+    /// The newest receipts of other machines, the oldest first.
+    pub fn receipts(&self) -> impl DoubleEndedIterator<Item = &MeshReceipt> {
+        self.receipts.iter()
+    }
+
+    /// The oldest step whose deliveries are not done yet.
+    pub fn unsettled(&self) -> Option<(u64, &[Delivered])> {
+        let (number, deliver) = self.unsettled.first_key_value()?;
+        Some((*number, deliver))
+    }
+
+    /// Whether the deliveries of a step are not done yet.
+    pub(crate) fn is_unsettled(&self, number: u64) -> bool {
+        self.unsettled.contains_key(&number)
+    }
+
+    /// The number of the last step.
+    pub(crate) const fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Messages of other machines that have no answer yet.
+    pub(crate) const fn unanswered(&self) -> &BTreeMap<Digest, Unanswered> {
+        &self.unanswered
+    }
+
+    /// The task here that a message is about.
+    pub(crate) fn task_of(&self, id: &Digest) -> Option<TaskId> {
+        let waiting = self.unanswered.get(id).and_then(|one| one.task_id);
+        waiting.or_else(|| self.message(id)?.task_id)
+    }
+
+    /// As this machine's person calls a machine.
+    pub fn name_of(&self, node: NodeId) -> String {
+        let peer = self.state.as_ref().and_then(|state| state.peer(node));
+        peer.map_or_else(|| node.to_string().chars().take(12).collect(), |peer| peer.name.clone())
+    }
+
+    /// The other machine that owns a conversation which was this one's.
+    pub(crate) fn owner_elsewhere(&self, conversation: &str) -> Option<NodeId> {
+        let state = self.state().filter(|state| state.has_claimed(conversation))?;
+        match state.handed_to(conversation) {
+            Some(to) => Some(to),
+            None => state.owner(conversation).map(|(_, by)| by).filter(|by| Some(*by) != self.node),
+        }
+    }
+
+    /// Folds one event of the store's stream.
+    pub(crate) fn apply(&mut self, body: &Body) {
+        match body {
+            Body::MeshJoined(b) => self.join(NodeId(b.node), b.name.shown()),
+            Body::MeshLeft(b) => self.leave(NodeId(b.node), b.left_at),
+            Body::MeshStepped(b) => self.step(b),
+            Body::MeshSettled(b) => self.settle(b.number),
+            Body::CheckpointCosigned(b) => self.apply_cosigned(b),
+            Body::MeshTaken(b) => {
+                if let Some(one) = self.unanswered.get_mut(&b.input) {
+                    one.task_id = Some(b.about_task_id);
+                }
+                if let Some(message) = self.message_mut(&b.input) {
+                    message.task_id = Some(b.about_task_id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// With the key that it had, the node goes on where it was; with another one it begins anew.
+    fn join(&mut self, node: NodeId, name: Option<&String>) {
+        if self.node != Some(node) {
+            (self.node, self.state) = (Some(node), Some(State::new(node)));
+            (self.unsettled, self.unanswered) = (BTreeMap::new(), BTreeMap::new());
+            self.handed.clear();
+        }
+        (self.is_joined, self.name) = (true, name.cloned());
+    }
+
+    /// What waits is let go of. What was told keeps its numbers, so that a node that joins again contradicts nothing.
+    fn leave(&mut self, node: NodeId, at: UnixMs) {
+        if self.node != Some(node) {
+            return;
+        }
+        let lanes = self.state.iter().flat_map(State::lanes);
+        let waiting = lanes.flat_map(|(to, lane)| lane.waiting.keys().map(move |number| (*to, *number)));
+        let waiting: Vec<(NodeId, u64)> = waiting.collect();
+        for (to, number) in waiting {
+            self.believe(&Fact::Never { to, number, why: Never::Expired }, at);
+        }
+        let held: Vec<Digest> = self.state.iter().flat_map(|state| state.held()).collect();
+        for input in held {
+            self.never(input, NeverReason::Expired);
+            self.believe(&Fact::Released { input }, at);
+        }
+        (self.unsettled, self.unanswered) = (BTreeMap::new(), BTreeMap::new());
+        self.is_joined = false;
+    }
+
+    fn step(&mut self, b: &MeshStepped) {
+        self.steps = self.steps.max(b.number);
+        for fact in b.facts.iter().filter_map(read::<Fact>) {
+            self.believe(&fact, b.stepped_at);
+        }
+        let deliver: Vec<Delivered> = b.deliver.iter().filter_map(read::<Delivered>).collect();
+        for delivered in &deliver {
+            self.take(delivered, b.stepped_at);
+        }
+        if !deliver.is_empty() {
+            self.unsettled.insert(b.number, deliver);
+        }
+    }
+
+    /// What came of a message is on record by now: one that began nothing waits for no answer.
+    fn settle(&mut self, number: u64) {
+        for delivered in self.unsettled.remove(&number).unwrap_or_default() {
+            let id = match delivered {
+                Delivered::Input { input, .. } => input.id(),
+                Delivered::Secret { input, .. } => input,
+                _ => continue,
+            };
+            if self.unanswered.get(&id).is_some_and(|one| one.task_id.is_none()) {
+                self.unanswered.remove(&id);
+            }
+        }
+    }
+
+    /// A fact, and what it says of a message.
+    fn believe(&mut self, fact: &Fact, at: UnixMs) {
+        match fact {
+            Fact::Queued { to, says: Says::Input(input), .. } => self.sent(*to, input, at),
+            Fact::Queued { says: Says::Answer(answer), .. } => self.answered(answer, at),
+            Fact::Accepted { to, number, way } => {
+                if let Some(id) = self.waiting(*to, *number)
+                    && let Some(message) = self.message_mut(&id)
+                {
+                    message.state = DeliveryState::Accepted;
+                    message.accepted_by = Some(match way {
+                        Way::Relay(url) => url.clone(),
+                        Way::Direct(node) => node.to_string(),
+                        Way::Carried => "a file".to_owned(),
+                    });
+                }
+            }
+            Fact::Opened { to, upto, .. } => {
+                for id in self.waiting_upto(*to, *upto) {
+                    if let Some(message) = self.message_mut(&id) {
+                        (message.state, message.never) = (DeliveryState::Opened, None);
+                    }
+                }
+            }
+            Fact::Never { to, number, why } => {
+                if let Some(id) = self.waiting(*to, *number) {
+                    self.never(id, messages::reason(*why));
+                }
+            }
+            // It waits for an owner to be known, and goes another way then.
+            Fact::Held(input) => {
+                if let Some(message) = self.message_mut(&input.id()).filter(|one| one.is_outgoing) {
+                    (message.state, message.never) = (DeliveryState::Queued, None);
+                }
+            }
+            Fact::Passing { conversation, to, .. } => {
+                self.handed.insert(conversation.clone(), *to);
+            }
+            Fact::Withdrawn { node, .. } => self.unanswered.retain(|_, one| one.node != *node),
+            _ => {}
+        }
+        if let Some(state) = &mut self.state {
+            state.apply(fact);
+        }
+    }
+
+    /// A delivery, as far as it needs nothing to be done.
+    fn take(&mut self, delivered: &Delivered, at: UnixMs) {
+        match delivered {
+            Delivered::Input { input, .. } => {
+                let envelope = self.state.as_ref().and_then(|state| opened(state, input, None).ok());
+                let text = envelope.map(|envelope| envelope.payload.body);
+                self.came(input.id(), (input.origin, &input.conversation), text, at);
+            }
+            Delivered::Secret { input, origin, conversation } => {
+                self.came(*input, (*origin, conversation), None, at);
+            }
+            Delivered::Answer { from, answer } => self.heard(*from, answer, at),
+            Delivered::Receipts { from, lines } => self.apply_receipts(*from, lines),
+            // Handed over by this machine, it is where its person wanted it.
+            Delivered::Displaced { conversation, by, .. }
+                if self.handed.remove(conversation).is_some_and(|to| to == *by) => {}
+            other => self.alert(other, at),
+        }
+    }
+
+    fn alert(&mut self, delivered: &Delivered, at: UnixMs) {
+        if let Some((kind, node, says)) = alerts::of(self, delivered) {
+            self.alerts.push_back(MeshAlerted { kind, node: Some(node), says, at });
+            if self.alerts.len() > ALERTS_MAX {
+                self.alerts.pop_front();
+            }
+        }
+    }
+}
+
+/// A fact or a delivery as it was recorded, unless it was erased.
+fn read<T: serde::de::DeserializeOwned>(text: &Sensitive<String>) -> Option<T> {
+    serde_json::from_str(text.shown()?).ok()
+}

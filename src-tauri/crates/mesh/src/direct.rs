@@ -1,0 +1,48 @@
+//! Proof of a node's key on a socket between two machines: an event that is signed over what the other machine gave.
+//!
+//! It is of the kind with which a client proves itself to a relay (NIP-42), and is none that a relay takes: what is signed
+//! names this protocol beside what was given.
+
+use crate::sealed::{NostrSealing, WireEvent, is_event};
+use crate::{Chance, NodeId};
+use model::UnixMs;
+use seal::Digest;
+
+/// The kind of a proof (NIP-42).
+pub const PROOF_KIND: u16 = 22_242;
+/// What stands where a proof to a relay names the relay, and before what was given.
+const PLACE: &str = "hermit-mesh-direct/1";
+/// How far the time of a proof may be from this machine's, in milliseconds.
+const PROOF_FOR_MS: i64 = 10 * 60_000;
+
+/// Something for the other machine to sign: 64 hex digits that were never given before.
+pub fn challenge(chance: &mut dyn Chance) -> String {
+    let mut bytes = [0; 32];
+    chance.fill(&mut bytes);
+    Digest(bytes).to_string()
+}
+
+/// The frame that proves this node to whoever gave a challenge; none where it is not one of [`challenge`].
+pub fn answer(sealing: &NostrSealing, challenge: &str, now: UnixMs) -> Option<Vec<u8>> {
+    let _: Digest = challenge.parse().ok()?;
+    let event = sealing.sign_tags(PROOF_KIND, tags(challenge), now).ok()?;
+    serde_json::to_vec(&("AUTH", event)).ok()
+}
+
+/// Whose key a frame proves for the challenge that this machine gave.
+pub fn check(challenge: &str, frame: &[u8], now: UnixMs) -> Option<NodeId> {
+    let (word, event) = serde_json::from_slice::<(String, WireEvent)>(frame).ok()?;
+    let apart = event.created_at.checked_mul(1000)?.checked_sub(now.0)?.checked_abs()?;
+    let is_proof = word == "AUTH"
+        && apart <= PROOF_FOR_MS
+        && event.content.is_empty()
+        && event.tags == tags(challenge)
+        && is_event(&event, PROOF_KIND);
+    is_proof.then_some(event.pubkey)
+}
+
+fn tags(challenge: &str) -> Vec<Vec<String>> {
+    [("relay", PLACE.to_owned()), ("challenge", format!("{PLACE} {challenge}"))]
+        .map(|(name, value)| vec![name.to_owned(), value])
+        .to_vec()
+}

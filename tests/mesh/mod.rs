@@ -1,0 +1,8 @@
+//! Machines of one person as one, by the real programs: each a store and a `hermit serve` of its own, between them relays that die,
+//! sockets, and a stick.
+
+mod hostile;
+mod independent;
+mod machines;
+mod reach;
+mod work;
