@@ -28,6 +28,8 @@ use std::time::Duration;
 pub(super) const MINUTE_MS: i64 = 60_000;
 /// Commits that come within this time are looked at together, in milliseconds.
 const TOGETHER_MS: i64 = 200;
+/// How long it takes until the node is asked again for what was due and is due still, in milliseconds.
+const DUE_STILL_MS: i64 = 250;
 /// How long a node that could not go on is left alone, the first time, in milliseconds; each time it is twice as long.
 const PAUSE_FIRST_MS: i64 = 1_000;
 /// And at most.
@@ -152,6 +154,8 @@ impl<W: Ways> Engine<W> {
         }
         if is_minute || self.wake_at.is_some_and(|at| at <= now) {
             self.hears_of(Happened::Tick);
+            // What is due at once even now could not be done.
+            self.wake_at = self.wake_at.map(|at| at.max(now.plus_ms(DUE_STILL_MS)));
         }
         if self.has_news && is_due(self.looked_at.plus_ms(TOGETHER_MS), now, TOGETHER_MS) {
             (self.has_news, self.looked_at) = (false, now);
