@@ -86,7 +86,10 @@ pub(crate) fn join(host: &dyn Host, p: Join) -> Result<PairingState, Error> {
 
 pub(crate) fn pairing(host: &dyn Host, _: Pairing) -> Result<PairingState, Error> {
     host.kernel()?;
-    Ok(host.mesh().ok_or_else(no_host)?.pairing())
+    let stands = host.mesh().ok_or_else(no_host)?.pairing();
+    // Whoever knows the code can be paired: it was told to the person who asked for it, and is told to no program.
+    let code = stands.code.filter(|_| host.has_person());
+    Ok(PairingState { code, ..stands })
 }
 
 pub(crate) fn withdraw(host: &dyn Host, p: Withdraw) -> Result<NodeList, Error> {

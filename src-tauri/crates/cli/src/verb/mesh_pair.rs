@@ -119,9 +119,11 @@ fn came(stands: PairingState, shown: Option<&str>) -> Result<Option<PairingState
         None => "have the other machine show a new code with `hermit mesh pair`, and type that one",
     };
     let failed = |says: &str| Err(Error::new(Code::Failed, says).hint(again));
+    // A host that serves tells the code to whoever asked for it, and not again.
+    let is_it = shown.is_none() || stands.code.is_none() || stands.code.as_deref() == shown;
     match stands.state {
         MeshPairingState::Paired => Ok(Some(stands)),
-        MeshPairingState::Waiting if shown.is_none() || stands.code.as_deref() == shown => Ok(None),
+        MeshPairingState::Waiting if is_it => Ok(None),
         MeshPairingState::Waiting => failed("another code is shown since, so this one counts no more"),
         MeshPairingState::WrongCode => failed("the code was wrong three times, so it counts no more"),
         MeshPairingState::Expired => failed("the code has expired, and no machine was paired"),
@@ -185,6 +187,7 @@ mod tests {
         let code = Some("ABCD-EFGHJK");
         assert_eq!(came(stands(MeshPairingState::Waiting, code), code).unwrap(), None);
         assert_eq!(came(stands(MeshPairingState::Waiting, None), None).unwrap(), None);
+        assert_eq!(came(stands(MeshPairingState::Waiting, None), code).unwrap(), None);
         assert!(came(stands(MeshPairingState::Paired, None), code).unwrap().is_some());
         for (state, of, says) in [
             (MeshPairingState::Waiting, Some("ABCD-EFGHJL"), "another code"),
