@@ -17,8 +17,8 @@ use ureq::tls::Certificate;
 const FULL: Duration = Duration::from_millis(5);
 /// For how long after a socket opened another one may be of the same moment: each side dialled the other.
 const SAME_MOMENT: Duration = Duration::from_secs(10);
-/// Guests that came here, and guests that this side is.
-const GUESTS_MAX: usize = 4;
+/// Guests that came here, and guests that this side is: more than one address has sockets, so that one stranger keeps nobody out.
+const GUESTS_MAX: usize = 16;
 
 pub(crate) struct Shared {
     came: SyncSender<Came>,
