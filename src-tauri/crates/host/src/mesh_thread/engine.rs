@@ -325,7 +325,8 @@ impl<W: Ways> Engine<W> {
             self.again.1 = PAUSE_FIRST_MS;
         }
         self.wake_at = step.wake_at;
-        let mends = |fact: &Fact| matches!(fact, Fact::Paired(_) | Fact::Withdrawn { .. });
+        let mends =
+            |fact: &Fact| matches!(fact, Fact::Paired(_) | Fact::Moved { .. } | Fact::Withdrawn { .. });
         let is_other = step.facts.iter().any(mends);
         if !step.deliver.is_empty() {
             self.deliver_at = Some(self.now());
