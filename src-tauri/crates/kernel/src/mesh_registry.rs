@@ -174,8 +174,18 @@ impl MeshRegistry {
 
     /// The oldest step whose deliveries are not done yet.
     pub fn unsettled(&self) -> Option<(u64, &[Delivered])> {
-        let (number, deliver) = self.unsettled.first_key_value()?;
+        self.unsettled_after(0)
+    }
+
+    /// The oldest step after another whose deliveries are not done yet. Steps are counted from 1.
+    pub(crate) fn unsettled_after(&self, after: u64) -> Option<(u64, &[Delivered])> {
+        let (number, deliver) = self.unsettled.range(after.saturating_add(1)..).next()?;
         Some((*number, deliver))
+    }
+
+    /// Whether a slot began here that is not done yet.
+    pub(crate) fn has_unsettled_start(&self) -> bool {
+        self.unsettled.values().flatten().any(|one| matches!(one, Delivered::Start { .. }))
     }
 
     /// Whether the deliveries of a step are not done yet.

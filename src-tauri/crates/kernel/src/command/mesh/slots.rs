@@ -122,7 +122,7 @@ impl Kernel {
     pub(super) fn news_of_slots(&self, registry: &MeshRegistry) -> Result<Vec<Command>, Error> {
         let (Some(me), Some(state)) = (registry.node(), registry.state()) else { return Ok(Vec::new()) };
         // What began here and is not done yet is neither due nor over.
-        let is_idle = registry.unsettled().is_none();
+        let is_idle = !registry.has_unsettled_start();
         let mut say = Vec::new();
         for held in state.schedules().filter(|held| held.ranks.contains(&me)) {
             match self.news_of_schedule((state, me), held, is_idle) {
