@@ -169,7 +169,7 @@ impl Kernel {
             }
             Err(Error::Input(why) | Error::Conflict(why) | Error::Reasoning(why)) => why,
             Err(Error::Refused(refusal)) => refusal.reason,
-            Err(error @ Error::NotFound { .. }) => error.to_string(),
+            Err(error @ (Error::NotFound { .. } | Error::Severed { .. })) => error.to_string(),
             Err(Error::Secret(_)) => SECRET.to_owned(),
             Err(error) => return Err(error),
         };
@@ -331,8 +331,12 @@ impl Kernel {
     }
 
     fn is_added(&self, task: TaskId) -> Result<String, Error> {
-        let title = self.task(task)?.task.title;
-        let title = title.shown().map_or("(erased)", String::as_str);
+        let title = match self.task(task) {
+            Ok(state) => state.task.title.shown().cloned(),
+            Err(Error::NotFound { .. } | Error::Severed { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        let title = title.unwrap_or_else(|| "(erased)".to_owned());
         Ok(format!("It was added to what is at work there: {title}"))
     }
 
