@@ -111,6 +111,8 @@ pub struct MeshRegistry {
     receipts_told: u64,
     /// The key by which each machine signed a head of this log last.
     witnesses: BTreeMap<NodeId, String>,
+    /// How many erasures this process saw.
+    erasures: u64,
 }
 
 impl MeshRegistry {
@@ -125,6 +127,16 @@ impl MeshRegistry {
                 | Body::MeshTaken(_)
                 | Body::CheckpointCosigned(_)
         )
+    }
+
+    /// How many erasures this process saw: whoever has a state from before one makes it anew from this.
+    pub const fn erasures(&self) -> u64 {
+        self.erasures
+    }
+
+    /// Counts an erasure on from this registry to the one that takes its place.
+    pub(crate) const fn erased_after(&mut self, before: &Self) {
+        self.erasures = before.erasures.saturating_add(1);
     }
 
     /// The key that this machine speaks with, while it is a node.

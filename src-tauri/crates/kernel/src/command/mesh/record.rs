@@ -153,6 +153,7 @@ impl Kernel {
                 anew.apply(&self.body_of(&stored.event()?)?);
             }
         }
+        anew.erased_after(&store.mesh);
         store.mesh = Arc::new(anew);
         Ok(())
     }
