@@ -364,7 +364,7 @@ impl MeshRegistry {
     fn take(&mut self, delivered: &Delivered, at: UnixMs) {
         match delivered {
             Delivered::Input { input, .. } => {
-                let envelope = self.state.as_ref().and_then(|state| opened(state, input, None).ok());
+                let envelope = self.state.as_ref().and_then(|state| opened(state, input, &[]).ok());
                 let text = envelope.map(|envelope| envelope.payload.body);
                 self.came(input.id(), (input.origin, &input.conversation), text, at);
             }
