@@ -363,6 +363,7 @@ fn a_message_that_a_person_erases_is_gone_and_the_machines_go_on() {
     let signed = Signed::of(log_id, Matter::Erase, sha256, now, server.world.person.signer()).unwrap();
     kernel.erase(&erasure, &signed).unwrap();
     assert!(server.registry().message(&first.id).is_none(), "it is shown no more");
+    assert_eq!(server.registry().erasures(), 1, "the host makes its node anew");
     server.begins_again();
     let second = round(&mut laptop, &mut server, "count them again");
     assert!(second.answer.unwrap().contains("two hedges"));

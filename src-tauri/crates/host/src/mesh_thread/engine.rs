@@ -76,6 +76,8 @@ pub struct Engine<W> {
     pub(super) still: Option<String>,
     /// Whether nothing is open, since nothing may go on.
     rests: bool,
+    /// Erasures that the node was made after.
+    erasures: u64,
     /// When it is made anew at the earliest, and how long it is left alone the next time.
     again: (UnixMs, i64),
     /// Secrets of a step that is not on record.
@@ -107,6 +109,7 @@ impl<W: Ways> Engine<W> {
             meeting: None,
             still: None,
             rests: false,
+            erasures: 0,
             again: (now, PAUSE_FIRST_MS),
             unkept: Vec::new(),
             wake_at: None,
@@ -141,6 +144,11 @@ impl<W: Ways> Engine<W> {
         if self.parts.kernel.halted().is_some() {
             self.rest("Hermit is halted");
             return;
+        }
+        if self.node.is_some() && self.parts.kernel.mesh_registry().erasures() != self.erasures {
+            // What was erased is in no memory either, and is written to nobody.
+            self.node = None;
+            self.again.0 = now;
         }
         if self.node.is_none() && !(is_due(self.again.0, now, PAUSE_MOST_MS) && self.make().is_ok()) {
             return;
@@ -219,6 +227,7 @@ impl<W: Ways> Engine<W> {
         let sealing = self.parts.keys.sealing(&key).map_err(still)?;
         self.parts.proof.is(Some(Arc::new(key.with_secret(NostrSealing::new)?)));
         let state = registry.state().cloned().unwrap_or_else(|| State::new(me));
+        self.erasures = registry.erasures();
         let node = Node::new(sealing, state, self.now());
         let group = node.own_group();
         for one in std::mem::take(&mut self.unkept) {
@@ -329,7 +338,8 @@ impl<W: Ways> Engine<W> {
             self.again.1 = PAUSE_FIRST_MS;
         }
         self.wake_at = step.wake_at;
-        let mends = |fact: &Fact| matches!(fact, Fact::Paired(_) | Fact::Withdrawn { .. });
+        let mends =
+            |fact: &Fact| matches!(fact, Fact::Paired(_) | Fact::Moved { .. } | Fact::Withdrawn { .. });
         let is_other = step.facts.iter().any(mends);
         if !step.deliver.is_empty() {
             self.deliver_at = Some(self.now());
