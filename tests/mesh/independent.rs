@@ -21,7 +21,7 @@ fn relay(stage: &Stage) -> Option<Relay> {
     let (config, kept) = (stage.at("relay.yaml"), stage.at("relay.sqlite3"));
     let text = format!(
         "storage:\n  sqlalchemy.url: sqlite+aiosqlite:///{}\n  validators:\n    - nostr_relay.validators.is_not_too_large\n    \
-         - nostr_relay.validators.is_signed\nverification:\n  nip05_verification: disabled\ngunicorn:\n  bind: {address}\n  \
+         - nostr_relay.validators.is_signed\nmax_event_size: 200000\nverification:\n  nip05_verification: disabled\ngunicorn:\n  bind: {address}\n  \
          workers: 1\nauthentication:\n  enabled: false\n",
         kept.display()
     );

@@ -45,11 +45,14 @@ pub fn read(bytes: &[u8]) -> Option<Frame> {
     let parts: Vec<Value> = serde_json::from_slice(bytes).ok()?;
     let text = |at: usize| parts.get(at).and_then(Value::as_str);
     match text(0)? {
-        "OK" => Some(Frame::Ok {
-            id: text(1)?.parse().ok()?,
-            accepted: parts.get(2)?.as_bool()?,
-            why: shown(text(3).unwrap_or_default()),
-        }),
+        "OK" => {
+            let (accepted, why) = (parts.get(2)?.as_bool()?, shown(text(3).unwrap_or_default()));
+            match text(1)?.parse() {
+                Ok(id) => Some(Frame::Ok { id, accepted, why }),
+                // Some relays refuse an event without saying which.
+                Err(_) => (!accepted).then_some(Frame::Said(why)),
+            }
+        }
         "NOTICE" => Some(Frame::Said(shown(text(1)?))),
         "CLOSED" => Some(Frame::Said(shown(text(2).unwrap_or_default()))),
         "EOSE" | "AUTH" | "REQ" | "CLOSE" => Some(Frame::Nothing),
