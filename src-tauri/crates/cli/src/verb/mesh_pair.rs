@@ -44,7 +44,7 @@ pub(super) fn pair(context: &Context, code: Option<String>, at: Vec<String>, per
 
 /// Shows a code, and waits for whoever types it.
 fn invited(context: &Context, session: &Session, person: &PersonArgs) -> Result<PairingState, Error> {
-    let with = |invite: Invite, signed| Invite { signed: Some(signed), ..invite };
+    let with = |_: Invite, signed| Invite { signed: Some(signed) };
     let shown = by_person(context, session, person, Invite::default(), with)?;
     context.out.stream(&shown)?;
     code_in_words(&context.out, &shown);
