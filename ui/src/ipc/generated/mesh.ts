@@ -176,6 +176,7 @@ export interface Code {
 /** How a pairing stands. */
 export interface PairingState {
   state: MeshPairingState;
+  /** The code that is shown, for a person who is there; a program gets none. */
   code: string | null;
   until: number | null;
   node: string | null;

@@ -135,7 +135,14 @@ answers! {
     /// A code, until when it counts, and where both meet.
     Code { code: String, until: i64, at: Vec<String> }
     /// How a pairing stands.
-    PairingState { state: MeshPairingState, code: Option<String>, until: Option<i64>, node: Option<String>, name: Option<String> }
+    PairingState {
+        state: MeshPairingState,
+        /// The code that is shown, for a person who is there; a program gets none.
+        code: Option<String>,
+        until: Option<i64>,
+        node: Option<String>,
+        name: Option<String>,
+    }
     /// Machines.
     NodeList { nodes: Vec<Node> }
     /// A machine.
