@@ -8,7 +8,7 @@ use crate::context::{Context, Signs};
 use crate::output::{Output, Tone};
 use crate::text::{clip, paragraph, plain, short, time};
 use host::Session;
-use wire::mesh::{Approver, NodeList, Nodes, Question, QuestionList, Questions};
+use wire::mesh::{Approver, NodeList, Question, QuestionList, Questions};
 use wire::{Code, Error, exit};
 
 /// Fewer letters of an approval's identifier name too much by accident.
@@ -125,18 +125,13 @@ pub(super) fn set_approver(
     if !wanted.allow {
         return session.call(&wanted);
     }
-    let nodes = session.call(&Nodes {})?.nodes;
-    let is_it = |name: &str, node: &str| name == wanted.node.trim() || node.starts_with(wanted.node.trim());
-    let key = nodes
-        .iter()
-        .find(|one| is_it(&one.name.to_string(), &one.node))
-        .and_then(|one| one.approval_key.as_ref());
-    if let Some(key) = key {
-        context.out.line(format!("Its approval key: {}", plain(key)));
-        context.out.say(Tone::Faint, "`hermit keys list` shows it there: compare both before you go on.");
-    }
+    // By its whole key from here on: what is compared is what is signed.
+    let (node, key) = session.machine_meant(&wanted.node)?;
+    context.out.line(format!("The machine {}", plain(&node)));
+    context.out.line(format!("Its approval key: {}", plain(&key)));
+    context.out.say(Tone::Faint, "`hermit keys list` shows it there: compare both before you go on.");
     let words = approval_passphrase(context, person.approval_passphrase_fd)?;
-    session.allow_machine_by(&wanted.node, &words)
+    session.allow_machine_by(&node, &words)
 }
 
 #[cfg(test)]
