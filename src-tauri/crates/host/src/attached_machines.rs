@@ -46,7 +46,6 @@ impl Session {
             allow,
             packet_sha256: Some(asked.packet_sha256.clone()),
             signed: Some(STANDARD.encode(signed)),
-            passphrase: None,
         })
     }
 

@@ -104,8 +104,6 @@ export interface Answer {
   packet_sha256?: string | null;
   /** What the approval key of this machine signed for it, base64. */
   signed?: string | null;
-  /** Where nothing was signed: what opens the approval key for this one answer. */
-  passphrase?: string | null;
 }
 
 /** Which machines may hold a schedule, the first one first; none takes it out of the mesh. */

@@ -197,7 +197,15 @@ fn a_program_takes_a_yes_from_a_machine_and_gives_none_and_types_no_passphrase()
     assert_eq!(code(ask("mesh.approver", json!({ "node": "desk", "allow": true }))), Code::Forbidden);
     assert_ne!(code(ask("mesh.approver", json!({ "node": "desk", "allow": false }))), Code::Forbidden);
     let answer = json!({ "approval": "x", "allow": true, "passphrase": PASSPHRASE });
-    assert_eq!(code(ask("mesh.answer", answer)), Code::Forbidden);
+    assert_eq!(code(ask("mesh.answer", answer)), Code::UnknownField);
+    assert_eq!(code(ask("mesh.answer", json!({ "approval": "x", "allow": true }))), Code::Usage);
+    // A page that brings it says what it has shown, and none to take a yes away.
+    let by_page =
+        |name: &str, params: Value| api::page_approval::mesh(&home, name, params, PASSPHRASE.as_bytes());
+    assert_eq!(code(by_page("mesh.answer", json!({ "approval": "x", "allow": true }))), Code::Usage);
+    let shown = json!({ "approval": "x", "allow": true, "packet_sha256": "00".repeat(32) });
+    assert_eq!(code(by_page("mesh.answer", shown)), Code::NotFound);
+    assert_eq!(code(by_page("mesh.approver", json!({ "node": "desk", "allow": false }))), Code::Usage);
     // Nor does it read the code that a person has shown, with which it could pair a machine of its own.
     assert_eq!(home.must("mesh.pairing", json!({}))["code"], "ABCD-EFGHJK");
     let stands = ask("mesh.pairing", json!({})).unwrap();

@@ -89,8 +89,6 @@ params! {
         packet_sha256: Option<String>,
         /// What the approval key of this machine signed for it, base64.
         signed: Option<String>,
-        /// Where nothing was signed: what opens the approval key for this one answer.
-        passphrase: Option<String>,
     }
     /// Which machines may hold a schedule, the first one first; none takes it out of the mesh.
     Hold { schedule: String, nodes: Vec<String>, term_minutes: Option<u32> }
