@@ -28,8 +28,8 @@ impl Session {
         // What the answer is to count to may be more by now.
         let open = self.call(&Questions {})?;
         let is_shown = |one: &&Question| {
-            (&one.node, &one.approval, &one.packet_sha256)
-                == (&shown.node, &shown.approval, &shown.packet_sha256)
+            (&one.node, &one.approval, &one.packet_sha256, &one.packet)
+                == (&shown.node, &shown.approval, &shown.packet_sha256, &shown.packet)
         };
         let gone = || api::not_found("question", &shown.approval);
         let asked = open.questions.iter().find(is_shown).ok_or_else(gone)?;

@@ -3,10 +3,14 @@
 use super::Came;
 use super::keyring::approval_passphrase;
 use super::mesh_lists::named;
+use crate::approve::second_words;
 use crate::args::PersonArgs;
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone};
-use crate::text::{clip, paragraph, plain, short, time};
+use crate::terminal::{Echo, Terminal, Typed};
+use crate::text::{capital, clip, paragraph, plain, short, time};
+use acts::ApprovalPacket;
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use host::Session;
 use wire::mesh::{Approver, NodeList, Question, QuestionList, Questions};
 use wire::{Code, Error, exit};
@@ -82,6 +86,9 @@ pub(super) fn answer(context: &Context, approval: &str, allow: bool) -> Came {
             false => "Your approval passphrase signs your no.",
         });
         terminal.arm();
+        if allow {
+            confirmed(terminal, one)?;
+        }
         let words = approval_passphrase(context, None)?;
         let left = session.answer_machine_by(one, allow, &words)?;
         Ok((named(&one.name.to_string()), left))
@@ -93,6 +100,23 @@ pub(super) fn answer(context: &Context, approval: &str, allow: bool) -> Came {
         context.out.say(Tone::Faint, format!("{} more: hermit mesh questions", left.questions.len()));
     }
     Ok(exit::DONE)
+}
+
+/// At high and critical risk a second word, as at a card of this machine.
+fn confirmed(terminal: &Terminal, one: &Question) -> Result<(), Error> {
+    let damaged = |why: String| Error::new(Code::Damaged, why);
+    let packet = STANDARD.decode(&one.packet).map_err(|e| damaged(e.to_string()))?;
+    let packet: ApprovalPacket = serde_json::from_slice(&packet).map_err(|e| damaged(e.to_string()))?;
+    let Some(words) = second_words(packet.risk_band) else { return Ok(()) };
+    let risk = packet.risk_band.as_str();
+    let question = format!("{} risk. Type `{risk}` to confirm, or `no`: ", capital(risk));
+    loop {
+        match terminal.ask(&question, Echo::Words(words))? {
+            Typed::Line(word) if word.trim().eq_ignore_ascii_case(risk) => return Ok(()),
+            Typed::Line(word) if !matches!(word.trim(), "n" | "no") => {}
+            _ => return Err(Error::new(Code::Cancelled, "nothing was answered")),
+        }
+    }
 }
 
 /// The question that is meant: by the identifier of its approval, or the beginning or end of it.
