@@ -311,7 +311,11 @@ pub fn mesh(host: &dyn Host, command: &str, params: Value, passphrase: &[u8]) ->
     if let Some(fields) = params.as_object_mut() {
         fields.insert("signed".to_owned(), signed);
     }
-    crate::call(&there, command, params)
+    // The passphrase was right: what is locked now is another key, and whoever counts wrong ones counts none.
+    crate::call(&there, command, params).map_err(|error| match error.code {
+        Code::KeyLocked => Error { code: Code::Conflict, ..error },
+        _ => error,
+    })
 }
 
 fn waiting(host: &dyn Host, named: &str) -> Result<ApprovalRow, Error> {
