@@ -35,7 +35,11 @@ impl Machine {
     /// Says what the machine is in the mesh, while nobody serves it.
     pub fn sets(&self, relays: &[&Relay], more: &[&str]) {
         let folder = format!("{FOLDER}={}", self.stage.work().display());
-        let mut words = vec!["mesh", "on", "--name", self.name, "--folder", &folder];
+        let mut words = vec!["mesh", "on", "--name", self.name];
+        // Whoever offers a folder has a model to work with.
+        if more.contains(&"--model") {
+            words.extend(["--folder", &folder]);
+        }
         for relay in relays {
             words.extend(["--relay", relay.url.as_str()]);
         }

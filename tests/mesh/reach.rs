@@ -42,12 +42,12 @@ fn what_is_said_while_a_machine_is_off_or_every_relay_is_cut_waits_and_comes_onc
 #[conforms::conforms(part = "HV-3.7-3")]
 #[test]
 fn without_any_relay_machines_speak_directly_and_without_any_network_by_a_stick() {
-    let free =
-        TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").to_string();
+    let port = || TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").to_string();
+    let (free, other) = (port(), port());
     let chat = says("By cable.");
     let model = chat.address();
     let mut server = Machine::new("server", &[], &["--model", &model, "--listen", &free]);
-    let mut laptop = Machine::new("laptop", &[], &["--listen", "127.0.0.1:0"]);
+    let mut laptop = Machine::new("laptop", &[], &["--listen", &other]);
     pair(&server, &laptop, &[&free]);
     laptop.hears(&server);
     let message = laptop.sends(&server, "Say how this came");

@@ -11,7 +11,6 @@ use crate::days::{LocalDays, keep_ceiling};
 use crate::logs::OrLogged as _;
 use crate::model_box::WithBox;
 use crate::reasoners::{LocalReasoners, chosen, playbooks, read_playbook};
-use crate::task_drivers::{Ended, Waited};
 use crate::{
     Config, Error, Home, HostKeys, NewKeys, OsEntropy, Outbound, SystemClock, Unlock,
     embeddings::LocalEmbedder, executors::LocalExecutors, faults, head_pin, logins::Logins, logs,
@@ -23,7 +22,7 @@ use governance::PolicyEngine;
 use kernel::command::mesh::approvals::MeshQuestion;
 use kernel::command::person::{Matter, Signed};
 use kernel::ports::Days as _;
-use kernel::{DriveOutcome, Kernel, Ports, command::submit::Reasoning};
+use kernel::{Kernel, Ports, command::submit::Reasoning};
 use ledger::Reader;
 use model::passkey::PasskeyEnrolment;
 use model::standing::StandingGrant;
@@ -454,20 +453,7 @@ impl api::Host for Local {
     }
 
     fn stands(&self, task: TaskId, patience: Duration) -> Result<Stands, wire::Error> {
-        let owned = self.owned()?;
-        Ok(match owned.drives.wait(task, patience) {
-            Waited::AtWork => Stands::AtWork,
-            Waited::Ended(Ended::Failed(error)) => Stands::Broke(error),
-            Waited::Ended(Ended::Stands(standing)) => match standing {
-                DriveOutcome::KeyLocked => Stands::KeyLocked,
-                DriveOutcome::Halted => Stands::Halted,
-                // Whoever waits finds out from the next host.
-                DriveOutcome::LeftOff => Stands::AtWork,
-                DriveOutcome::Waiting(_) | DriveOutcome::Ended { .. } => Stands::AtRest,
-            },
-            Waited::NotHere if owned.kernel.halted().is_some() => Stands::Halted,
-            Waited::NotHere => Stands::AtRest,
-        })
+        Ok(self.owned()?.stands(task, patience))
     }
 
     fn journal(&self, run: Option<TaskId>) -> Result<api::Journal, wire::Error> {

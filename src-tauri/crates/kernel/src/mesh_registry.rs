@@ -111,6 +111,8 @@ pub struct MeshRegistry {
     receipts_told: u64,
     /// The key by which each machine signed a head of this log last.
     witnesses: BTreeMap<NodeId, String>,
+    /// How many erasures this process saw.
+    erasures: u64,
 }
 
 impl MeshRegistry {
@@ -125,6 +127,16 @@ impl MeshRegistry {
                 | Body::MeshTaken(_)
                 | Body::CheckpointCosigned(_)
         )
+    }
+
+    /// How many erasures this process saw: whoever has a state from before one makes it anew from this.
+    pub const fn erasures(&self) -> u64 {
+        self.erasures
+    }
+
+    /// Counts an erasure on from this registry to the one that takes its place.
+    pub(crate) const fn erased_after(&mut self, before: &Self) {
+        self.erasures = before.erasures.saturating_add(1);
     }
 
     /// The key that this machine speaks with, while it is a node.
@@ -174,8 +186,18 @@ impl MeshRegistry {
 
     /// The oldest step whose deliveries are not done yet.
     pub fn unsettled(&self) -> Option<(u64, &[Delivered])> {
-        let (number, deliver) = self.unsettled.first_key_value()?;
+        self.unsettled_after(0)
+    }
+
+    /// The oldest step after another whose deliveries are not done yet. Steps are counted from 1.
+    pub(crate) fn unsettled_after(&self, after: u64) -> Option<(u64, &[Delivered])> {
+        let (number, deliver) = self.unsettled.range(after.saturating_add(1)..).next()?;
         Some((*number, deliver))
+    }
+
+    /// Whether a slot began here that is not done yet.
+    pub(crate) fn has_unsettled_start(&self) -> bool {
+        self.unsettled.values().flatten().any(|one| matches!(one, Delivered::Start { .. }))
     }
 
     /// Whether the deliveries of a step are not done yet.
@@ -342,7 +364,7 @@ impl MeshRegistry {
     fn take(&mut self, delivered: &Delivered, at: UnixMs) {
         match delivered {
             Delivered::Input { input, .. } => {
-                let envelope = self.state.as_ref().and_then(|state| opened(state, input, None).ok());
+                let envelope = self.state.as_ref().and_then(|state| opened(state, input, &[]).ok());
                 let text = envelope.map(|envelope| envelope.payload.body);
                 self.came(input.id(), (input.origin, &input.conversation), text, at);
             }

@@ -47,6 +47,9 @@ impl<S: Sealing> Node<S> {
         if Digest::of(packet) != card.packet {
             return Err(Error::Refused("the card names another packet"));
         }
+        // One that read nothing for so long that no more may wait for it keeps nobody else from being asked.
+        let letters = packet.len().div_ceil(PART_BYTES) + 1;
+        let of: Vec<NodeId> = of.into_iter().filter(|node| self.has_room(*node, letters)).collect();
         if card.need == 0 || of.iter().filter(|node| registered(node)).count() < usize::from(card.need) {
             return Err(Error::Refused(
                 "fewer machines with a registered key are asked than have to say yes",

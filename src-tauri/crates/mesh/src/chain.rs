@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 pub const NOTICES_KEPT: u64 = 256;
 /// Notices of one maker that anybody keeps.
 pub const NOTICES_MAX: u64 = 8_192;
+/// Below how many a machine stays at first, so that what no longer counts makes room, whatever others had it reckon with.
+const WINDOW_MAX: u64 = NOTICES_MAX - 64;
 
 /// How far a node has the notices of a maker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,7 +121,7 @@ impl State {
         let log_key = usize::from(self.told_log_key(self.me).is_some());
         // Of each schedule its statement, whether it can be run here, one lease and one last start.
         let counts = log_key + owns + heads + 4 * self.schedules.len() + self.withdrawn.len();
-        NOTICES_KEPT.max(2 * number(counts))
+        (2 * number(counts)).clamp(NOTICES_KEPT, WINDOW_MAX)
     }
 
     /// Whether a notice of this node says something that nothing later took the place of.

@@ -15,6 +15,13 @@ use std::collections::BTreeSet;
 pub enum Fact {
     /// A machine was paired.
     Paired(Peer),
+    /// A paired machine reads elsewhere, by its own word: it is no other machine by that, and nothing of it is forgotten.
+    Moved {
+        /// The machine.
+        node: NodeId,
+        /// Where it reads.
+        relays: Vec<String>,
+    },
     /// A machine was withdrawn.
     Withdrawn {
         /// The machine.

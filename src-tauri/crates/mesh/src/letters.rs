@@ -35,6 +35,12 @@ impl<S: Sealing> Node<S> {
         Letter { number, before, chain, ..self.loose(to, says) }
     }
 
+    /// Whether so many letters more to a node may wait.
+    pub(crate) fn has_room(&self, to: NodeId, more: usize) -> bool {
+        let waiting = self.state.lanes.get(&to).map_or(0, |lane| lane.waiting.len());
+        waiting.saturating_add(more) <= WAITING_MAX
+    }
+
     /// Queues a letter: it is sent as soon as there is a way, until its receiver opened it.
     pub(crate) fn queue(&mut self, to: NodeId, says: Says) -> Result<(), Error> {
         if !self.state.is_peer(to) {
@@ -43,7 +49,7 @@ impl<S: Sealing> Node<S> {
         let none = Lane::default();
         let lane = self.state.lanes.get(&to).unwrap_or(&none);
         let (number, before) = (lane.last + 1, lane.chain);
-        if lane.waiting.len() >= WAITING_MAX {
+        if !self.has_room(to, 1) {
             return Err(Error::Refused("too many messages wait for this machine"));
         }
         if !fits(&text(&Letter { number, ..self.loose(to, says.clone()) })?) {

@@ -349,7 +349,9 @@ impl<S: Sealing> Node<S> {
     fn wake_at(&self) -> Option<UnixMs> {
         let tells = self.own.is_some() && self.state.group.is_some();
         let told = tells.then(|| self.tells_at());
-        let letters = self.retries.values().map(|(at, _)| *at).min();
+        // Where there is no way, nothing is written however late it is: a way that opens writes it.
+        let goes = self.retries.iter().filter(|((to, _), _)| self.has_way_to(*to));
+        let letters = goes.map(|(_, (at, _))| (*at).max(self.now)).min();
         let owed = (self.unwritten || !self.owed.is_empty()).then_some(self.now);
         let untold = (!self.state.untold.is_empty()).then(|| self.tells_untold_at().max(self.now));
         [told, letters, owed, untold].into_iter().flatten().min()

@@ -247,7 +247,7 @@ impl Pairing {
         if self.is_over {
             return Progress::default();
         }
-        if now > self.until {
+        if self.is_late(now) {
             return self.end(Ended::Expired);
         }
         if matches!(self.side, Side::Joiner { .. }) && now > self.run_until {
@@ -278,7 +278,7 @@ impl Pairing {
             return Progress::default();
         };
         let still_answers = matches!(self.side, Side::Inviter { answered: Some(_), .. });
-        if now > self.until {
+        if self.is_late(now) {
             return if self.is_over { Progress::default() } else { self.end(Ended::Expired) };
         }
         if self.is_over && !still_answers {
@@ -294,6 +294,11 @@ impl Pairing {
                 _ => Progress::default(),
             },
         }
+    }
+
+    /// Whether the code counts no more. A clock that was set back makes it count for twice its time at most.
+    fn is_late(&self, now: UnixMs) -> bool {
+        now > self.until || self.until.0.saturating_sub(now.0) > 2 * CODE_FOR_MS
     }
 
     fn end(&mut self, ended: Ended) -> Progress {

@@ -63,9 +63,8 @@ impl<S: Sealing> Node<S> {
         if !is_fit || !is_newer {
             return;
         }
-        if let Some(peer) = self.state.peers.get(&from).filter(|peer| peer.relays != presence.relays) {
-            let peer = Peer { relays: presence.relays.clone(), ..peer.clone() };
-            self.record(Fact::Paired(peer));
+        if self.state.peers.get(&from).is_some_and(|peer| peer.relays != presence.relays) {
+            self.record(Fact::Moved { node: from, relays: presence.relays.clone() });
         }
         let has = presence.has;
         self.seen.insert(from, Seen { presence, heard: self.now });

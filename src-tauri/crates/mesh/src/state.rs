@@ -222,6 +222,11 @@ impl State {
     pub fn apply(&mut self, fact: &Fact) {
         match fact {
             Fact::Paired(peer) => self.pair(peer),
+            Fact::Moved { node, relays } => {
+                if let Some(peer) = self.peers.get_mut(node) {
+                    peer.relays.clone_from(relays);
+                }
+            }
             Fact::Withdrawn { node, upto, .. } => self.withdraw(*node, *upto),
             Fact::Group { epoch, group, without, through } => {
                 self.group = Some((*epoch, *group));

@@ -1,7 +1,7 @@
 //! The nouns of the mesh: nodes, peers, what letters and notices say, and every limit of them.
 
 use crate::chain::Known;
-use crate::decision::{Card, SignedDecision};
+use crate::decision::{Card, PACKET_BYTES_MAX, SignedDecision};
 use crate::sealed::WireEvent;
 use model::UnixMs;
 use seal::Digest;
@@ -15,8 +15,9 @@ pub const FORMAT: &str = "hermit-mesh/1";
 pub const PROTOCOL: u32 = 1;
 /// Bytes of a large content that one letter carries.
 pub const PART_BYTES: usize = 18 * 1024;
-/// Parts of one large content: 18 MB.
-pub const PARTS_MAX: u32 = 1_024;
+/// Parts of one large content: as many as the largest packet has that other machines are asked about.
+pub const PARTS_MAX: u32 = 15;
+const _: () = assert!(15 * PART_BYTES >= PACKET_BYTES_MAX, "the largest packet fits into its parts");
 /// The longest text in one field of a letter or notice, in bytes.
 pub const FIELD_BYTES_MAX: usize = 24 * 1024;
 /// Relays that one node has.

@@ -1,8 +1,8 @@
 //! Heads of logs: which are to be cosigned, and what is found of a log that went back.
 
-use crate::nodes::{One, peer, two};
+use crate::nodes::{One, peer, relay, two};
 use crate::put_back::{after, put_back, talk};
-use mesh::{Command, Cosigned, Delivered, Happened, Head, LOGS_MAX, NOTICES_KEPT, State, Step};
+use mesh::{Capabilities, Command, Cosigned, Delivered, Happened, Head, LOGS_MAX, NOTICES_KEPT, State, Step};
 use seal::merkle::{Tree, leaf_hash};
 use seal::note::Checkpoint;
 use seal::{Digest, SeedSigner};
@@ -145,6 +145,13 @@ fn a_log_that_was_put_back_is_found_by_the_others_and_by_its_own_machine() {
     let origin = ORIGIN.to_owned();
     assert_eq!(heard, [Delivered::RolledBack { from: other.id, origin, seen: 8, told: 4 }], "said once");
     assert_eq!(seen(&one, &other), 8);
+    // That it reads elsewhere makes nobody forget it.
+    let relays = vec!["wss://elsewhere.example".to_owned()];
+    let moved = Command::Tell { can: Capabilities::default(), load: 0, relays: relays.clone() };
+    for (_, bytes) in other.at(Happened::Said(moved), after(9)).write {
+        one.at(Happened::Received { way: relay(), bytes }, after(9));
+    }
+    assert_eq!((&one.node.state().peer(other.id).unwrap().relays, seen(&one, &other)), (&relays, 8));
     // A person who pairs both anew takes the log as it is.
     one.does(Happened::Said(Command::Pair { peer: peer(other.id), group: None }));
     let told = tells(&mut other, grown(4, 0));

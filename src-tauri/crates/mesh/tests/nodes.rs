@@ -136,6 +136,18 @@ fn delivery_is_told_as_it_is() {
 }
 
 #[test]
+fn a_letter_that_has_no_way_wakes_nobody_until_there_is_one() {
+    let (mut one, _) = two();
+    assert!(!one.route("c").write.is_empty());
+    one.does(Happened::Down(relay()));
+    let later = NOW.plus_ms(60 * 60_000);
+    let step = one.at(Happened::Tick, later);
+    assert!(step.write.is_empty() && step.wake_at.is_none_or(|at| at > later), "{:?}", step.wake_at);
+    let step = one.at(Happened::Up(relay()), later);
+    assert!(!step.write.is_empty() && step.wake_at.is_some_and(|at| at > later), "{:?}", step.wake_at);
+}
+
+#[test]
 fn without_any_network_a_stick_carries_the_same() {
     let (mut one, mut other) = two();
     one.does(Happened::Down(relay()));

@@ -103,6 +103,10 @@ fn a_code_expires_and_only_a_code_is_one() {
     let mut chance = Seeded(3);
     let late = two.sides[0].tick(NOW.plus_ms(CODE_FOR_MS + 1), &mut chance);
     assert_eq!(late.ended, Some(Ended::Expired));
+    // Nor does a clock that was set back make it count on.
+    let mut early = Two::new(&code, &code);
+    let late = early.sides[0].tick(NOW.plus_ms(-2 * CODE_FOR_MS), &mut chance);
+    assert_eq!(late.ended, Some(Ended::Expired));
     for text in ["", "ABCD", "ABCD-EFGHJ", "ABCD-EFGHJKL", "ABCD-EFGHI0", &"A".repeat(10_000)] {
         assert!(Pairing::invite(two.keys[0].node(), about("x"), text, NOW).is_err(), "{text}");
     }

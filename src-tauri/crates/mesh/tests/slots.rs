@@ -74,6 +74,8 @@ fn a_holder_that_cannot_run_it_any_more_gives_it_to_the_next_and_takes_it_back()
     says(&mut one, ready(false), after(3));
     talk(&mut one, &mut other, after(4));
     assert_eq!(other.node.state().lease("s").unwrap().holder, other.id);
+    // It begins once it hears that nobody knows more than it does.
+    talk(&mut one, &mut other, after(5));
     assert_eq!(starts(&says(&mut other, due(8), after(5))), ["8"]);
     talk(&mut one, &mut other, after(6));
     assert_eq!(starts(&says(&mut one, due(8), after(6))), Vec::<&str>::new());

@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 const PROOF: Duration = Duration::from_secs(10);
 /// Bytes of what is to be signed.
 const CHALLENGE_BYTES_MAX: usize = 256;
-/// Sockets that came here: in all, of those that proved nothing yet, and from one address.
+/// Sockets that came here: in all, of those that proved nothing yet, and of those that came from one place. Machines of one network
+/// are one place where their addresses are of the newer kind, so that whoever proved its key takes nobody's.
 const ACCEPTED_MAX: usize = 64;
 const UNPROVEN_MAX: usize = 32;
 const FROM_ONE_MAX: usize = 4;
@@ -108,7 +109,7 @@ impl Seat {
         let mut state = lock(&shared.state);
         let (all, places) = (state.accepted.len(), || state.accepted.values());
         let unproven = places().filter(|accepted| !accepted.is_proven).count();
-        let same = places().filter(|accepted| accepted.from == from).count();
+        let same = places().filter(|accepted| !accepted.is_proven && accepted.from == from).count();
         if shared.is_over() || all >= ACCEPTED_MAX || unproven >= UNPROVEN_MAX || same >= FROM_ONE_MAX {
             return None;
         }

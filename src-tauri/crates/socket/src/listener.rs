@@ -67,6 +67,8 @@ fn serve(shared: &Arc<Shared>, listener: &TcpListener, gate: &Gate) {
         match listener.accept() {
             Ok((tcp, from)) => direct::take(shared, tcp, from.ip()),
             Err(error) if error.kind() == ErrorKind::WouldBlock => gate.wake.wait(listener.as_fd(), LOOK),
+            // Whoever hung up before it was taken up holds up nobody.
+            Err(error) if matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted) => {}
             Err(_) => gate.wake.pause(NONE_LEFT),
         }
     }

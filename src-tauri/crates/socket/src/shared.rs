@@ -17,8 +17,8 @@ use ureq::tls::Certificate;
 const FULL: Duration = Duration::from_millis(5);
 /// For how long after a socket opened another one may be of the same moment: each side dialled the other.
 const SAME_MOMENT: Duration = Duration::from_secs(10);
-/// Guests that came here, and guests that this side is.
-const GUESTS_MAX: usize = 4;
+/// Guests that came here, and guests that this side is: more than one address has sockets, so that one stranger keeps nobody out.
+const GUESTS_MAX: usize = 16;
 
 pub(crate) struct Shared {
     came: SyncSender<Came>,
@@ -30,7 +30,7 @@ pub(crate) struct Shared {
     is_over: AtomicBool,
     threads: Mutex<Vec<JoinHandle<()>>>,
     /// This node, where it can prove itself.
-    own: OnceLock<Option<String>>,
+    own: OnceLock<String>,
 }
 
 #[derive(Default)]
@@ -154,13 +154,14 @@ impl Shared {
         false
     }
 
-    /// This node, as its own proof says.
+    /// This node, as its own proof says, as soon as it has one.
     pub(crate) fn own(&self) -> Option<&str> {
-        let find = || {
+        if self.own.get().is_none() {
             let challenge = self.proves.challenge();
-            self.proves.check(&challenge, &self.proves.answer(&challenge)?)
-        };
-        self.own.get_or_init(find).as_deref()
+            let own = self.proves.check(&challenge, &self.proves.answer(&challenge)?)?;
+            let _ = self.own.set(own);
+        }
+        self.own.get().map(String::as_str)
     }
 
     /// A connection is the one of its way from now on, and takes the place of an older one; whether it is.

@@ -3,7 +3,7 @@
 use crate::sides::{LONG, by_hand, of, side};
 use socket::Came;
 use std::io::Read as _;
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -102,4 +102,18 @@ fn a_machine_is_the_guest_of_another_that_shows_a_code() {
     // A guest is no node: it has no socket of its own, and proves its key like everybody.
     assert!(!shows.say(&of(2), "[]") && shows.sockets.stands().is_empty());
     assert!(types.sockets.dial_guest("nowhere").is_err() && types.sockets.dial_guest("127.0.0.1:1").is_err());
+}
+
+#[test]
+fn a_machine_that_never_answers_its_guest_is_not_waited_for() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (types, began) = (side(1), Instant::now());
+    let guest = types.sockets.dial_guest(&silent.local_addr().unwrap().to_string()).unwrap();
+    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(types.sockets.write_guest(guest, b"[]".to_vec()), "it is kept until somebody answers");
+    types.sockets.hang_up_guest(guest);
+    assert!(!types.sockets.write_guest(guest, b"[]".to_vec()));
+    let began = Instant::now();
+    drop(types.sockets);
+    assert!(began.elapsed() < Duration::from_secs(2));
 }

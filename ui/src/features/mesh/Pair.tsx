@@ -38,14 +38,14 @@ function Now({ now, mesh }: { now: PairingState; mesh: Mesh }) {
   const [isTyping, setTyping] = useState(false);
   const left = useLeft(now.state === "waiting" ? now.until : null);
   const isWaiting = now.state === "waiting" && left !== 0;
-  // A page that brought the passphrase was told the code once; a host tells it again only where it knows that a person is there.
+  // A page that no terminal opened is told the code once, and not again.
   const code = now.code ?? (kept !== null && kept.until === now.until ? kept.code : null);
   const isShown = isWaiting && code !== null;
   const show = () => invite.give({}, () => setTyping(false));
   return (
     <>
       {isShown && <Shown code={code} left={left} at={kept !== null && kept.code === code ? kept.at : mesh.relays} />}
-      {isWaiting && !isShown && <p role="status">The other machine is waited for{left !== null && <>, for <b role="timer">{leftClock(left)}</b> more</>}.</p>}
+      {isWaiting && !isShown && <p role="status">The code was taken. The other machine is waited for{left !== null && <>, for <b role="timer">{leftClock(left)}</b> more</>}.</p>}
       {!isWaiting && <End now={now} isOver={left === 0} />}
       {!isShown && !isTyping && <p>Show a code here and type it at the other machine, or the other way round. The mesh must be on at both.</p>}
       {!isTyping && invite.field}

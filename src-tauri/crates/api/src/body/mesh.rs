@@ -87,8 +87,9 @@ pub(crate) fn join(host: &dyn Host, p: Join) -> Result<PairingState, Error> {
 pub(crate) fn pairing(host: &dyn Host, _: Pairing) -> Result<PairingState, Error> {
     host.kernel()?;
     let stands = host.mesh().ok_or_else(no_host)?.pairing();
-    // Whoever reads a code can pair with it. A program got it with the word of a person who asked for it, or does not get it.
-    Ok(PairingState { code: stands.code.filter(|_| host.has_person()), ..stands })
+    // Whoever knows the code can be paired: it was told to the person who asked for it, and is told to no program.
+    let code = stands.code.filter(|_| host.has_person());
+    Ok(PairingState { code, ..stands })
 }
 
 pub(crate) fn withdraw(host: &dyn Host, p: Withdraw) -> Result<NodeList, Error> {

@@ -20,7 +20,7 @@ use wire::mesh::{Carried, PairingState, Set};
 #[derive(Default)]
 pub(super) struct MeshSeat {
     thread: Mutex<Option<Arc<MeshThread>>>,
-    /// Held by whoever changes what is set.
+    /// Held by whoever changes what is set, or begins what is.
     changes: Mutex<()>,
     /// Whether work is gone on with here, and the mesh with it.
     is_begun: AtomicBool,
@@ -35,10 +35,15 @@ impl MeshSeat {
         self.seat().clone()
     }
 
-    /// Ends the thread, and waits until nothing of it is open.
+    /// Nobody else changes or begins anything meanwhile.
+    fn alone(&self) -> MutexGuard<'_, ()> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the thread, and waits until nothing of it is open; so does whoever ends it as well.
     pub(super) fn end(&self) {
-        let thread = self.seat().take();
-        if let Some(thread) = thread {
+        let mut seat = self.seat();
+        if let Some(thread) = seat.take() {
             thread.end();
         }
     }
@@ -68,8 +73,11 @@ impl Local {
         if owned.drives.is_ending() || owned.mesh.is_begun.swap(true, Ordering::SeqCst) {
             return;
         }
+        // A person who changes it meanwhile may have begun it.
+        let _alone = owned.mesh.alone();
         let settings = Config::in_force(&self.home).mesh;
         if settings.on
+            && owned.mesh.thread().is_none()
             && let Err(error) = self.start_mesh(owned, settings)
         {
             tracing::warn!(%error, "the mesh is on, and cannot begin");
@@ -161,7 +169,7 @@ impl api::Mesh for Local {
 
     fn set(&self, wanted: &Set) -> Result<(), wire::Error> {
         let owned = self.owned()?;
-        let _alone = owned.mesh.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = owned.mesh.alone();
         let before = Config::load(&self.home).map_err(Error::to_wire)?.mesh;
         let mut settings = before.clone();
         settings.take(wanted).map_err(|why| wire::Error::new(Code::Usage, why))?;

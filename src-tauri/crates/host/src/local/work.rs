@@ -12,11 +12,13 @@ use crate::historian::Historian;
 use crate::notices::Notices;
 use crate::scheduler::Scheduler;
 use crate::state_roots::{self, StateRoots};
-use crate::task_drivers::TaskDrivers;
+use crate::task_drivers::{Ended, TaskDrivers, Waited};
 use crate::{Config, Error, Home};
-use kernel::Kernel;
+use api::Stands;
+use kernel::{DriveOutcome, Kernel};
 use model::{TaskId, UnixMs};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The tasks of a store that this process owns.
 pub(super) struct Work {
@@ -137,6 +139,23 @@ impl Owned {
             sources.push(Arc::new(Historian::new(kernel, drives, self.bell.clone())));
         }
         sources
+    }
+
+    /// How a task stands once it is not driven any more, or after `patience`.
+    pub(super) fn stands(&self, task: TaskId, patience: Duration) -> Stands {
+        match self.drives.wait(task, patience) {
+            Waited::AtWork => Stands::AtWork,
+            Waited::Ended(Ended::Failed(error)) => Stands::Broke(error),
+            Waited::Ended(Ended::Stands(standing)) => match standing {
+                DriveOutcome::KeyLocked => Stands::KeyLocked,
+                DriveOutcome::Halted => Stands::Halted,
+                // Whoever waits finds out from the next host.
+                DriveOutcome::LeftOff => Stands::AtWork,
+                DriveOutcome::Waiting(_) | DriveOutcome::Ended { .. } => Stands::AtRest,
+            },
+            Waited::NotHere if self.kernel.halted().is_some() => Stands::Halted,
+            Waited::NotHere => Stands::AtRest,
+        }
     }
 
     pub(super) fn end_clock(&self) {

@@ -28,6 +28,8 @@ use std::time::Duration;
 pub(super) const MINUTE_MS: i64 = 60_000;
 /// Commits that come within this time are looked at together, in milliseconds.
 const TOGETHER_MS: i64 = 200;
+/// How long it takes until the node is asked again for what was due and is due still, in milliseconds.
+const DUE_STILL_MS: i64 = 250;
 /// How long a node that could not go on is left alone, the first time, in milliseconds; each time it is twice as long.
 const PAUSE_FIRST_MS: i64 = 1_000;
 /// And at most.
@@ -74,6 +76,8 @@ pub struct Engine<W> {
     pub(super) still: Option<String>,
     /// Whether nothing is open, since nothing may go on.
     rests: bool,
+    /// Erasures that the node was made after.
+    erasures: u64,
     /// When it is made anew at the earliest, and how long it is left alone the next time.
     again: (UnixMs, i64),
     /// Secrets of a step that is not on record.
@@ -105,6 +109,7 @@ impl<W: Ways> Engine<W> {
             meeting: None,
             still: None,
             rests: false,
+            erasures: 0,
             again: (now, PAUSE_FIRST_MS),
             unkept: Vec::new(),
             wake_at: None,
@@ -140,6 +145,11 @@ impl<W: Ways> Engine<W> {
             self.rest("Hermit is halted");
             return;
         }
+        if self.node.is_some() && self.parts.kernel.mesh_registry().erasures() != self.erasures {
+            // What was erased is in no memory either, and is written to nobody.
+            self.node = None;
+            self.again.0 = now;
+        }
         if self.node.is_none() && !(is_due(self.again.0, now, PAUSE_MOST_MS) && self.make().is_ok()) {
             return;
         }
@@ -152,6 +162,8 @@ impl<W: Ways> Engine<W> {
         }
         if is_minute || self.wake_at.is_some_and(|at| at <= now) {
             self.hears_of(Happened::Tick);
+            // What is due at once even now could not be done.
+            self.wake_at = self.wake_at.map(|at| at.max(now.plus_ms(DUE_STILL_MS)));
         }
         if self.has_news && is_due(self.looked_at.plus_ms(TOGETHER_MS), now, TOGETHER_MS) {
             (self.has_news, self.looked_at) = (false, now);
@@ -215,6 +227,7 @@ impl<W: Ways> Engine<W> {
         let sealing = self.parts.keys.sealing(&key).map_err(still)?;
         self.parts.proof.is(Some(Arc::new(key.with_secret(NostrSealing::new)?)));
         let state = registry.state().cloned().unwrap_or_else(|| State::new(me));
+        self.erasures = registry.erasures();
         let node = Node::new(sealing, state, self.now());
         let group = node.own_group();
         for one in std::mem::take(&mut self.unkept) {
@@ -325,7 +338,8 @@ impl<W: Ways> Engine<W> {
             self.again.1 = PAUSE_FIRST_MS;
         }
         self.wake_at = step.wake_at;
-        let mends = |fact: &Fact| matches!(fact, Fact::Paired(_) | Fact::Withdrawn { .. });
+        let mends =
+            |fact: &Fact| matches!(fact, Fact::Paired(_) | Fact::Moved { .. } | Fact::Withdrawn { .. });
         let is_other = step.facts.iter().any(mends);
         if !step.deliver.is_empty() {
             self.deliver_at = Some(self.now());

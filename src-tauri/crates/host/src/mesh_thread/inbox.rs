@@ -46,27 +46,41 @@ impl<W: Ways> Engine<W> {
     pub(super) fn take_deliveries(&mut self) {
         // Before anything may go wrong with it.
         self.deliver_at = Some(self.now().plus_ms(DELIVERY_PAUSE_MS));
-        for _ in 0..DELIVERIES_AT_ONCE {
-            let Some((number, all)) = self.parts.kernel.next_mesh_delivery() else {
-                self.deliver_at = None;
+        // Goals wait behind the first that cannot begin now; an answer, a slot or a head does not.
+        let (mut done, mut after, mut goals_wait) = (0, 0, false);
+        while done < DELIVERIES_AT_ONCE {
+            let Some((number, all)) = self.parts.kernel.mesh_delivery_after(after) else {
+                if !goals_wait {
+                    self.deliver_at = None;
+                }
                 return;
             };
+            after = number;
+            let is_goal = all.iter().any(|one| matches!(one, Delivered::Input { .. }));
+            if is_goal && goals_wait {
+                continue;
+            }
             let (terms, has_model) = self.terms();
-            let needs_model = |one: &Delivered| matches!(one, Delivered::Input { .. });
-            if let (Err(why), true) = (has_model, !terms.folders.is_empty() && all.iter().any(needs_model)) {
+            if let (Err(why), true) = (has_model, !terms.folders.is_empty() && is_goal) {
                 tracing::warn!(why, "a goal of another machine waits for a model");
-                return;
+                goals_wait = true;
+                continue;
             }
             let say = match self.deliver(&all, &terms) {
                 Ok(say) => say,
                 Err(error) => {
                     tracing::warn!(%error, "what another machine sent is not done; it is tried again");
-                    return;
+                    if !is_goal {
+                        return;
+                    }
+                    goals_wait = true;
+                    continue;
                 }
             };
             if self.say(say, Some(number), false).is_err() {
                 return;
             }
+            done += 1;
         }
         self.deliver_at = Some(self.now());
     }

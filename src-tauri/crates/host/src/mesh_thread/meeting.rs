@@ -103,6 +103,11 @@ impl Meeting {
         self.state == MeshPairingState::Waiting
     }
 
+    /// Whether its time is up. A clock that was set back makes it no longer than twice what a code counts.
+    fn is_late(&self, now: UnixMs) -> bool {
+        now > self.until || self.until.0.saturating_sub(now.0) > 2 * CODE_FOR_MS
+    }
+
     /// Whether sockets that proved nothing may speak of it.
     pub(super) fn lets_in(&self) -> bool {
         self.is_inviter
@@ -259,7 +264,7 @@ impl<W: Ways> Engine<W> {
             self.has_met(now);
             return;
         }
-        if now > meeting.until && meeting.ended.take().is_some() {
+        if meeting.is_late(now) && meeting.ended.take().is_some() {
             tracing::warn!("a pairing could not be put on record while its code counted");
             self.end(MeshPairingState::Expired);
             return;
@@ -276,7 +281,7 @@ impl<W: Ways> Engine<W> {
             meeting.next = now.plus_ms(CODE_FOR_MS);
             return;
         }
-        if now > meeting.until {
+        if meeting.is_late(now) {
             meeting.is_inviter = false;
             let (relays, places) = (std::mem::take(&mut meeting.relays), std::mem::take(&mut meeting.places));
             leave(&self.parts.ways, relays, places);

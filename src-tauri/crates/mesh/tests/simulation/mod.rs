@@ -336,7 +336,8 @@ fn check_heads<S: Make>(world: &World<S>, done: &Done, index: usize) {
         let went_back = |one: &Delivered| matches!(one, Delivered::RolledBack { from, .. } if *from == maker);
         assert!(!delivered.iter().any(went_back), "machine {index}: the log of {at} only grew");
     }
-    if index < LOGS {
+    // In a small group everybody may have missed a head, and then nobody signs the one that follows.
+    if index < LOGS && world.machines.len() >= 8 {
         let signed = |one: &&Delivered| matches!(one, Delivered::Cosigned { .. });
         assert!(delivered.iter().filter(signed).count() > 0, "somebody signed for {index}");
     }

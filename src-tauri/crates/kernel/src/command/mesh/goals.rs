@@ -27,16 +27,12 @@ const AT_WORK_MAX: usize = 64;
 /// Bytes of the alias of a folder.
 const ALIAS_BYTES_MAX: usize = 128;
 
-/// The envelope of a message, where the machine that took it in signed it for this conversation. `own`: the key of this machine's
-/// log, for messages of its own.
+/// The envelope of a message, where the machine that took it in signed it for this conversation. `own`: the keys of this
+/// machine's log, now and before, for messages of its own that come back.
 ///
 /// # Errors
 /// Why it is none, in words.
-pub(crate) fn opened(
-    state: &State,
-    input: &Input,
-    own: Option<&PublicKey>,
-) -> Result<Envelope, &'static str> {
+pub(crate) fn opened(state: &State, input: &Input, own: &[PublicKey]) -> Result<Envelope, &'static str> {
     let envelope = Envelope::from_bytes(input.envelope.as_bytes())
         .map_err(|_| "The machine that has the conversation cannot read the message.")?;
     let (payload, origin) = (&envelope.payload, input.origin);
@@ -51,9 +47,9 @@ pub(crate) fn opened(
     if payload.sender.sender != origin.to_string() || !names(envelope.conversation_id) {
         return Err("The message is of another machine, or for another conversation, than it came as.");
     }
-    let key =
-        if origin == state.me() { own } else { state.log_key(origin).filter(|_| state.is_peer(origin)) };
-    if !key.is_some_and(|key| envelope.is_signed_by(key)) {
+    let theirs = state.log_key(origin).filter(|_| state.is_peer(origin));
+    let keys = if origin == state.me() { own } else { theirs.map(std::slice::from_ref).unwrap_or_default() };
+    if !keys.iter().any(|key| envelope.is_signed_by(key)) {
         return Err(
             "The signature of the machine that took the message in does not hold where it came; send it again.",
         );
@@ -156,8 +152,9 @@ impl Kernel {
         if !is_own && !registry.unanswered().contains_key(&id) {
             return Ok(MeshDone::default());
         }
-        let own = lock(&self.store).keys.get(&KeyPurpose::Log).map(|(_, key)| *key);
-        let taken = match opened(state, input, own.as_ref()) {
+        let mut own = self.ports.keys.log_keys();
+        own.extend(lock(&self.store).keys.get(&KeyPurpose::Log).map(|(_, key)| *key));
+        let taken = match opened(state, input, &own) {
             Ok(envelope) => self.take_in_goal(&registry, input, &envelope, terms),
             Err(why) => Err(Error::Input(why.to_owned())),
         };
@@ -169,7 +166,7 @@ impl Kernel {
             }
             Err(Error::Input(why) | Error::Conflict(why) | Error::Reasoning(why)) => why,
             Err(Error::Refused(refusal)) => refusal.reason,
-            Err(error @ Error::NotFound { .. }) => error.to_string(),
+            Err(error @ (Error::NotFound { .. } | Error::Severed { .. })) => error.to_string(),
             Err(Error::Secret(_)) => SECRET.to_owned(),
             Err(error) => return Err(error),
         };
@@ -331,8 +328,12 @@ impl Kernel {
     }
 
     fn is_added(&self, task: TaskId) -> Result<String, Error> {
-        let title = self.task(task)?.task.title;
-        let title = title.shown().map_or("(erased)", String::as_str);
+        let title = match self.task(task) {
+            Ok(state) => state.task.title.shown().cloned(),
+            Err(Error::NotFound { .. } | Error::Severed { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        let title = title.unwrap_or_else(|| "(erased)".to_owned());
         Ok(format!("It was added to what is at work there: {title}"))
     }
 

@@ -108,9 +108,14 @@ impl Kernel {
 
     /// The oldest step whose deliveries are not done yet, and these.
     pub fn next_mesh_delivery(&self) -> Option<(u64, Vec<Delivered>)> {
+        self.mesh_delivery_after(0)
+    }
+
+    /// The oldest step after another whose deliveries are not done yet, and these: for whoever passes over what cannot be done now.
+    pub fn mesh_delivery_after(&self, after: u64) -> Option<(u64, Vec<Delivered>)> {
         let registry = self.mesh_registry();
         registry.node()?;
-        let (number, deliver) = registry.unsettled()?;
+        let (number, deliver) = registry.unsettled_after(after)?;
         Some((number, deliver.iter().map(|delivered| self.with_packet(delivered)).collect()))
     }
 
@@ -148,6 +153,7 @@ impl Kernel {
                 anew.apply(&self.body_of(&stored.event()?)?);
             }
         }
+        anew.erased_after(&store.mesh);
         store.mesh = Arc::new(anew);
         Ok(())
     }

@@ -122,7 +122,7 @@ impl Kernel {
     pub(super) fn news_of_slots(&self, registry: &MeshRegistry) -> Result<Vec<Command>, Error> {
         let (Some(me), Some(state)) = (registry.node(), registry.state()) else { return Ok(Vec::new()) };
         // What began here and is not done yet is neither due nor over.
-        let is_idle = registry.unsettled().is_none();
+        let is_idle = !registry.has_unsettled_start();
         let mut say = Vec::new();
         for held in state.schedules().filter(|held| held.ranks.contains(&me)) {
             match self.news_of_schedule((state, me), held, is_idle) {
@@ -266,7 +266,15 @@ impl Kernel {
         let Some(slot) = slot_of(&record.when.rule, key) else { return Ok(MeshDone::default()) };
         let mut done = MeshDone::default();
         if slot.at > record.settled() {
-            done.drive = self.settle_start(&record, slot)?;
+            match self.settle_start(&record, slot) {
+                Ok(ended) => done.drive = ended,
+                // Its rule cannot be reckoned here, however often this is tried: whoever looks after schedules says so.
+                Err(error @ Error::Input(_)) => {
+                    tracing::warn!(schedule = name, %error, "a slot of the mesh cannot be settled");
+                    return Ok(done);
+                }
+                Err(error) => return Err(error),
+            }
         }
         if self.halted().is_none() {
             match self.fire(name, self.ports.clock.now()) {
