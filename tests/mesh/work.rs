@@ -41,7 +41,7 @@ fn allows(here: &Machine, allow: bool) {
     assert_eq!(code, 0, "{shown}");
 }
 
-#[conforms::conforms(part = "HV-1-6", part = "HV-3.7-1", part = "HV-3.1-2")]
+#[conforms::conforms(part = "HV-1-5", part = "HV-3.7-1", part = "HV-3.1-2")]
 #[test]
 fn a_goal_is_done_where_its_folder_is_and_allowed_where_its_person_sits() {
     let (one, two) = (Relay::new(), Relay::new());

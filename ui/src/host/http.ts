@@ -197,11 +197,6 @@ export class HttpHost implements Host {
   };
 
   async call<N extends CommandName>(name: N, params: Commands[N]["params"], signal?: AbortSignal) {
-    // A passphrase goes where wrong ones are counted, and as bytes.
-    if (name === "mesh.answer") {
-      const { passphrase, ...asked } = params as Commands["mesh.answer"]["params"];
-      if (typeof passphrase === "string") return told<Commands[N]["answer"]>("mesh", { command: name, params: asked, passphrase: bytes(passphrase) });
-    }
     const body = JSON.stringify(params);
     const answer = await ask(`/api/${name}`, { ...JSON_POST, body, signal: signal ?? null });
     return (await answer.json()) as Commands[N]["answer"];

@@ -90,12 +90,6 @@ pub(crate) fn admit(asker: Asker, name: &str, params: &Value, lent: &[String]) -
         }
         _ => {}
     }
-    // Where wrong ones are counted, a page of this host sends it.
-    if name == "mesh.answer" && given("passphrase") {
-        return Err(forbidden("a program does not answer with the approval passphrase").hint(
-            "a person answers at a terminal with `hermit mesh answer`, or on a page, which asks for it",
-        ));
-    }
     if name == "artifacts.ingest"
         && params.get("trust").and_then(Value::as_str).is_some_and(|trust| trust != "untrusted")
     {

@@ -285,28 +285,37 @@ pub fn resume(host: &dyn Host, (paused, name): (Paused, &str), passphrase: &[u8]
 /// As [`boot`]; [`Code::Usage`] for a command that no person signs, and what the command says.
 pub fn mesh(host: &dyn Host, command: &str, params: Value, passphrase: &[u8]) -> Result<Value, Error> {
     let mut params = body::mesh::to_sign(command, params)?;
-    let (field, signed) = match command {
+    // Whoever gave the passphrase is there.
+    let there = crate::Through::new(host, crate::Asker::page(true));
+    let signed = match command {
         "mesh.answer" => {
-            let words = std::str::from_utf8(passphrase).map_err(|_| usage("the passphrase is no text"))?;
-            ("passphrase", Value::from(words))
+            let given: wire::mesh::Answer = serde_json::from_value(params).map_err(crate::failed)?;
+            let left = body::mesh_answers::answer_at_page(&there, &given, passphrase)?;
+            return serde_json::to_value(left).map_err(crate::failed);
         }
         "mesh.approver" => {
+            if params.get("allow") != Some(&Value::Bool(true)) {
+                return Err(usage("a yes is taken from a machine without the passphrase"));
+            }
             let machine = params.get("node").and_then(Value::as_str).unwrap_or_default();
             let draft = body::mesh_answers::to_enrol(host, machine, Surface::Browser)?;
-            ("signed", Value::from(to_base64(&host.sign_passkey(&draft, passphrase)?)))
+            Value::from(to_base64(&host.sign_passkey(&draft, passphrase)?))
         }
         _ => {
             let subject = mesh_subject(command, &params).wire()?;
             let Signed { text, signature, .. } = host.sign_decision(Matter::Mesh, subject, passphrase)?;
             let text = String::from_utf8(text).map_err(crate::failed)?;
-            ("signed", json!({ "text": text, "signature": signature.to_string() }))
+            json!({ "text": text, "signature": signature.to_string() })
         }
     };
     if let Some(fields) = params.as_object_mut() {
-        fields.insert(field.to_owned(), signed);
+        fields.insert("signed".to_owned(), signed);
     }
-    // Whoever gave the passphrase is there.
-    crate::call(&crate::Through::new(host, crate::Asker::page(true)), command, params)
+    // The passphrase was right: what is locked now is another key, and whoever counts wrong ones counts none.
+    crate::call(&there, command, params).map_err(|error| match error.code {
+        Code::KeyLocked => Error { code: Code::Conflict, ..error },
+        _ => error,
+    })
 }
 
 fn waiting(host: &dyn Host, named: &str) -> Result<ApprovalRow, Error> {

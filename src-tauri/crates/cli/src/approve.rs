@@ -373,14 +373,19 @@ fn reason(front: &mut dyn Front) -> Result<Option<Option<String>>, Error> {
     })
 }
 
+/// What may be typed as the second word, which says how grave it is; none below high risk.
+pub const fn second_words(risk: RiskBand) -> Option<&'static [&'static str]> {
+    match risk {
+        RiskBand::High => Some(HIGH),
+        RiskBand::Critical => Some(CRITICAL),
+        RiskBand::Low | RiskBand::Moderate => None,
+    }
+}
+
 /// At high and critical risk a second word, which says how grave it is.
 fn confirmed(front: &mut dyn Front, card: &Card) -> Result<bool, Error> {
     let risk = card.approval.row.risk.as_str();
-    let words = match card.approval.row.risk {
-        RiskBand::High => HIGH,
-        RiskBand::Critical => CRITICAL,
-        RiskBand::Low | RiskBand::Moderate => return Ok(true),
-    };
+    let Some(words) = second_words(card.approval.row.risk) else { return Ok(true) };
     let question = format!("{} risk. Type `{risk}` to confirm, or `no`: ", crate::text::capital(risk));
     loop {
         match front.ask(None, &question, Echo::Words(words))? {

@@ -34,7 +34,7 @@ pub use ledger::{LedgerVerb, Reanchor};
 pub use logs::LogsArgs;
 pub use mcp::{McpArgs, McpInstall, McpUninstall, McpVerb};
 pub use memory::{BeliefCorrect, MemoryAdd, MemoryList, MemoryVerb};
-pub use mesh::{MeshOn, MeshVerb, PersonArgs, PlaceArgs};
+pub use mesh::{MeshOn, MeshVerb, PersonArgs};
 pub use models::{ModelsAdd, ModelsGet, ModelsSet, ModelsTest, ModelsVerb};
 pub use passkey::PasskeyVerb;
 pub use playbooks::PlaybooksVerb;

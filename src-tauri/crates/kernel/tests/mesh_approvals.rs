@@ -310,6 +310,12 @@ fn a_machine_that_is_withdrawn_or_whose_key_is_taken_away_says_nothing_any_more(
     // One that was not withdrawn answers still.
     assert_eq!(decided(&world, second, phone.answers(&world, &asked, true, 8)).drive, [task]);
     assert_eq!(world.drive(task), completed());
+    // Paired again with another approval key, what a person let the former one ends.
+    let again = Machine { node: phone.node, ..Machine::new(0x53) };
+    record(kernel, &[Fact::Paired(again.peer("phone"))]);
+    let news = kernel.mesh_news(&terms()).unwrap();
+    assert!(news.iter().any(|one| matches!(one, Command::Unregister { node } if *node == phone.node)));
+    assert!(kernel.store_state().passkeys.get(phone.key.public().keyid()).unwrap().revoked_at.is_some());
 }
 
 #[test]

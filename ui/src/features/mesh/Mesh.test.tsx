@@ -229,7 +229,7 @@ test("500 machines are drawn in parts", async () => {
 test("a code is shown in large groups with what to type, counts down, and its end is told in words", async () => {
   let now: PairingState = NO_PAIRING;
   const until = Date.now() + 600_000;
-  const host = scene({ "mesh.pairing": () => now, "mesh.invite": () => { now = { ...NO_PAIRING, state: "waiting", code: "K7QM-2XPDHJ", until }; return { code: "K7QM-2XPDHJ", until, at: ["wss://relay.example"] }; } });
+  const host = scene({ "mesh.pairing": () => now, "mesh.invite": () => { now = { ...NO_PAIRING, state: "waiting", until }; return { code: "K7QM-2XPDHJ", until, at: ["wss://relay.example"] }; } });
   const { user: person, client } = show(host, "/machines");
   await person.click(await screen.findByRole("button", { name: "Show a code" }));
   const code = within(await screen.findByRole("group", { name: "Code for another machine" }));

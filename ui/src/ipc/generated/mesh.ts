@@ -104,8 +104,6 @@ export interface Answer {
   packet_sha256?: string | null;
   /** What the approval key of this machine signed for it, base64. */
   signed?: string | null;
-  /** Where nothing was signed: what opens the approval key for this one answer. */
-  passphrase?: string | null;
 }
 
 /** Which machines may hold a schedule, the first one first; none takes it out of the mesh. */
@@ -176,6 +174,7 @@ export interface Code {
 /** How a pairing stands. */
 export interface PairingState {
   state: MeshPairingState;
+  /** The code that is shown, for a person who is there; a program gets none. */
   code: string | null;
   until: number | null;
   node: string | null;

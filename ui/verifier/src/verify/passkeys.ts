@@ -41,6 +41,7 @@ export class Passkeys {
     const decision = decided(signed.payload);
     const fits = decision.choice === "once" && decision.decided_by === enrolment.enrolled_by && enrolment.enrolled_at <= decision.decided_at;
     if (!fits) throw new Stop(place, "a passkey says yes once, for whom it was enrolled, and not before");
+    if ((enrolment.origin === MESH_ORIGIN) !== (decision.surface === "mesh")) throw new Stop(place, `its passkey says no yes from \`${decision.surface}\``);
     this.check.counts.by_passkey += 1;
     this.seen.set(key.keyid, { origin: enrolment.origin, said, decisions: (before?.decisions ?? 0) + 1 });
   }

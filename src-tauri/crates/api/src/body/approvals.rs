@@ -185,10 +185,18 @@ pub(crate) fn decide(host: &dyn Host, p: Decide) -> Result<Decided, Error> {
     told(host, found.approval_id, &answered)
 }
 
+/// The surface that whoever refuses names. What is said at another machine comes from there, and under no such word.
+fn named_surface(named: Option<&str>) -> Result<Surface, Error> {
+    match opt_word(named)?.unwrap_or(Surface::Script) {
+        Surface::Mesh => Err(crate::usage("`mesh` is no surface of this machine")),
+        surface => Ok(surface),
+    }
+}
+
 pub(crate) fn deny(host: &dyn Host, p: Deny) -> Result<Decided, Error> {
     let kernel = host.kernel()?;
     let found = found(host, &p.approval)?;
-    let surface = opt_word(p.surface.as_deref())?.unwrap_or(Surface::Script);
+    let surface = named_surface(p.surface.as_deref())?;
     let reason = p.feedback.clone().unwrap_or_else(|| "denied, and stopped with it".to_owned());
     let answered = kernel.deny_approval(found.task_id, found.approval_id, surface, p.feedback).wire()?;
     if p.stop && matches!(answered, Answered::Accepted { .. }) {
@@ -233,7 +241,7 @@ pub(crate) fn part(host: &dyn Host, p: Part) -> Result<Decided, Error> {
         }
         by_hunks(&sheet, path, hunks.iter().map(|hunk| *hunk as usize).collect(), &mut chosen)?;
     }
-    let surface = opt_word(p.surface.as_deref())?.unwrap_or(Surface::Script);
+    let surface = named_surface(p.surface.as_deref())?;
     let answered = kernel
         .choose_part(found.task_id, found.approval_id, surface, &chosen, p.feedback.as_deref())
         .wire()?;

@@ -22,12 +22,13 @@ pub(crate) fn questions(host: &dyn Host, _: Questions) -> Result<QuestionList, E
     open.sort_by_key(|(one, _)| (one.came_at, one.from));
     let (mut questions, mut bytes) = (Vec::new(), 0);
     for (one, packet) in open {
+        // What is no card cannot be read, and so not answered; it takes no room from what can.
+        let Some(question) = question(&names, &one, &packet)? else { continue };
         bytes += packet.len();
         if bytes > PACKETS_BYTES {
             break;
         }
-        // What is no card cannot be read, and so not answered.
-        questions.extend(question(&names, &one, &packet)?);
+        questions.push(question);
     }
     Ok(QuestionList { questions })
 }
@@ -54,6 +55,30 @@ fn question(names: &Names, one: &MeshQuestion, packet: &[u8]) -> Result<Option<Q
 }
 
 pub(crate) fn answer(host: &dyn Host, p: Answer) -> Result<QuestionList, Error> {
+    let Some(signed) = p.signed.as_deref() else {
+        return Err(usage("an answer is signed with the approval key of this machine")
+            .hint("answer at a terminal: `hermit mesh answer`"));
+    };
+    let signed = from_base64("signed", signed)?;
+    answered(host, &p, |_, _| Ok(signed))
+}
+
+/// The answer of a person on a page of this host, who gave the passphrase with it and says what they were shown.
+pub(crate) fn answer_at_page(host: &dyn Host, p: &Answer, passphrase: &[u8]) -> Result<QuestionList, Error> {
+    if p.packet_sha256.is_none() {
+        return Err(usage("say in `packet_sha256` what was shown"));
+    }
+    answered(host, p, |one, packet| {
+        let signed = host.sign_answer(one, packet, p.allow, passphrase)?;
+        seal::canon::to_canonical(&signed).wire()
+    })
+}
+
+fn answered(
+    host: &dyn Host,
+    p: &Answer,
+    signed: impl FnOnce(&MeshQuestion, &[u8]) -> Result<Vec<u8>, Error>,
+) -> Result<QuestionList, Error> {
     let kernel = host.kernel()?;
     let mesh = running(host)?;
     let open = kernel.mesh_questions();
@@ -62,21 +87,11 @@ pub(crate) fn answer(host: &dyn Host, p: Answer) -> Result<QuestionList, Error> 
     if found.next().is_some() {
         return Err(Error::new(Code::Ambiguous, "several machines ask under this name; answer there"));
     }
-    if p.packet_sha256.is_some_and(|shown| shown != one.card.packet.to_string()) {
+    if p.packet_sha256.as_ref().is_some_and(|shown| *shown != one.card.packet.to_string()) {
         return Err(Error::new(Code::Conflict, "what is asked is not what was shown")
             .hint("look at the question again; nothing was decided"));
     }
-    let signed = match (p.signed, p.passphrase) {
-        (Some(signed), _) => from_base64("signed", &signed)?,
-        (None, Some(passphrase)) => {
-            let signed = host.sign_answer(one, packet, p.allow, passphrase.as_bytes())?;
-            seal::canon::to_canonical(&signed).wire()?
-        }
-        (None, None) => {
-            return Err(usage("an answer is signed with the approval key of this machine")
-                .hint("answer at a terminal: `hermit mesh answer`"));
-        }
-    };
+    let signed = signed(one, packet)?;
     mesh.say(kernel.mesh_decide(&p.approval, p.allow, &signed).wire()?)?;
     questions(host, Questions {})
 }

@@ -50,12 +50,13 @@ impl Names {
         names
     }
 
-    /// The name of a machine; with the beginning of its key where another has the same one.
+    /// The name of a machine; with the beginning of its key where another has the same one, and where it looks as if such digits
+    /// stood in it: the machine chose it itself.
     pub fn shown(&self, node: NodeId) -> String {
         let digits = beginning(node);
         let Some(name) = self.called.get(&node).filter(|name| !name.is_empty()) else { return digits };
         let is_anothers = self.bearers.get(&name.to_lowercase()).is_some_and(|bearers| *bearers > 1);
-        if is_anothers { format!("{name} ({digits})") } else { name.clone() }
+        if is_anothers || is_like_digits(name) { format!("{name} ({digits})") } else { name.clone() }
     }
 
     /// The other machine that is meant: by its name, its key, or the beginning of its key.
@@ -103,21 +104,23 @@ impl Names {
         }
     }
 
-    /// Machines that a text fits: first those that have this key or name, and where none has, those whose key begins so.
+    /// Machines that a text fits: the one that has this key or is shown so, and where none has, those of this name and those whose
+    /// key begins so. A machine that is called as the key of another begins is not taken for it.
     fn like(&self, text: &str) -> Vec<NodeId> {
         let key = text.to_ascii_lowercase();
         let fitting = |fits: &dyn Fn(NodeId, &str) -> bool| -> Vec<NodeId> {
             self.called.iter().filter(|(node, name)| fits(**node, name)).map(|(node, _)| *node).collect()
         };
-        let by_key = fitting(&|node, _| node.to_string() == key || self.shown(node) == text);
+        let by_key = fitting(&|node, _| node.to_string() == key);
         if !by_key.is_empty() {
             return by_key;
         }
-        let by_name = fitting(&|_, name| is_same(name, text));
-        if !by_name.is_empty() || key.len() < DIGITS_MIN {
-            return by_name;
+        let begins = |node: NodeId| key.len() >= DIGITS_MIN && node.to_string().starts_with(&key);
+        let as_shown = fitting(&|node, name| self.shown(node) == text && !is_same(name, text));
+        if !as_shown.is_empty() {
+            return as_shown;
         }
-        fitting(&|node, _| node.to_string().starts_with(&key))
+        fitting(&|node, name| is_same(name, text) || begins(node))
     }
 
     fn is_withdrawn(&self, node: &NodeId) -> bool {
@@ -139,6 +142,11 @@ impl Names {
 /// The beginning of a key, as it is shown.
 fn beginning(node: NodeId) -> String {
     node.to_string().chars().take(DIGITS_SHOWN).collect()
+}
+
+/// Whether as many digits of a key could stand in a name as are shown.
+fn is_like_digits(name: &str) -> bool {
+    name.split(|c: char| !c.is_ascii_hexdigit()).any(|run| run.len() >= DIGITS_SHOWN)
 }
 
 /// Whether two names are one to a person.
@@ -196,6 +204,22 @@ mod tests {
         assert_eq!(twins.find_any("laptop").unwrap_err().code, Code::Ambiguous);
         let none = Names::default().find("desktop").unwrap_err();
         assert!(none.hint.contains("hermit mesh pair"), "{none:?}");
+    }
+
+    #[test]
+    fn a_machine_that_calls_itself_as_another_is_shown_or_as_its_key_is_not_taken_for_it() {
+        let one = node("aaaa1");
+        let called = |name: &str| {
+            let peers = [("aaaa1", "desk"), ("bbbb1", "desk"), ("cccc1", name)];
+            let peers = peers.map(|(digits, name)| (node(digits), name.to_owned(), false));
+            Names::new(None, peers.into_iter())
+        };
+        assert_eq!(called("desk (aaaa1000)").find("desk (aaaa1000)").unwrap(), one);
+        assert_eq!(called("desk (aaaa1000)").shown(node("cccc1")), "desk (aaaa1000) (cccc1000)");
+        for name in ["aaaa1000", "aaaa1", "AAAA1000000000000000"] {
+            assert_eq!(called(name).find(name).unwrap_err().code, Code::Ambiguous, "{name}");
+        }
+        assert_eq!(called(&one.to_string()).find(&one.to_string()).unwrap(), one);
     }
 
     #[test]

@@ -59,7 +59,8 @@ impl Mesh for Fake {
 
     fn pairing(&self) -> PairingState {
         let state = words::mesh::MeshPairingState::Waiting;
-        PairingState { state, code: None, until: None, node: None, name: None }
+        let code = Some("ABCD-EFGHJK".to_owned());
+        PairingState { state, code, until: Some(1), node: None, name: None }
     }
 
     fn export(&self, path: &Path, only: Option<NodeId>) -> Result<Carried, Error> {
@@ -196,7 +197,26 @@ fn a_program_takes_a_yes_from_a_machine_and_gives_none_and_types_no_passphrase()
     assert_eq!(code(ask("mesh.approver", json!({ "node": "desk", "allow": true }))), Code::Forbidden);
     assert_ne!(code(ask("mesh.approver", json!({ "node": "desk", "allow": false }))), Code::Forbidden);
     let answer = json!({ "approval": "x", "allow": true, "passphrase": PASSPHRASE });
-    assert_eq!(code(ask("mesh.answer", answer)), Code::Forbidden);
+    assert_eq!(code(ask("mesh.answer", answer)), Code::UnknownField);
+    assert_eq!(code(ask("mesh.answer", json!({ "approval": "x", "allow": true }))), Code::Usage);
+    // A page that brings it says what it has shown, and none to take a yes away.
+    let by_page =
+        |name: &str, params: Value| api::page_approval::mesh(&home, name, params, PASSPHRASE.as_bytes());
+    assert_eq!(code(by_page("mesh.answer", json!({ "approval": "x", "allow": true }))), Code::Usage);
+    let shown = json!({ "approval": "x", "allow": true, "packet_sha256": "00".repeat(32) });
+    assert_eq!(code(by_page("mesh.answer", shown)), Code::NotFound);
+    assert_eq!(code(by_page("mesh.approver", json!({ "node": "desk", "allow": false }))), Code::Usage);
+    // Nor does it read the code that a person has shown, with which it could pair a machine of its own.
+    assert_eq!(home.must("mesh.pairing", json!({}))["code"], "ABCD-EFGHJK");
+    let stands = ask("mesh.pairing", json!({})).unwrap();
+    assert_eq!(
+        (&stands["state"], &stands["code"], &stands["until"]),
+        (&json!("waiting"), &Value::Null, &json!(1))
+    );
+    let page = api::call_for(&home, Caller::Page, "mesh.pairing", json!({}), &[]).unwrap();
+    assert_eq!(page["code"], Value::Null);
+    let at_terminal = api::call_for(&home, api::Asker::page(true), "mesh.pairing", json!({}), &[]).unwrap();
+    assert_eq!(at_terminal["code"], "ABCD-EFGHJK");
 }
 
 #[test]
@@ -247,7 +267,13 @@ fn messages_are_told_as_far_as_they_came_and_page_by_page() {
         Input { conversation, origin: me, envelope, hops: 1 }
     };
     for (number, n) in (1..=3).zip(1..) {
-        let queued = Fact::Queued { to: desk, number, says: Says::Input(input(n)), at: UnixMs(0), before: seal::Digest::ZERO };
+        let queued = Fact::Queued {
+            to: desk,
+            number,
+            says: Says::Input(input(n)),
+            at: UnixMs(0),
+            before: seal::Digest::ZERO,
+        };
         kernel.record_mesh(&[queued], &[], None).unwrap();
     }
     let way = mesh::Way::Relay("wss://relay.example".to_owned());

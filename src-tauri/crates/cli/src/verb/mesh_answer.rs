@@ -3,12 +3,16 @@
 use super::Came;
 use super::keyring::approval_passphrase;
 use super::mesh_lists::named;
+use crate::approve::second_words;
 use crate::args::PersonArgs;
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone};
-use crate::text::{clip, paragraph, plain, short, time};
+use crate::terminal::{Echo, Terminal, Typed};
+use crate::text::{capital, clip, paragraph, plain, short, time};
+use acts::ApprovalPacket;
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use host::Session;
-use wire::mesh::{Approver, NodeList, Nodes, Question, QuestionList, Questions};
+use wire::mesh::{Approver, NodeList, Question, QuestionList, Questions};
 use wire::{Code, Error, exit};
 
 /// Fewer letters of an approval's identifier name too much by accident.
@@ -82,6 +86,9 @@ pub(super) fn answer(context: &Context, approval: &str, allow: bool) -> Came {
             false => "Your approval passphrase signs your no.",
         });
         terminal.arm();
+        if allow {
+            confirmed(terminal, one)?;
+        }
         let words = approval_passphrase(context, None)?;
         let left = session.answer_machine_by(one, allow, &words)?;
         Ok((named(&one.name.to_string()), left))
@@ -93,6 +100,23 @@ pub(super) fn answer(context: &Context, approval: &str, allow: bool) -> Came {
         context.out.say(Tone::Faint, format!("{} more: hermit mesh questions", left.questions.len()));
     }
     Ok(exit::DONE)
+}
+
+/// At high and critical risk a second word, as at a card of this machine.
+fn confirmed(terminal: &Terminal, one: &Question) -> Result<(), Error> {
+    let damaged = |why: String| Error::new(Code::Damaged, why);
+    let packet = STANDARD.decode(&one.packet).map_err(|e| damaged(e.to_string()))?;
+    let packet: ApprovalPacket = serde_json::from_slice(&packet).map_err(|e| damaged(e.to_string()))?;
+    let Some(words) = second_words(packet.risk_band) else { return Ok(()) };
+    let risk = packet.risk_band.as_str();
+    let question = format!("{} risk. Type `{risk}` to confirm, or `no`: ", capital(risk));
+    loop {
+        match terminal.ask(&question, Echo::Words(words))? {
+            Typed::Line(word) if word.trim().eq_ignore_ascii_case(risk) => return Ok(()),
+            Typed::Line(word) if !matches!(word.trim(), "n" | "no") => {}
+            _ => return Err(Error::new(Code::Cancelled, "nothing was answered")),
+        }
+    }
 }
 
 /// The question that is meant: by the identifier of its approval, or the beginning or end of it.
@@ -125,18 +149,13 @@ pub(super) fn set_approver(
     if !wanted.allow {
         return session.call(&wanted);
     }
-    let nodes = session.call(&Nodes {})?.nodes;
-    let is_it = |name: &str, node: &str| name == wanted.node.trim() || node.starts_with(wanted.node.trim());
-    let key = nodes
-        .iter()
-        .find(|one| is_it(&one.name.to_string(), &one.node))
-        .and_then(|one| one.approval_key.as_ref());
-    if let Some(key) = key {
-        context.out.line(format!("Its approval key: {}", plain(key)));
-        context.out.say(Tone::Faint, "`hermit keys list` shows it there: compare both before you go on.");
-    }
+    // By its whole key from here on: what is compared is what is signed.
+    let (node, key) = session.machine_meant(&wanted.node)?;
+    context.out.line(format!("The machine {}", plain(&node)));
+    context.out.line(format!("Its approval key: {}", plain(&key)));
+    context.out.say(Tone::Faint, "`hermit keys list` shows it there: compare both before you go on.");
     let words = approval_passphrase(context, person.approval_passphrase_fd)?;
-    session.allow_machine_by(&wanted.node, &words)
+    session.allow_machine_by(&node, &words)
 }
 
 #[cfg(test)]

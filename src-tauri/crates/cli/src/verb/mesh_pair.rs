@@ -44,11 +44,11 @@ pub(super) fn pair(context: &Context, code: Option<String>, at: Vec<String>, per
 
 /// Shows a code, and waits for whoever types it.
 fn invited(context: &Context, session: &Session, person: &PersonArgs) -> Result<PairingState, Error> {
-    let with = |invite: Invite, signed| Invite { signed: Some(signed), ..invite };
+    let with = |_: Invite, signed| Invite { signed: Some(signed) };
     let shown = by_person(context, session, person, Invite::default(), with)?;
     context.out.stream(&shown)?;
     code_in_words(&context.out, &shown);
-    waited_for(context, session, Some(&shown.code))
+    waited_for(context, session, Some(shown.until))
 }
 
 fn joined(
@@ -93,8 +93,8 @@ fn spaced(code: &str) -> String {
     code.split('-').map(part).collect::<Vec<_>>().join("  -  ")
 }
 
-/// Waits until both know each other; `shown` is the code that this machine shows.
-fn waited_for(context: &Context, session: &Session, shown: Option<&str>) -> Result<PairingState, Error> {
+/// Waits until both know each other; `shown`: until when the code counts that this machine shows, which no other has.
+fn waited_for(context: &Context, session: &Session, shown: Option<i64>) -> Result<PairingState, Error> {
     let interrupts = Interrupts::watch();
     let mut line = Left::new(context);
     loop {
@@ -113,17 +113,15 @@ fn waited_for(context: &Context, session: &Session, shown: Option<&str>) -> Resu
 }
 
 /// What a pairing came to: nothing while the other machine is waited for.
-fn came(stands: PairingState, shown: Option<&str>) -> Result<Option<PairingState>, Error> {
+fn came(stands: PairingState, shown: Option<i64>) -> Result<Option<PairingState>, Error> {
     let again = match shown {
         Some(_) => "`hermit mesh pair` shows a new code",
         None => "have the other machine show a new code with `hermit mesh pair`, and type that one",
     };
     let failed = |says: &str| Err(Error::new(Code::Failed, says).hint(again));
-    // A host that serves tells the code to whoever asked for it, and not again.
-    let is_it = shown.is_none() || stands.code.is_none() || stands.code.as_deref() == shown;
     match stands.state {
         MeshPairingState::Paired => Ok(Some(stands)),
-        MeshPairingState::Waiting if is_it => Ok(None),
+        MeshPairingState::Waiting if shown.is_none() || stands.until == shown => Ok(None),
         MeshPairingState::Waiting => failed("another code is shown since, so this one counts no more"),
         MeshPairingState::WrongCode => failed("the code was wrong three times, so it counts no more"),
         MeshPairingState::Expired => failed("the code has expired, and no machine was paired"),
@@ -131,7 +129,7 @@ fn came(stands: PairingState, shown: Option<&str>) -> Result<Option<PairingState
     }
 }
 
-fn given_up(shown: Option<&str>) -> Error {
+fn given_up(shown: Option<i64>) -> Error {
     let hint = match shown {
         Some(_) => "the code still counts until it expires; `hermit mesh nodes` shows whether it was used",
         None => "`hermit mesh nodes` shows whether the machines found each other",
@@ -172,8 +170,8 @@ impl Left {
 mod tests {
     use super::*;
 
-    fn stands(state: MeshPairingState, code: Option<&str>) -> PairingState {
-        PairingState { state, code: code.map(str::to_owned), until: None, node: None, name: None }
+    fn stands(state: MeshPairingState, until: Option<i64>) -> PairingState {
+        PairingState { state, code: None, until, node: None, name: None }
     }
 
     #[test]
@@ -184,13 +182,12 @@ mod tests {
 
     #[test]
     fn a_pairing_is_waited_for_until_it_came_to_something() {
-        let code = Some("ABCD-EFGHJK");
+        let code = Some(600_000);
         assert_eq!(came(stands(MeshPairingState::Waiting, code), code).unwrap(), None);
         assert_eq!(came(stands(MeshPairingState::Waiting, None), None).unwrap(), None);
-        assert_eq!(came(stands(MeshPairingState::Waiting, None), code).unwrap(), None);
         assert!(came(stands(MeshPairingState::Paired, None), code).unwrap().is_some());
         for (state, of, says) in [
-            (MeshPairingState::Waiting, Some("ABCD-EFGHJL"), "another code"),
+            (MeshPairingState::Waiting, Some(600_001), "another code"),
             (MeshPairingState::WrongCode, code, "wrong"),
             (MeshPairingState::Expired, code, "expired"),
             (MeshPairingState::None, None, "started again"),

@@ -244,6 +244,6 @@ fn a_page_changes_the_mesh_with_the_passphrase_and_a_program_sends_none() {
     }
     // No answer for another machine is given by guessing where nobody counts.
     let guess = json!({ "approval": "x", "allow": true, "passphrase": PASSPHRASE });
-    assert_eq!(page.post("/api/mesh.answer", &guess).0, 403);
-    assert_eq!(open.client().ask("mesh.answer", &guess).unwrap_err().code, Code::Forbidden);
+    assert_eq!(page.post("/api/mesh.answer", &guess).0, 422);
+    assert_eq!(open.client().ask("mesh.answer", &guess).unwrap_err().code, Code::UnknownField);
 }

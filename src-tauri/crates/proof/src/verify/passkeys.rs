@@ -5,7 +5,7 @@ use super::manifest::envelope_of;
 use crate::container::Stop;
 use crate::facts::DecisionFact;
 use crate::layout::Named;
-use model::approval::{Choice, DECISION_PAYLOAD_TYPE};
+use model::approval::{Choice, DECISION_PAYLOAD_TYPE, Surface};
 use model::passkey::{
     MESH_ORIGIN, PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment, SECURITY_KEY_ORIGIN,
 };
@@ -87,6 +87,9 @@ impl Check<'_> {
         if !fits {
             let why = "a passkey says yes once, for whom it was enrolled, and not before";
             return Err(Stop::at(place, why));
+        }
+        if (enrolment.origin == MESH_ORIGIN) != (decision.surface == Surface::Mesh) {
+            return Err(Stop::at(place, format!("its passkey says no yes from `{}`", decision.surface)));
         }
         self.counts.by_passkey += 1;
         let seen = self.passkeys.entry(name).or_insert(Seen { origin: enrolment.origin, said, decisions: 0 });

@@ -191,7 +191,16 @@ fn at_another_machine() -> Vec<Case> {
         Case { what, code, word, world: World::bent(Authenticator::eddsa(8, origin), &bend) }
     };
     let machine = MESH_ORIGIN;
+    let elsewhere = |what, origin: &str, surface: Surface| {
+        let (decision, granted) =
+            (|d: &mut ApprovalDecision| d.surface = surface, |g: &mut ApprovalGranted| g.surface = surface);
+        let bend = Bend { decision: &decision, granted: &granted, ..Bend::default() };
+        let world = World::bent(Authenticator::eddsa(8, origin), &bend);
+        Case { what, code: 5, word: "says no yes from", world }
+    };
     vec![
+        elsewhere("another machine's key from this one", machine, Surface::Terminal),
+        elsewhere("a page's passkey from another machine", HERE, Surface::Mesh),
         case("at another machine", 0, "", machine, &|_| ()),
         case("another machine's key on a page", 5, "another origin", machine, &|a| {
             a.origin = HERE.to_owned()

@@ -89,8 +89,6 @@ params! {
         packet_sha256: Option<String>,
         /// What the approval key of this machine signed for it, base64.
         signed: Option<String>,
-        /// Where nothing was signed: what opens the approval key for this one answer.
-        passphrase: Option<String>,
     }
     /// Which machines may hold a schedule, the first one first; none takes it out of the mesh.
     Hold { schedule: String, nodes: Vec<String>, term_minutes: Option<u32> }
@@ -135,7 +133,14 @@ answers! {
     /// A code, until when it counts, and where both meet.
     Code { code: String, until: i64, at: Vec<String> }
     /// How a pairing stands.
-    PairingState { state: MeshPairingState, code: Option<String>, until: Option<i64>, node: Option<String>, name: Option<String> }
+    PairingState {
+        state: MeshPairingState,
+        /// The code that is shown, for a person who is there; a program gets none.
+        code: Option<String>,
+        until: Option<i64>,
+        node: Option<String>,
+        name: Option<String>,
+    }
     /// Machines.
     NodeList { nodes: Vec<Node> }
     /// A machine.

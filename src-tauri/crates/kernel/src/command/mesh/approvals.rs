@@ -305,11 +305,17 @@ impl Kernel {
         Some((NodeId(machine_of(&record.credential_id)?), record.clone()))
     }
 
-    /// A machine that was withdrawn says yes no more, and that is on record.
+    /// A machine that was withdrawn says yes no more, nor does the key of one that was paired again with another; that is on record.
     fn end_approvers(&self, state: &State) -> Result<(), Error> {
         let approvers = approvers(&lock(&self.store));
-        for (_, passkey) in approvers.into_iter().filter(|(node, _)| !state.is_peer(*node)) {
-            match self.revoke_passkey(passkey, "its machine was withdrawn from the mesh") {
+        for (node, passkey) in approvers {
+            let shown = shown_key(Some(state), node).map(|key| key.keyid());
+            let why = match (state.is_peer(node), shown) {
+                (true, Ok(shown)) if shown == passkey => continue,
+                (true, _) => "its machine has another approval key",
+                (false, _) => "its machine was withdrawn from the mesh",
+            };
+            match self.revoke_passkey(passkey, why) {
                 // Somebody else was quicker.
                 Err(Error::Conflict(_)) => {}
                 ended => ended?,
