@@ -1,13 +1,15 @@
-//! A machine of the mesh: a store with keys and SOUL.md, a folder that others may send goals to, and the process that serves it.
+//! A machine of the mesh: a store with keys and SOUL.md, a folder that others may send goals to where it has a model for them, and the
+//! process that serves it.
 
 use crate::journeys::attached::Served;
 use crate::journeys::stage::{Ran, Stage, until};
 use crate::journeys::tool_servers::{asked, put, yes};
 use serde_json::Value;
+use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use testkit::Lines;
 
-/// The alias of the folder that each machine offers.
+/// The alias of the folder that a machine with a model offers.
 pub const FOLDER: &str = "work";
 
 /// A machine.
@@ -35,7 +37,11 @@ impl Machine {
     /// Says what the machine is in the mesh, while nobody serves it.
     pub fn sets(&self, relays: &[&Relay], more: &[&str]) {
         let folder = format!("{FOLDER}={}", self.stage.work().display());
-        let mut words = vec!["mesh", "on", "--name", self.name, "--folder", &folder];
+        let mut words = vec!["mesh", "on", "--name", self.name];
+        // A folder for goals is set where somebody can work on them.
+        if more.contains(&"--model") {
+            words.extend(["--folder", &folder]);
+        }
         for relay in relays {
             words.extend(["--relay", relay.url.as_str()]);
         }
@@ -155,6 +161,12 @@ impl Machine {
         let rows = found["rows"].as_array().expect("rows").iter();
         rows.filter(|row| row["title"].as_str().is_some_and(|title| title.contains(goal))).cloned().collect()
     }
+}
+
+/// Addresses of this machine with ports that are free, each another one: a setting names its port.
+pub fn free_addresses<const N: usize>() -> [String; N] {
+    let held: [TcpListener; N] = std::array::from_fn(|_| TcpListener::bind("127.0.0.1:0").expect("a port"));
+    held.map(|listener| listener.local_addr().expect("an address").to_string())
 }
 
 /// Pairs two machines by a code that the first one shows.

@@ -1,9 +1,8 @@
 //! How far machines reach each other when relays are cut: by another relay, directly, and by a stick.
 
-use super::machines::{Machine, Relay, pair};
+use super::machines::{Machine, Relay, free_addresses, pair};
 use crate::journeys::stage::until;
 use serde_json::json;
-use std::net::TcpListener;
 use testkit::{Chat, Large};
 
 fn says(words: &str) -> Chat {
@@ -27,14 +26,16 @@ fn what_is_said_while_a_machine_is_off_or_every_relay_is_cut_waits_and_comes_onc
     assert!(laptop.message(&message)["accepted_by"].as_str().is_some_and(|by| by.starts_with("ws://")));
     drop(one);
     server.serve();
-    assert_eq!(laptop.answered(&message), "The answer is 42.", "by the relay that is left");
+    let answer = laptop.answered(&message);
+    assert!(answer.contains("The answer is 42."), "by the relay that is left: {answer}");
     // Every relay is cut: it waits here, and says so.
     let address = two.address().to_owned();
     drop(two);
     let message = laptop.sends(&server, "And once more?");
     assert_eq!(laptop.message(&message)["state"], "queued");
     let _back = Relay::at(&address);
-    assert_eq!(laptop.answered(&message), "The answer is 42.");
+    let answer = laptop.answered(&message);
+    assert!(answer.contains("The answer is 42."), "{answer}");
     assert_eq!(server.tasks("What is the answer?").len(), 1);
     assert_eq!(server.tasks("And once more?").len(), 1);
 }
@@ -42,16 +43,16 @@ fn what_is_said_while_a_machine_is_off_or_every_relay_is_cut_waits_and_comes_onc
 #[conforms::conforms(part = "HV-3.7-3")]
 #[test]
 fn without_any_relay_machines_speak_directly_and_without_any_network_by_a_stick() {
-    let free =
-        TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").to_string();
+    let [at_server, at_laptop] = free_addresses();
     let chat = says("By cable.");
     let model = chat.address();
-    let mut server = Machine::new("server", &[], &["--model", &model, "--listen", &free]);
-    let mut laptop = Machine::new("laptop", &[], &["--listen", "127.0.0.1:0"]);
-    pair(&server, &laptop, &[&free]);
+    let mut server = Machine::new("server", &[], &["--model", &model, "--listen", &at_server]);
+    let mut laptop = Machine::new("laptop", &[], &["--listen", &at_laptop]);
+    pair(&server, &laptop, &[&at_server]);
     laptop.hears(&server);
     let message = laptop.sends(&server, "Say how this came");
-    assert_eq!(laptop.answered(&message), "By cable.");
+    let answer = laptop.answered(&message);
+    assert!(answer.contains("By cable."), "{answer}");
     // No network: neither hears the other, and a file goes to and fro.
     for machine in [&mut server, &mut laptop] {
         machine.ends();
@@ -75,9 +76,10 @@ fn without_any_relay_machines_speak_directly_and_without_any_network_by_a_stick(
         to.mesh(&["import", path]).ends(0);
     };
     carry(&laptop, &server);
-    until("it is done", || server.tasks("Say how that came").iter().any(|one| one["status"] == "succeeded"));
+    until("it is done", || server.tasks("Say how that came").iter().any(|one| one["status"] == "completed"));
     carry(&server, &laptop);
-    assert_eq!(laptop.answered(&message), "By cable.");
+    let answer = laptop.answered(&message);
+    assert!(answer.contains("By cable."), "{answer}");
     assert_eq!(server.tasks("Say how that came").len(), 1, "once");
     server
         .stage
