@@ -247,11 +247,18 @@ fn messages_are_told_as_far_as_they_came_and_page_by_page() {
         Input { conversation, origin: me, envelope, hops: 1 }
     };
     for (number, n) in (1..=3).zip(1..) {
-        let queued = Fact::Queued { to: desk, number, says: Says::Input(input(n)), at: UnixMs(0), before: seal::Digest::ZERO };
+        let queued = Fact::Queued {
+            to: desk,
+            number,
+            says: Says::Input(input(n)),
+            at: UnixMs(0),
+            before: seal::Digest::ZERO,
+        };
         kernel.record_mesh(&[queued], &[], None).unwrap();
     }
     // What passes a conversation with its message, and what machines tell by themselves, is no message of its own.
-    let over = mesh::HandOver { conversation: "conversation-3".to_owned(), epoch: 2, head: seal::Digest::ZERO };
+    let over =
+        mesh::HandOver { conversation: "conversation-3".to_owned(), epoch: 2, head: seal::Digest::ZERO };
     for (number, says) in (4..).zip([Says::HandOver(over), Says::Settled { approval: "x".to_owned() }]) {
         let queued = Fact::Queued { to: desk, number, says, at: UnixMs(0), before: seal::Digest::ZERO };
         kernel.record_mesh(&[queued], &[], None).unwrap();
