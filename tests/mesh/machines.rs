@@ -14,9 +14,10 @@ pub const FOLDER: &str = "work";
 
 /// A machine.
 pub struct Machine {
+    // Ended before its folder is taken away.
+    served: Option<Served>,
     pub stage: Stage,
     pub name: &'static str,
-    served: Option<Served>,
 }
 
 impl Machine {
@@ -28,7 +29,7 @@ impl Machine {
         let edited = stage.hermit(&["identity", "edit", file.to_str().expect("UTF-8")]).ends(4).json();
         yes(&stage, &asked(&edited).1);
         std::fs::remove_file(&file).expect("it is there");
-        let mut machine = Self { stage, name, served: None };
+        let mut machine = Self { served: None, stage, name };
         machine.sets(relays, more);
         machine.serve();
         machine

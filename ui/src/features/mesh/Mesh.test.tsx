@@ -211,7 +211,7 @@ test("200 messages and 200 receipts come in parts, and none falls between them",
   await waitFor(() => expect(screen.getAllByText(/^note \d+ of its log$/)).toHaveLength(60));
   const numbers = screen.getAllByText(/^note \d+ of its log$/).map((one) => one.textContent);
   expect(new Set(numbers).size).toBe(60);
-  expect(numbers.at(-1)).toBe("note 181 of its log");
+  expect(numbers.at(-1)).toBe("entry 181 of its log");
   expect(screen.getByRole("link", { name: "Receipt" }).getAttribute("href")).toContain(RECEIPT);
   await person.click(screen.getByRole("button", { name: "Older messages" }));
   await waitFor(() => expect(screen.getAllByText("Sort the photos")).toHaveLength(60));
