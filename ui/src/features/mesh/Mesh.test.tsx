@@ -208,8 +208,8 @@ test("200 messages and 200 receipts come in parts, and none falls between them",
   });
   const { user: person } = show(host, "/machines");
   await person.click(await screen.findByRole("button", { name: "Older receipts" }));
-  await waitFor(() => expect(screen.getAllByText(/^note \d+ of its log$/)).toHaveLength(60));
-  const numbers = screen.getAllByText(/^note \d+ of its log$/).map((one) => one.textContent);
+  await waitFor(() => expect(screen.getAllByText(/^entry \d+ of its log$/)).toHaveLength(60));
+  const numbers = screen.getAllByText(/^entry \d+ of its log$/).map((one) => one.textContent);
   expect(new Set(numbers).size).toBe(60);
   expect(numbers.at(-1)).toBe("entry 181 of its log");
   expect(screen.getByRole("link", { name: "Receipt" }).getAttribute("href")).toContain(RECEIPT);
