@@ -8,10 +8,10 @@ use crate::context::{Context, Signs};
 use crate::output::{Output, Tone};
 use crate::text::{clip, paragraph, plain, short, time};
 use host::Session;
-use wire::mesh::{Approver, NodeList, Nodes, Question, QuestionList, Questions};
+use wire::mesh::{Approver, Node, NodeList, Nodes, Question, QuestionList, Questions};
 use wire::{Code, Error, exit};
 
-/// Fewer letters of an approval's identifier name too much by accident.
+/// Fewer letters of an identifier or a key name too much by accident.
 const LETTERS_MIN: usize = 4;
 /// Characters of a line of a card in the list; `answer` shows all of it.
 const LINE_CHARS: usize = 160;
@@ -125,18 +125,38 @@ pub(super) fn set_approver(
     if !wanted.allow {
         return session.call(&wanted);
     }
-    let nodes = session.call(&Nodes {})?.nodes;
-    let is_it = |name: &str, node: &str| name == wanted.node.trim() || node.starts_with(wanted.node.trim());
-    let key = nodes
-        .iter()
-        .find(|one| is_it(&one.name.to_string(), &one.node))
-        .and_then(|one| one.approval_key.as_ref());
-    if let Some(key) = key {
-        context.out.line(format!("Its approval key: {}", plain(key)));
-        context.out.say(Tone::Faint, "`hermit keys list` shows it there: compare both before you go on.");
-    }
+    let found = session.call(&Nodes {})?;
+    let one = machine(&found, &wanted.node)?;
+    let name = named(&one.name.to_string());
+    let none = || {
+        Error::new(Code::Conflict, format!("{name} showed no approval key when it was paired"))
+            .hint("run `hermit keys init` there, and pair it again")
+    };
+    let key = one.approval_key.as_ref().ok_or_else(none)?;
+    context.out.line(format!("The approval key of {name}: {}", plain(key)));
+    context.out.say(Tone::Faint, "`hermit keys list` shows it there: compare both before you go on.");
     let words = approval_passphrase(context, person.approval_passphrase_fd)?;
-    session.allow_machine_by(&wanted.node, &words)
+    // The machine whose key was shown, and no other that the same word could mean elsewhere.
+    session.allow_machine_by(&one.node, &words)
+}
+
+/// The machine that is meant: by its key or its name, or by the beginning of its key.
+fn machine<'n>(found: &'n NodeList, named: &str) -> Result<&'n Node, Error> {
+    let text = named.trim().to_lowercase();
+    let is_named = |one: &&Node| one.node == text || one.name.to_string().to_lowercase() == text;
+    let begins = |one: &&Node| text.len() >= LETTERS_MIN && one.node.starts_with(&text);
+    let open = || found.nodes.iter().filter(|one| !one.is_withdrawn);
+    let mut like: Vec<&Node> = open().filter(is_named).collect();
+    if like.is_empty() {
+        like = open().filter(begins).collect();
+    }
+    match like.as_slice() {
+        [one] => Ok(*one),
+        [] => Err(Error::new(Code::NotFound, format!("no paired machine is called `{}`", plain(named)))
+            .hint("`hermit mesh nodes` lists them, each with its key")),
+        _ => Err(Error::new(Code::Ambiguous, format!("`{}` fits more than one machine", plain(named)))
+            .hint("give more of the key, as `hermit mesh nodes` shows it")),
+    }
 }
 
 #[cfg(test)]
@@ -153,6 +173,30 @@ mod tests {
         let question: Question = serde_json::from_value(rest).unwrap();
         assert_eq!(question.title, text("delete a.txt"));
         question
+    }
+
+    #[test]
+    fn the_machine_whose_key_is_shown_is_found_by_its_name_before_any_key_that_begins_so() {
+        let node = |node: &str, name: &str| {
+            serde_json::json!({
+                "node": format!("{node:0<64}"), "name": name, "relays": [], "here_until": null, "tools": [], "models": [],
+                "folders": [], "load": null, "queued": 0, "accepted": 0, "approval_key": null, "is_approver": false,
+                "cosign_key": null, "is_withdrawn": name == "old",
+            })
+        };
+        let all = [node("dead1", "laptop"), node("dead2", "Dead"), node("beef1", "old")];
+        let found: NodeList = serde_json::from_value(serde_json::json!({ "nodes": all })).unwrap();
+        let name = |named: &str| machine(&found, named).map(|one| one.name.to_string());
+        assert_eq!(name("dead").unwrap(), "Dead", "and not the key that begins so");
+        assert_eq!(name(" DEAD1 ").unwrap(), "laptop");
+        for (wrong, code) in [
+            ("dea", Code::NotFound),
+            ("", Code::NotFound),
+            ("old", Code::NotFound),
+            ("dead0", Code::NotFound),
+        ] {
+            assert_eq!(name(wrong).unwrap_err().code, code, "{wrong:?}");
+        }
     }
 
     #[test]
