@@ -5,7 +5,6 @@ use crate::journeys::attached::Served;
 use crate::journeys::stage::{Ran, Stage, until};
 use crate::journeys::tool_servers::{asked, put, yes};
 use serde_json::Value;
-use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use testkit::Lines;
 
@@ -39,7 +38,7 @@ impl Machine {
     pub fn sets(&self, relays: &[&Relay], more: &[&str]) {
         let folder = format!("{FOLDER}={}", self.stage.work().display());
         let mut words = vec!["mesh", "on", "--name", self.name];
-        // A folder for goals is set where somebody can work on them.
+        // Whoever offers a folder has a model to work with.
         if more.contains(&"--model") {
             words.extend(["--folder", &folder]);
         }
@@ -162,12 +161,6 @@ impl Machine {
         let rows = found["rows"].as_array().expect("rows").iter();
         rows.filter(|row| row["title"].as_str().is_some_and(|title| title.contains(goal))).cloned().collect()
     }
-}
-
-/// Addresses of this machine with ports that are free, each another one: a setting names its port.
-pub fn free_addresses<const N: usize>() -> [String; N] {
-    let held: [TcpListener; N] = std::array::from_fn(|_| TcpListener::bind("127.0.0.1:0").expect("a port"));
-    held.map(|listener| listener.local_addr().expect("an address").to_string())
 }
 
 /// Pairs two machines by a code that the first one shows.

@@ -1,8 +1,9 @@
 //! How far machines reach each other when relays are cut: by another relay, directly, and by a stick.
 
-use super::machines::{Machine, Relay, free_addresses, pair};
+use super::machines::{Machine, Relay, pair};
 use crate::journeys::stage::until;
 use serde_json::json;
+use std::net::TcpListener;
 use testkit::{Chat, Large};
 
 fn says(words: &str) -> Chat {
@@ -43,12 +44,13 @@ fn what_is_said_while_a_machine_is_off_or_every_relay_is_cut_waits_and_comes_onc
 #[conforms::conforms(part = "HV-3.7-3")]
 #[test]
 fn without_any_relay_machines_speak_directly_and_without_any_network_by_a_stick() {
-    let [at_server, at_laptop] = free_addresses();
+    let port = || TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").to_string();
+    let (free, other) = (port(), port());
     let chat = says("By cable.");
     let model = chat.address();
-    let mut server = Machine::new("server", &[], &["--model", &model, "--listen", &at_server]);
-    let mut laptop = Machine::new("laptop", &[], &["--listen", &at_laptop]);
-    pair(&server, &laptop, &[&at_server]);
+    let mut server = Machine::new("server", &[], &["--model", &model, "--listen", &free]);
+    let mut laptop = Machine::new("laptop", &[], &["--listen", &other]);
+    pair(&server, &laptop, &[&free]);
     laptop.hears(&server);
     let message = laptop.sends(&server, "Say how this came");
     let answer = laptop.answered(&message);
