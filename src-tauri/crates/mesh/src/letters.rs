@@ -44,9 +44,7 @@ impl<S: Sealing> Node<S> {
         let lane = self.state.lanes.get(&to).unwrap_or(&none);
         let (number, before) = (lane.last + 1, lane.chain);
         if lane.waiting.len() >= WAITING_MAX {
-            return Err(Error::Refused(
-                "too many messages wait for that machine already: turn it on, or carry them there with `hermit mesh export`",
-            ));
+            return Err(Error::Refused("too many messages wait for this machine"));
         }
         if !fits(&text(&Letter { number, ..self.loose(to, says.clone()) })?) {
             return Err(Error::TooLarge);
