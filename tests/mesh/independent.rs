@@ -59,6 +59,7 @@ fn over_a_relay_that_nobody_here_wrote_machines_pair_work_and_catch_up() {
     let message = laptop.sends(&server, "Who carries this?");
     until("the relay has it", || laptop.message(&message)["state"] == "accepted");
     server.serve();
-    assert_eq!(laptop.answered(&message), "By a stranger.");
+    let answer = laptop.answered(&message);
+    assert!(answer.contains("By a stranger."), "{answer}");
     assert_eq!(server.tasks("Who carries this?").len(), 1);
 }

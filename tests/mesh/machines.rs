@@ -1,4 +1,5 @@
-//! A machine of the mesh: a store with keys and SOUL.md, a folder that others may send goals to, and the process that serves it.
+//! A machine of the mesh: a store with keys and SOUL.md, a folder that others may send goals to where it has a model for them, and the
+//! process that serves it.
 
 use crate::journeys::attached::Served;
 use crate::journeys::stage::{Ran, Stage, until};
@@ -7,14 +8,15 @@ use serde_json::Value;
 use std::process::{Child, Command, Stdio};
 use testkit::Lines;
 
-/// The alias of the folder that each machine offers.
+/// The alias of the folder that a machine with a model offers.
 pub const FOLDER: &str = "work";
 
 /// A machine.
 pub struct Machine {
+    // Ended before its folder is taken away.
+    served: Option<Served>,
     pub stage: Stage,
     pub name: &'static str,
-    served: Option<Served>,
 }
 
 impl Machine {
@@ -26,7 +28,7 @@ impl Machine {
         let edited = stage.hermit(&["identity", "edit", file.to_str().expect("UTF-8")]).ends(4).json();
         yes(&stage, &asked(&edited).1);
         std::fs::remove_file(&file).expect("it is there");
-        let mut machine = Self { stage, name, served: None };
+        let mut machine = Self { served: None, stage, name };
         machine.sets(relays, more);
         machine.serve();
         machine

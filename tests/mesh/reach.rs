@@ -27,14 +27,16 @@ fn what_is_said_while_a_machine_is_off_or_every_relay_is_cut_waits_and_comes_onc
     assert!(laptop.message(&message)["accepted_by"].as_str().is_some_and(|by| by.starts_with("ws://")));
     drop(one);
     server.serve();
-    assert_eq!(laptop.answered(&message), "The answer is 42.", "by the relay that is left");
+    let answer = laptop.answered(&message);
+    assert!(answer.contains("The answer is 42."), "by the relay that is left: {answer}");
     // Every relay is cut: it waits here, and says so.
     let address = two.address().to_owned();
     drop(two);
     let message = laptop.sends(&server, "And once more?");
     assert_eq!(laptop.message(&message)["state"], "queued");
     let _back = Relay::at(&address);
-    assert_eq!(laptop.answered(&message), "The answer is 42.");
+    let answer = laptop.answered(&message);
+    assert!(answer.contains("The answer is 42."), "{answer}");
     assert_eq!(server.tasks("What is the answer?").len(), 1);
     assert_eq!(server.tasks("And once more?").len(), 1);
 }
@@ -51,7 +53,8 @@ fn without_any_relay_machines_speak_directly_and_without_any_network_by_a_stick(
     pair(&server, &laptop, &[&free]);
     laptop.hears(&server);
     let message = laptop.sends(&server, "Say how this came");
-    assert_eq!(laptop.answered(&message), "By cable.");
+    let answer = laptop.answered(&message);
+    assert!(answer.contains("By cable."), "{answer}");
     // No network: neither hears the other, and a file goes to and fro.
     for machine in [&mut server, &mut laptop] {
         machine.ends();
@@ -75,9 +78,10 @@ fn without_any_relay_machines_speak_directly_and_without_any_network_by_a_stick(
         to.mesh(&["import", path]).ends(0);
     };
     carry(&laptop, &server);
-    until("it is done", || server.tasks("Say how that came").iter().any(|one| one["status"] == "succeeded"));
+    until("it is done", || server.tasks("Say how that came").iter().any(|one| one["status"] == "completed"));
     carry(&server, &laptop);
-    assert_eq!(laptop.answered(&message), "By cable.");
+    let answer = laptop.answered(&message);
+    assert!(answer.contains("By cable."), "{answer}");
     assert_eq!(server.tasks("Say how that came").len(), 1, "once");
     server
         .stage

@@ -19,13 +19,13 @@ impl<S: Sealing> Node<S> {
         match command {
             Command::Own { conversation } => {
                 if self.state.owner(&conversation).is_some() {
-                    return Err(Error::Refused("the conversation has an owner"));
+                    return Err(Error::Refused("the conversation is on a machine already"));
                 }
                 self.own(conversation, 1, false, chance)
             }
             Command::HandOver { conversation, to, head } => {
                 if !self.state.may_write(&conversation) {
-                    return Err(Error::Refused("the conversation is not this machine's"));
+                    return Err(Error::Refused("the conversation is not on this machine"));
                 }
                 let epoch = self.state.owner(&conversation).map_or(1, |(epoch, _)| epoch + 1);
                 let over = HandOver { conversation: conversation.clone(), epoch, head };
@@ -35,7 +35,7 @@ impl<S: Sealing> Node<S> {
             }
             Command::Take { conversation } => {
                 if self.state.may_write(&conversation) {
-                    return Err(Error::Refused("the conversation is this machine's"));
+                    return Err(Error::Refused("the conversation is on this machine already"));
                 }
                 let known = self.state.owner(&conversation).map_or(0, |(epoch, _)| epoch);
                 // An owner that handed over, to a machine that never took it, begins after that one.
@@ -50,7 +50,10 @@ impl<S: Sealing> Node<S> {
                 if self.route(input) {
                     Ok(())
                 } else {
-                    Err(Error::Refused("too many messages wait for an owner"))
+                    Err(Error::Refused(
+                        "too many messages wait already for a conversation of which nobody says where it is; take it with \
+                         `hermit mesh take`",
+                    ))
                 }
             }
             _ => Ok(()),

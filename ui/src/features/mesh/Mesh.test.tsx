@@ -208,10 +208,10 @@ test("200 messages and 200 receipts come in parts, and none falls between them",
   });
   const { user: person } = show(host, "/machines");
   await person.click(await screen.findByRole("button", { name: "Older receipts" }));
-  await waitFor(() => expect(screen.getAllByText(/^note \d+ of its log$/)).toHaveLength(60));
-  const numbers = screen.getAllByText(/^note \d+ of its log$/).map((one) => one.textContent);
+  await waitFor(() => expect(screen.getAllByText(/^entry \d+ of its log$/)).toHaveLength(60));
+  const numbers = screen.getAllByText(/^entry \d+ of its log$/).map((one) => one.textContent);
   expect(new Set(numbers).size).toBe(60);
-  expect(numbers.at(-1)).toBe("note 181 of its log");
+  expect(numbers.at(-1)).toBe("entry 181 of its log");
   expect(screen.getByRole("link", { name: "Receipt" }).getAttribute("href")).toContain(RECEIPT);
   await person.click(screen.getByRole("button", { name: "Older messages" }));
   await waitFor(() => expect(screen.getAllByText("Sort the photos")).toHaveLength(60));
@@ -237,7 +237,7 @@ test("a code is shown in large groups with what to type, counts down, and its en
   expect(code.getByText("hermit mesh pair K7QM-2XPDHJ --at wss://relay.example")).toBeTruthy();
   expect(code.getByRole("timer").textContent).toMatch(/^(10:00|9:5\d)$/);
   expect(await seriousFindings()).toEqual([]);
-  for (const [state, says] of [["wrong_code", /a different one, three times/], ["expired", /the code has expired/]] as const) {
+  for (const [state, says] of [["wrong_code", /not the one that was shown/], ["expired", /the code has expired/]] as const) {
     now = { ...NO_PAIRING, state };
     await client.invalidateQueries({ queryKey: ["mesh.pairing"] });
     expect(await screen.findByText(says)).toBeTruthy();

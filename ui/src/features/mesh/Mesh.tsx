@@ -50,7 +50,7 @@ function Off({ wasOn }: { wasOn: boolean }) {
       <ul className={styles.points}>
         <li>Turned on and paired with a code, a goal that you give on one machine runs on the one that has the folder, and its answer comes back.</li>
         <li>Each machine keeps its own policy, its own log and its own keys. A goal from another machine is asked about like any other.</li>
-        <li>Messages travel over relays that you name, or directly on the same network, or in a file that you carry. They are encrypted for the machine they are for: a relay learns when something was sent and roughly how large it is, and nothing of what it says.</li>
+        <li>Messages travel over relays that you name, or directly on the same network, or in a file that you carry. They are encrypted for the machine they are for: a relay learns which machine’s key a message is for, when it was sent and roughly how large it is, and nothing of what it says.</li>
       </ul>
     </section>
   );

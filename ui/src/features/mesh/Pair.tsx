@@ -62,7 +62,7 @@ function Now({ now, mesh }: { now: PairingState; mesh: Mesh }) {
 /** The end of a pairing, in words. */
 function End({ now, isOver }: { now: PairingState; isOver: boolean }) {
   if (now.state === "paired") return <Said tone="done">Paired with <Words of={now.name ?? "the other machine"} />. Both know each other, and either can withdraw the other.</Said>;
-  if (now.state === "wrong_code") return <Said tone="failed">Nobody was paired: the code that was typed was a different one, three times. Show a new code and type that.</Said>;
+  if (now.state === "wrong_code") return <Said tone="failed">Nobody was paired: the code that was typed is not the one that was shown, which counts no more. Show a new code and type that.</Said>;
   if (now.state === "expired" || isOver) return <Said tone="failed">Nobody was paired: the code has expired. Show a new one.</Said>;
   return null;
 }
@@ -75,7 +75,7 @@ function Shown({ code, left, at }: { code: string; left: number | null; at: read
       <Copyable text={code} />
       <p>On the other machine, open Machines, choose “Type a code” and write it there. Or run there:</p>
       <Copyable text={`hermit mesh pair ${code}${elsewhere}`} />
-      {at.length > 0 && <p>Both meet at <Words of={at.join(", ")} />. A machine that has none of these addresses is given them with the code.</p>}
+      {at.length > 0 && <p>Both meet at <Words of={at.join(", ")} />. On a machine that does not use any of these, type one of them with the code, under “Where both meet”.</p>}
       <p role="status">{left === null ? "It counts for one machine." : <>It counts for one machine, for <b role="timer">{leftClock(left)}</b> more.</>}</p>
       <p className={styles.note}>Type it only at a machine of yours: whoever types it first is paired.</p>
     </div>

@@ -51,7 +51,7 @@ function Row({ receipt: one }: { receipt: Receipt }) {
   return (
     <div className={styles.head}>
       <b>{one.receipt_id === null ? <Words of={nodeName(one)} /> : "This machine"}</b>
-      <span>note {many(one.number)} of its log</span>
+      <span>entry {many(one.number)} of its log</span>
       <Hash of={one.sha256} />
       <Time at={one.at} clock />
       {one.receipt_id !== null && <Link to="/lineage" search={{ of: one.receipt_id }}>Receipt</Link>}

@@ -75,8 +75,8 @@ function Form({ mesh }: { mesh: Mesh }) {
     <form className={styles.form} aria-label="This machine" onSubmit={(event) => { event.preventDefault(); if (because === null) set.give(wanted); }}>
       {lacksSoul && <Said tone="note">Machines know each other by the key of their instance, and this one has none yet. Write <Link to="/identity">SOUL.md</Link> first: who this instance is, in your words.</Said>}
       <TextField label="Name" value={name} placeholder="desktop" spellCheck={false} hint="As your other machines call it." onChange={(event) => setName(event.target.value)} />
-      <TextArea label="Relays" rows={2} value={relays} spellCheck={false} placeholder="wss://relay.example" hint="Where this machine reads, one a line, 8 at most. All of them are written to; one that answers is enough." onChange={(event) => setRelays(event.target.value)} />
-      <TextField label="Address on your network (optional)" mono value={listen} spellCheck={false} placeholder="192.168.1.5:7447" hint="Paired machines then reach this one without a relay. Nobody else is answered there." onChange={(event) => setListen(event.target.value)} />
+      <TextArea label="Relays" rows={2} value={relays} spellCheck={false} placeholder="wss://relay.example" hint="Where this machine reads, one a line, 7 at most. All of them are written to; one that answers is enough." onChange={(event) => setRelays(event.target.value)} />
+      <TextField label="Address on your network (optional)" mono value={listen} spellCheck={false} placeholder="192.168.1.5:7447" hint="Paired machines then reach this one without a relay. Nobody else is answered there, except while a code is shown." onChange={(event) => setListen(event.target.value)} />
       <Folders folders={folders} onChange={setFolders} />
       <Select
         label="Who works on goals of other machines" value={who} onChange={(event) => setWho(event.target.value === OTHER ? OTHER : STANDARD)}

@@ -15,8 +15,8 @@ export function Withdraw({ node, close }: { node: Node; close: () => void }) {
   const name = nodeName(node);
   return (
     <div className={styles.inner} role="group" aria-label={`Withdraw ${name}`}>
-      <p>From now on none of your machines believes <Words of={name} />: nothing that it says is read, its key gives no yes, and what waits for it never comes. Your other machines are told and draw a new shared key without it.</p>
-      <p>Do this for a machine that was lost, sold or taken. Nothing on it is erased. To use it again, pair it again.</p>
+      <p>From now on none of your machines believes <Words of={name} />: nothing that it says is read, its key gives no yes, and what waits for it never comes. Your other machines are told, and get a new shared key that it does not have.</p>
+      <p>Do this for a machine that was lost, sold or taken. Nothing on it is erased. This cannot be taken back: its key can never be paired again, so to use that machine again it needs a new store with a new key.</p>
       <TextField label="Reason (optional)" value={reason} hint="It stands in your log." onChange={(event) => setReason(event.target.value)} />
       <div className={styles.buttons}>
         <Button look="danger" because={withdraw.isPending ? "Withdrawing" : null} onClick={() => withdraw.mutate({ node: node.node, reason: reason.trim() === "" ? null : reason.trim() })}>Withdraw <Words of={name} /></Button>

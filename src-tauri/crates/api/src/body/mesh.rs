@@ -14,7 +14,7 @@ use kernel::command::mesh::MeshGoal;
 use kernel::command::person::mesh_subject;
 use kernel::mesh_registry::{MeshMessage, MeshRegistry};
 use ledger::CheckpointKind;
-use mesh::{Command, State};
+use mesh::Command;
 use model::ingress::Channel;
 use seal::Digest;
 use serde_json::{Value, json};
@@ -50,7 +50,6 @@ pub(crate) fn show(host: &dyn Host, _: Show) -> Result<Mesh, Error> {
         says: one.says.clone(),
         at: one.at.0,
     };
-    let waiting = registry.state().map_or(0, State::waiting);
     Ok(Mesh {
         on: set.on,
         name: set.name.or_else(|| registry.name().map(str::to_owned)),
@@ -61,7 +60,7 @@ pub(crate) fn show(host: &dyn Host, _: Show) -> Result<Mesh, Error> {
         folders: set.folders.into_iter().map(|(alias, at)| (alias, at.display().to_string())).collect(),
         model: set.model,
         ways: live.ways.iter().map(way).collect(),
-        waiting: u64::try_from(waiting).unwrap_or(u64::MAX),
+        waiting: registry.state().map_or(0, super::mesh_lists::waiting_for_all),
         alerts: registry.alerts().rev().map(alert).collect(),
     })
 }

@@ -6,9 +6,10 @@ use super::mesh_names::Names;
 use crate::convert::{all, opt, rows};
 use crate::{Host, Wire as _};
 use kernel::mesh_registry::{MeshMessage, MeshRegistry};
-use mesh::{NodeId, Peer, State};
+use mesh::{NodeId, Peer, Says, State};
 use model::UnixMs;
 use projections::{Ask, Cursor, rows as projected};
+use std::collections::BTreeSet;
 use wire::mesh::{Message, MessageList, Messages, Node, NodeList, Nodes, Receipt, ReceiptList, Receipts};
 use wire::{Error, Text};
 
@@ -52,12 +53,31 @@ pub(super) fn listed(host: &dyn Host) -> Result<NodeList, Error> {
     Ok(NodeList { nodes })
 }
 
-/// Letters for a machine that wait, and of those the ones that a relay has.
+/// Messages for a machine that wait, and of those the ones that a relay has. What machines tell each other by themselves is none, nor
+/// is what was given up; a conversation that passes with its message is one with it.
 fn waiting(state: &State, node: NodeId) -> (u64, u64) {
     let Some(lane) = state.lanes().get(&node) else { return (0, 0) };
-    let accepted = lane.waiting.values().filter(|letter| letter.accepted).count();
-    let number = |many: usize| u64::try_from(many).unwrap_or(u64::MAX);
-    (number(lane.waiting.len()), number(accepted))
+    let goals = lane.waiting.values().filter_map(|letter| match &letter.says {
+        Says::Input(input) => Some(input.conversation.as_str()),
+        _ => None,
+    });
+    let goals: BTreeSet<&str> = goals.collect();
+    let is_message = |says: &Says| match says {
+        Says::Input(_) | Says::Answer(_) | Says::Card(_) | Says::Decision(_) => true,
+        Says::HandOver(over) => !goals.contains(over.conversation.as_str()),
+        _ => false,
+    };
+    let (mut queued, mut accepted) = (0, 0);
+    for letter in lane.waiting.values().filter(|letter| is_message(&letter.says)) {
+        queued += 1;
+        accepted += u64::from(letter.accepted);
+    }
+    (queued, accepted)
+}
+
+/// Messages for all machines that wait.
+pub(super) fn waiting_for_all(state: &State) -> u64 {
+    state.lanes().keys().map(|node| waiting(state, *node).0).sum()
 }
 
 pub(crate) fn messages(host: &dyn Host, p: Messages) -> Result<MessageList, Error> {

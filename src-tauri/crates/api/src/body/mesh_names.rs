@@ -91,7 +91,7 @@ impl Names {
             ([], []) if !fits.is_empty() => Err(usage(format!("`{text}` is this machine; name another"))),
             ([], []) => Err(not_found("machine", text).hint(self.all())),
             ([], _) => Err(Error::new(Code::Conflict, format!("the machine `{text}` was withdrawn"))
-                .hint("give that machine a new key, and pair it again")),
+                .hint("its key is never believed again: a new store on that machine has a new key, and can be paired")),
             (several, _) => {
                 let all: Vec<String> =
                     several.iter().take(CANDIDATES_MAX).map(|node| self.shown(*node)).collect();

@@ -276,6 +276,13 @@ fn messages_are_told_as_far_as_they_came_and_page_by_page() {
         };
         kernel.record_mesh(&[queued], &[], None).unwrap();
     }
+    // What passes a conversation with its message, and what machines tell by themselves, is no message of its own.
+    let over =
+        mesh::HandOver { conversation: "conversation-3".to_owned(), epoch: 2, head: seal::Digest::ZERO };
+    for (number, says) in (4..).zip([Says::HandOver(over), Says::Settled { approval: "x".to_owned() }]) {
+        let queued = Fact::Queued { to: desk, number, says, at: UnixMs(0), before: seal::Digest::ZERO };
+        kernel.record_mesh(&[queued], &[], None).unwrap();
+    }
     let way = mesh::Way::Relay("wss://relay.example".to_owned());
     kernel.record_mesh(&[Fact::Accepted { to: desk, number: 2, way }], &[], None).unwrap();
     kernel.record_mesh(&[Fact::Opened { to: desk, upto: 1, chain: seal::Digest::ZERO }], &[], None).unwrap();

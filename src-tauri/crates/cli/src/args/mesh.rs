@@ -17,7 +17,9 @@ let approve.
 
 First steps, on both machines:
   hermit identity edit SOUL.md
-  hermit mesh on --name desk --relay wss://relay.example.org --folder notes=~/notes
+  hermit mesh on --name desk --relay wss://relay.example.org
+On the one that works, also a folder; goals there need a model (`hermit models use`, or `--model` here):
+  hermit mesh on --folder notes=~/notes
 Then a code, shown on one and typed on the other:
   hermit mesh pair
   hermit mesh pair ABCD-EFGHJK
@@ -135,7 +137,8 @@ machine counts here. Compare the fingerprint that `hermit mesh nodes` shows with
     /// Says which machines may hold a schedule: the first one that is here begins its tasks.
     #[command(after_help = "\
 Each of these machines has to have the schedule, under the same name, after your yes there, and this one has to be among them. \
-The first one holds it; when it was silent for longer than the term, the next one takes over, and gives it back.
+The first one holds it; when it was silent for longer than the term, and five minutes more because clocks differ, the next one \
+takes over, and gives it back.
 
 Examples:
   hermit mesh hold tidy desk laptop

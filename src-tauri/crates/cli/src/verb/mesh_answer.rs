@@ -15,7 +15,7 @@ use host::Session;
 use wire::mesh::{Approver, NodeList, Question, QuestionList, Questions};
 use wire::{Code, Error, exit};
 
-/// Fewer letters of an approval's identifier name too much by accident.
+/// Fewer letters of an identifier or a key name too much by accident.
 const LETTERS_MIN: usize = 4;
 /// Characters of a line of a card in the list; `answer` shows all of it.
 const LINE_CHARS: usize = 160;

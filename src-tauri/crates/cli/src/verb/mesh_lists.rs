@@ -105,8 +105,8 @@ fn here(one: &Node) -> String {
 fn waits(one: &Node) -> String {
     match (one.queued, one.accepted) {
         (0, _) => String::new(),
-        (queued, 0) => counted(queued, "letter"),
-        (queued, accepted) => format!("{}, {accepted} of them at a relay", counted(queued, "letter")),
+        (queued, 0) => counted(queued, "message"),
+        (queued, accepted) => format!("{}, {accepted} of them at a relay", counted(queued, "message")),
     }
 }
 
@@ -294,7 +294,7 @@ mod tests {
         };
         assert_eq!(
             (here(&node).as_str(), waits(&node).as_str()),
-            ("not heard", "2 letters, 1 of them at a relay")
+            ("not heard", "2 messages, 1 of them at a relay")
         );
         let here_now = Node { here_until: Some(1), load: Some(40), queued: 0, ..node };
         assert_eq!((here(&here_now).as_str(), waits(&here_now).as_str()), ("here, 40 % busy", ""));

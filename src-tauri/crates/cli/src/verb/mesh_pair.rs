@@ -123,9 +123,13 @@ fn came(stands: PairingState, shown: Option<i64>) -> Result<Option<PairingState>
         MeshPairingState::Paired => Ok(Some(stands)),
         MeshPairingState::Waiting if shown.is_none() || stands.until == shown => Ok(None),
         MeshPairingState::Waiting => failed("another code is shown since, so this one counts no more"),
-        MeshPairingState::WrongCode => failed("the code was wrong three times, so it counts no more"),
+        MeshPairingState::WrongCode => failed(
+            "the code that was typed is wrong: it is not the one that was shown, which counts no more now",
+        ),
         MeshPairingState::Expired => failed("the code has expired, and no machine was paired"),
-        MeshPairingState::None => failed("Hermit was started again, which ends a pairing"),
+        MeshPairingState::None => {
+            failed("no pairing is under way: Hermit was started again, or one of both machines was withdrawn")
+        }
     }
 }
 

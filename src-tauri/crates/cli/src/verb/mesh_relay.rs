@@ -21,11 +21,19 @@ pub(super) fn relay(context: &Context, listen: &str) -> Came {
         Error::new(Code::Failed, format!("cannot listen at `{at}`: {why}"))
             .hint("choose another with `--listen`")
     })?;
-    let url = format!("ws://{}", relay.address());
+    let at = relay.address();
+    let url = format!("ws://{at}");
     context.out.stream(&json!({ "url": url }))?;
     context.out.say(Tone::Bold, format!("A relay runs at {url}"));
     context.out.line("Name it on each machine that reaches it:");
-    context.out.line(format!("  hermit mesh on --relay {url}"));
+    // What listens everywhere is reached at none of these addresses but those that this machine has in its networks.
+    context.out.line(match at.ip().is_unspecified() {
+        true => format!(
+            "  hermit mesh on --relay ws://ADDRESS:{}, with the address of this machine in its network",
+            at.port()
+        ),
+        false => format!("  hermit mesh on --relay {url}"),
+    });
     context.out.say(
         Tone::Faint,
         "It keeps sealed messages in memory, and can read none of them. Ctrl-C ends it, and what it keeps is gone.",

@@ -130,7 +130,13 @@ impl Local {
             return Ok(());
         }
         let config = Config::load(&self.home).map_err(Error::to_wire)?;
-        chosen(&proposer(settings), &config, &self.home).map(|_| ())
+        chosen(&proposer(settings), &config, &self.home).map(|_| ()).map_err(|error| match settings.model {
+            Some(_) => error,
+            None => error.hint(
+                "goals of other machines need a model: name one with `hermit mesh on --model ADDRESS`, choose a default one with \
+                 `hermit models use ADDRESS`, or offer no folder",
+            ),
+        })
     }
 
     fn kept_mesh(&self, settings: &MeshSettings) -> Result<(), wire::Error> {

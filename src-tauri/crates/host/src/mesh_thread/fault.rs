@@ -13,7 +13,7 @@ pub enum Fault {
     #[error(transparent)]
     Keys(#[from] keychain::Error),
     /// There is no node now.
-    #[error("the mesh stands still: {0}")]
+    #[error("the mesh is stopped on this machine: {0}")]
     Still(String),
 }
 
@@ -24,9 +24,13 @@ impl Fault {
         match self {
             Self::Kernel(error) => api::of_kernel(error),
             Self::Keys(error) => crate::Error::Keys(error).to_wire(),
-            Self::Node(mesh::Error::NotPaired(_)) => wire::Error::new(wire::Code::NotFound, message),
-            Self::Node(mesh::Error::TooLarge) => wire::Error::new(wire::Code::TooLarge, message),
-            Self::Node(_) | Self::Still(_) => wire::Error::new(wire::Code::Conflict, message),
+            Self::Node(mesh::Error::NotPaired(_)) => wire::Error::new(wire::Code::NotFound, message)
+                .hint("`hermit mesh nodes` lists the machines that are paired"),
+            Self::Node(mesh::Error::TooLarge) => wire::Error::new(wire::Code::TooLarge, message)
+                .hint("put the text into a file on the other machine, and name the file"),
+            Self::Node(_) => wire::Error::new(wire::Code::Conflict, message),
+            Self::Still(_) => wire::Error::new(wire::Code::Conflict, message)
+                .hint("it begins again by itself once that is over; `hermit mesh show` tells how it stands"),
         }
     }
 }
