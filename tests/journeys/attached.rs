@@ -69,12 +69,7 @@ impl Served {
     }
 
     /// The same: status, head and body of the answer. Null is no body.
-    pub fn exchange(
-        &self,
-        lines: &str,
-        (method, path): (&str, &str),
-        body: &Value,
-    ) -> (u16, String, String) {
+    pub fn exchange(&self, lines: &str, (method, path): (&str, &str), body: &Value) -> (u16, String, String) {
         let address = self.told["address"].as_str().expect("an address");
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let mut stream = TcpStream::connect(address).expect("a connection");

@@ -43,8 +43,8 @@ mod peers;
 pub mod port;
 mod schedules;
 pub mod sealed;
-mod slots;
 mod shown;
+mod slots;
 pub mod state;
 mod words;
 
