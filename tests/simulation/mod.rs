@@ -2,6 +2,7 @@
 //!
 //! What must hold afterwards is in [`audit`]; how a world dies and comes back is in [`sim`].
 
+mod asked_clocks;
 mod audit;
 mod bursts;
 mod disk;

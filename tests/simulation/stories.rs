@@ -1,7 +1,6 @@
 //! What people do with Hermit, in small stories that together pass every durable boundary there is.
 
 use super::sim::{Sim, Step, Stop};
-use kernel::command::anchors::{AnchorTerms, ToAnchor};
 use kernel::command::ingest::Incoming;
 use kernel::command::submit::{Reasoning, Submission};
 use kernel::{DriveOutcome, Waiting};
@@ -28,7 +27,7 @@ pub struct Story {
     pub steps: &'static [Step],
 }
 
-const NOTHING: &[(&str, &str)] = &[];
+pub const NOTHING: &[(&str, &str)] = &[];
 const TWO: &[(&str, &str)] = &[("a.txt", "one"), ("c.txt", "old")];
 
 const THREE: &[(&str, &str)] = &[("a.txt", "one"), ("c.txt", "old"), ("e/f.txt", "three")];
@@ -44,7 +43,7 @@ pub const MIXED: Story =
 pub const ALL: &[Story] = &[
     Story { name: "change", before: TWO, steps: &[give_change, allow_change, drive_change] },
     Story { name: "collect", before: TWO, steps: &[give_change, allow_change, drive_change, later, collect] },
-    Story { name: "refuse", before: NOTHING, steps: &[give_refuse, refuse] },
+    Story { name: "refuse", before: NOTHING, steps: &[give_refuse, |sim| refuse_what(sim, "refuse")] },
     Story { name: "drift", before: TWO, steps: &[give_drift, allow_drift, meddle_a, drive_drift] },
     Story { name: "undo", before: NOTHING, steps: &[give_undo, finish_undo, undo, finish_undoing] },
     Story {
@@ -67,7 +66,7 @@ pub const ALL: &[Story] = &[
         steps: &[give_unknown, allow_unknown, die_unseen, meddle_n, find_out],
     },
     SEND,
-    Story { name: "anchor", before: NOTHING, steps: &[give_anchor, refuse_anchor] },
+    super::asked_clocks::ANCHOR,
 ];
 
 /// A command that can be told apart from its own repetition.
@@ -178,11 +177,7 @@ fn give_refuse(sim: &mut Sim) -> Result<(), Stop> {
     give(sim, "refuse", answers(vec![write("n.txt", "x"), done("not done")]))
 }
 
-fn refuse(sim: &mut Sim) -> Result<(), Stop> {
-    refuse_what(sim, "refuse")
-}
-
-fn refuse_what(sim: &mut Sim, name: &str) -> Result<(), Stop> {
+pub fn refuse_what(sim: &mut Sim, name: &str) -> Result<(), Stop> {
     let task = sim.task(name);
     if let DriveOutcome::Waiting(Waiting::Approval(id)) = sim.kernel().drive(task)? {
         sim.world.person.deny(sim.kernel(), task, id, "not here")?;
@@ -499,23 +494,4 @@ fn allow_send(sim: &mut Sim) -> Result<(), Stop> {
 
 fn drive_send(sim: &mut Sim) -> Result<(), Stop> {
     drive(sim, "send").map(drop)
-}
-
-fn give_anchor(sim: &mut Sim) -> Result<(), Stop> {
-    let authorities = vec![sim.server.get_or_insert_with(Server::agreeing).url("/stamp")];
-    let terms = AnchorTerms { authorities, ..AnchorTerms::default() };
-    let (_, made) = sim.kernel().stamp_anchor(&terms, (ToAnchor::Head, &[]), (Channel::Cli, "anchor"))?;
-    let asks = made.first().expect("a clock is set").task_id;
-    let known = sim.tasks.insert("anchor", asks);
-    assert!(known.is_none_or(|known| known == asks), "{}: one clock is asked by two tasks", sim.name);
-    Ok(())
-}
-
-fn refuse_anchor(sim: &mut Sim) -> Result<(), Stop> {
-    refuse_what(sim, "anchor")?;
-    sim.kernel().settle_anchors()?;
-    let registry = sim.kernel().anchor_registry();
-    let open = registry.all().flat_map(|record| record.clocks.values()).any(|clock| clock.is_asked);
-    assert!(!open, "{}: an anchor that nobody allowed is open", sim.name);
-    Ok(())
 }

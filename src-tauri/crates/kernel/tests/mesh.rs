@@ -155,6 +155,17 @@ fn signed_anew(
     Envelope::sign(conversation_id, node_id, payload, signer).unwrap()
 }
 
+/// The oldest delivery that is a message; what came before it is settled.
+fn next_input(kernel: &kernel::Kernel) -> (u64, Vec<Delivered>) {
+    loop {
+        let (number, deliver) = kernel.next_mesh_delivery().unwrap();
+        if deliver.iter().any(|one| matches!(one, Delivered::Input { .. })) {
+            return (number, deliver);
+        }
+        kernel.record_mesh(&[], &[], Some(number)).unwrap();
+    }
+}
+
 #[conforms::conforms(part = "HV-3.1-3")]
 #[test]
 fn what_is_unsigned_or_foreign_or_for_a_folder_that_is_not_there_begins_nothing_and_says_why() {
@@ -200,13 +211,7 @@ fn what_is_unsigned_or_foreign_or_for_a_folder_that_is_not_there_begins_nothing_
     for (input, why) in &all {
         let delivered = Delivered::Input { input: input.clone(), epoch: 1 };
         kernel.record_mesh(&[], std::slice::from_ref(&delivered), None).unwrap();
-        let (number, deliver) = loop {
-            let (number, deliver) = kernel.next_mesh_delivery().unwrap();
-            if deliver.iter().any(|one| matches!(one, Delivered::Input { .. })) {
-                break (number, deliver);
-            }
-            kernel.record_mesh(&[], &[], Some(number)).unwrap();
-        };
+        let (number, deliver) = next_input(kernel);
         assert_eq!(deliver, [delivered.clone()]);
         let done = kernel.deliver_mesh(&delivered, &server.terms()).unwrap();
         assert!(done.drive.is_empty());

@@ -129,7 +129,6 @@ with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhe
     StepStatusChanged ("step.status_changed", 1, Step, |b| b.about_step_id) {
         about_step_id: StepId, from: StepStatus, to: StepStatus, reason: String,
     }
-
     // Attempts, leases, the loop.
     /// An attempt is numbered.
     AttemptCreated ("attempt.created", 1, Attempt, |b| b.attempt.attempt_id) { attempt: StepAttempt }
@@ -467,8 +466,7 @@ with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhe
         store_id: String, look: u64, through: u64, waiting: Vec<TaskId>, marks: Vec<HistoryMark>,
         proposed_in: Option<TaskId>; since shapes: Vec<ShapeMark>, drafts: Vec<DraftMark>
     }
-    /// An act of an answer went well, and the answer asks for more: the next request of it is in hand. So many of its
-    /// proposals are behind it, and so many are not (HV-3.2-2, -3).
+    /// An act of an answer went well, and its next request is in hand: how many are behind it, and how many are not (HV-3.2-2, -3).
     AnswerContinued ("attempt.answer_continued", 1, Attempt, |b| b.about_attempt_id) {
         about_attempt_id: AttemptId, answer: ArtifactRef, taken: u32, left: u32,
     }

@@ -9,6 +9,8 @@ export type Show = Record<string, never>;
 export interface Set {
   /** Whether it is on; turned off, nothing is sent and nothing heard. */
   on?: boolean | null;
+  /** Whether it leaves, which turns it off: what waits for other machines is let go of. Turned on again it speaks with the key that the instance has then; with another one than before it is paired anew. */
+  leave?: boolean;
   /** As its person calls it. */
   name?: string | null;
   /** Addresses of relays at which it reads, `wss://…`. */

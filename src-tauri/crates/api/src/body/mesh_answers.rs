@@ -55,6 +55,7 @@ fn question(names: &Names, one: &MeshQuestion, packet: &[u8]) -> Result<Option<Q
 }
 
 pub(crate) fn answer(host: &dyn Host, p: Answer) -> Result<QuestionList, Error> {
+    host.kernel()?;
     let Some(signed) = p.signed.as_deref() else {
         return Err(usage("an answer is signed with the approval key of this machine")
             .hint("answer at a terminal: `hermit mesh answer`"));

@@ -11,7 +11,6 @@ fn questions(home: &Home, task: &str, approval: &str, receipt: &str, artifact: &
     vec![
         ("task.list", json!({})),
         ("task.list", json!({ "status": ["completed", "blocked"], "limit": 1 })),
-        ("task.list", json!({ "search": "wrote" })),
         ("task.list", json!({ "group": "done", "search": "wrote" })),
         ("task.count", json!({})),
         ("task.steps", json!({ "status": "succeeded" })),

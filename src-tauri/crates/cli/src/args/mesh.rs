@@ -29,6 +29,9 @@ pub enum MeshVerb {
     On(Box<MeshOn>),
     /// Turns the mesh off: nothing is sent and nothing is heard.
     Off {
+        /// Leave the mesh as well: what waits for other machines is let go of, and the key after the next rotation is paired anew.
+        #[arg(long)]
+        leave: bool,
         #[command(flatten)]
         person: PersonArgs,
     },

@@ -26,9 +26,14 @@ const ROWS: u32 = 30;
 pub fn mesh(context: &Context, verb: MeshVerb) -> Came {
     match verb {
         MeshVerb::On(args) => on(context, *args),
-        MeshVerb::Off { person } => {
-            let off = Set { on: Some(false), ..Set::default() };
-            let says = "The mesh is off: nothing is sent and nothing is heard. Machines stay paired.";
+        MeshVerb::Off { leave, person } => {
+            let off = Set { on: Some(false), leave, ..Set::default() };
+            let says = match leave {
+                true => {
+                    "This machine left the mesh: nothing is sent and nothing is heard. Turned on again it speaks with the key that the instance has then."
+                }
+                false => "The mesh is off: nothing is sent and nothing is heard. Machines stay paired.",
+            };
             changed(context, |session| set(context, session, &person, off), |out, _| out.line(says))
         }
         MeshVerb::Show => answered(context, &told(context, &Show {})?, mesh_lists::stands),
@@ -85,6 +90,7 @@ fn on(context: &Context, args: MeshOn) -> Came {
         listen: args.listen,
         folders: some(args.folders).map(|named| folders(&named)).transpose()?,
         model: args.model,
+        leave: false,
         signed: None,
     };
     let session = context.writing(Signs::No)?;

@@ -184,6 +184,15 @@ impl api::Mesh for Local {
                 *path = super::folders::to_work_in(&self.home, path)?;
             }
         }
+        if wanted.leave {
+            if wanted.on == Some(true) {
+                return Err(wire::Error::new(
+                    Code::Usage,
+                    "a machine that leaves the mesh is not turned on with it",
+                ));
+            }
+            settings.on = false;
+        }
         if settings.on {
             if !before.on || wanted.folders.is_some() || wanted.model.is_some() {
                 self.can_work(&settings)?;
@@ -202,6 +211,9 @@ impl api::Mesh for Local {
             if let Err(error) = self.apply_mesh(owned, before) {
                 tracing::warn!(%error, "the mesh is not as it was before");
             }
+        }
+        if wanted.leave && applied.is_ok() {
+            owned.kernel.leave_mesh().map_err(api::of_kernel)?;
         }
         applied
     }

@@ -496,6 +496,5 @@ fn the_rest_of_the_closed_lists() {
             "mesh",
         ]
     );
-    let is_itself = |point: &Point| point.as_str().parse().ok() == Some(*point);
-    assert!(Point::ALL.iter().all(is_itself), "each reads as itself, and none twice");
+    assert!(Point::ALL.iter().all(|point| point.as_str().parse().ok() == Some(*point)));
 }

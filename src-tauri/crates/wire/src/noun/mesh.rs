@@ -13,6 +13,10 @@ params! {
     Set {
         /// Whether it is on; turned off, nothing is sent and nothing heard.
         on: Option<bool>,
+        /// Whether it leaves, which turns it off: what waits for other machines is let go of. Turned on again it speaks with the key
+        /// that the instance has then; with another one than before it is paired anew.
+        #[serde(default)]
+        leave: bool,
         /// As its person calls it.
         name: Option<String>,
         /// Addresses of relays at which it reads, `wss://…`.
