@@ -345,7 +345,10 @@ impl MeshRegistry {
             }
             // It waits for an owner to be known, and goes another way then.
             Fact::Held(input) => {
-                if let Some(message) = self.message_mut(&input.id()).filter(|one| one.is_outgoing) {
+                // What was for a machine that was withdrawn goes nowhere until somebody takes its conversation.
+                let is_lost = |one: &MeshMessage| one.never == Some(NeverReason::Withdrawn);
+                let message = self.message_mut(&input.id());
+                if let Some(message) = message.filter(|one| one.is_outgoing && !is_lost(one)) {
                     (message.state, message.never) = (DeliveryState::Queued, None);
                 }
             }
