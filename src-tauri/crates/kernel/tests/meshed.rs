@@ -264,7 +264,7 @@ fn a_time_begins_at_the_machine_that_holds_it_and_is_settled_at_the_other() {
     assert_eq!(record(&machines[1].world).slots.passed_over, 2);
 }
 
-#[conforms("HV-3.5-3")]
+#[conforms(part = "HV-3.5-3")]
 #[test]
 fn when_the_holder_dies_the_next_runs_what_it_missed_and_gives_it_back() {
     let mut machines = held(&|_| {});
