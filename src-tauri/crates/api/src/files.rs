@@ -23,7 +23,10 @@ pub(crate) fn absolute(what: &str, text: &str) -> Result<PathBuf, Error> {
 }
 
 /// Opens a file for reading. What is no file is not opened, or not waited for: a pipe would wait for its other end.
-pub(crate) fn open(path: &Path) -> Result<File, Error> {
+///
+/// # Errors
+/// [`Code::Usage`] for what is no regular file; [`Code::NotFound`].
+pub fn open(path: &Path) -> Result<File, Error> {
     let shown = path.display();
     let no_file = || usage(format!("`{shown}` is no regular file"));
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {

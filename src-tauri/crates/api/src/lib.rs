@@ -59,7 +59,7 @@ pub use error::{
     Wire, failed, no_host, no_store, not_found, of_artifacts, of_kernel, of_ledger, of_projections, of_proof,
     usage,
 };
-pub use files::broken_off;
+pub use files::{broken_off, open as open_file};
 pub use fold::store_state;
 pub use host::{BundleSigners, ChatAccount, Chats, Flow, Host, LoginStands, Logins, ModelBox, Stands};
 pub use kernel::hunks;

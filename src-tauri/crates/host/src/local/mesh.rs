@@ -304,30 +304,9 @@ fn written(path: &Path, file: &[u8]) -> Result<(), wire::Error> {
 
 /// Reads a file, as far as one that is carried may be long. A pipe is not waited for.
 fn read(path: &Path) -> Result<Vec<u8>, wire::Error> {
-    let shown = path.display();
-    let no_file = || wire::Error::new(Code::Usage, format!("`{shown}` is no regular file"));
-    let failed = |e: std::io::Error| match e.kind() {
-        std::io::ErrorKind::NotFound => {
-            wire::Error::new(Code::NotFound, format!("there is no file `{shown}`"))
-        }
-        _ => Error::io("read", path, &e).to_wire(),
-    };
-    let mut options = std::fs::OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(
-        &mut options,
-        i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default(),
-    );
-    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Err(no_file());
-    }
-    let opened = options.open(path).map_err(failed)?;
-    if !opened.metadata().map_err(failed)?.is_file() {
-        return Err(no_file());
-    }
     let (mut file, most) = (Vec::new(), carry::CARRY_BYTES_MAX as u64);
-    opened.take(most + 1).read_to_end(&mut file).map_err(failed)?;
+    let read = api::open_file(path)?.take(most + 1).read_to_end(&mut file);
+    read.map_err(|e| Error::io("read", path, &e).to_wire())?;
     Ok(file)
 }
 

@@ -231,7 +231,7 @@ impl Kernel {
         let files = payload.attachments.iter().map(|one| one.artifact_id).collect();
         let encloses = Encloses { files, ..Encloses::default() };
         let said = match target {
-            Some(task) => self.hear_for(task, &payload.body, (key.as_str(), &encloses)),
+            Some(task) => self.hear_for(task, &payload.body, (Channel::Chat, key.as_str()), &encloses),
             None => self.begin_task(record, sender, &payload.body, (key.clone(), encloses)),
         };
         match said {
@@ -257,15 +257,16 @@ impl Kernel {
     }
 
     /// Words for a task that is at work: the answer to its one question, or input.
-    fn hear_for(
+    pub(super) fn hear_for(
         &self,
         task: TaskId,
         text: &str,
-        (key, encloses): (&str, &Encloses),
+        (channel, key): (Channel, &str),
+        encloses: &Encloses,
     ) -> Result<TaskId, Error> {
         let is_known = self.reader.by_idempotency_key(&format!("ingress:{key}"))?.is_some();
         let question = if is_known { None } else { question_of(&self.load(task)?) };
-        let sender = Sender::from(Channel::Chat);
+        let sender = Sender::from(channel);
         match question.filter(|_| encloses.is_bare()) {
             Some(question) => {
                 let with = Enclosed::default();

@@ -1,15 +1,12 @@
 //! Goals of other machines, and goals for them. A person said them at a machine that a person paired with this one, and the key of
 //! that machine's log signed them: so they are words of that person (decision 307). They begin work and allow none of its acts.
 
-use super::super::add_input::{Note, Words, noted};
-use super::super::enclose::Enclosed;
+use super::super::enclose::Encloses;
 use super::super::firing::OWN_KEYS;
-use super::super::inbound_use::question_of;
 use super::super::submit::Submission;
 use super::{MeshDone, MeshGoal, MeshSent, MeshTerms, not_joined};
 use crate::kernel::{Kernel, lock};
 use crate::mesh_registry::MeshRegistry;
-use crate::sender::Sender;
 use crate::{Error, redaction};
 use mesh::{Answer, Command, FIELD_BYTES_MAX, FORMAT, Input, Letter, NodeId, Says, State};
 use model::body::{ConversationOpened, KeyPurpose, MeshTaken};
@@ -239,7 +236,10 @@ impl Kernel {
                 open.iter().filter(|row| row.channel == Channel::Mesh).map(|row| row.task_id).collect();
             match own.as_slice() {
                 [] => {}
-                [one] => return self.hear_from_afar(*one, body, key).map(|task| (task, false)),
+                [one] => {
+                    let words = self.hear_for(*one, body, (Channel::Mesh, key), &Encloses::default());
+                    return words.map(|task| (task, false));
+                }
                 _ => {
                     return Err(Error::Conflict(
                         "Several tasks of this conversation are at work there: send it as a goal of its own, without the \
@@ -268,23 +268,6 @@ impl Kernel {
             ..Submission::of(goal, workspace_id, reasoning, Channel::Mesh, key.to_owned())
         })?;
         Ok((made.task_id, true))
-    }
-
-    /// Words for a task that is at work: the answer to its one question, or input.
-    fn hear_from_afar(&self, task: TaskId, text: &str, key: &str) -> Result<TaskId, Error> {
-        let sender = Sender::from(Channel::Mesh);
-        match question_of(&self.load(task)?) {
-            Some(question) => {
-                let with = Enclosed::default();
-                let why = "the task waits for one answer of who began it";
-                let words = Words { why, with: Some(&with), ..noted(text, sender, key)? };
-                self.answer_as(task, question, words)?;
-            }
-            None => {
-                self.steer(task, &Note::of(text, sender, key))?;
-            }
-        }
-        Ok(task)
     }
 
     /// The folder of a goal, by the alias that a person gave it here. No path is told.
