@@ -134,13 +134,16 @@ pub fn test(place: &Place, dir: &Path) -> Result<Count, Problem> {
             if ended && again.failed == 0 {
                 suite.passed += suite.failed;
                 (suite.failed, clean) = (0, true);
+                suite.failures.clear();
                 count.second_try.extend(files);
             }
         }
         let broken = usize::from(!clean && suite.failed == 0);
         if broken > 0 {
             say(&format!("the tests of `{folder}` did not come to their end"));
+            count.failures.push(format!("{folder} did not come to its end"));
         }
+        count.failures.extend(suite.failures);
         count.took.push((begun.elapsed().as_secs(), folder.to_owned()));
         count.passed += suite.passed;
         count.skipped += suite.skipped;
@@ -164,6 +167,8 @@ fn ran(vitest: &mut Command) -> Result<(Count, bool, Vec<String>), Problem> {
         println!("{line}");
         add(&mut count, &line);
         files.extend(file_of_failed(&line).map(str::to_owned));
+        let file = files.last().map_or("", String::as_str);
+        count.failures.extend(name_of_failed(&line).map(|name| format!("{file}: {name}")));
     }
     let status = child.wait().map_err(|e| format!("the tests were lost: {e}"))?;
     Ok((count, status.success(), files))
@@ -173,6 +178,11 @@ fn ran(vitest: &mut Command) -> Result<(Count, bool, Vec<String>), Problem> {
 fn file_of_failed(line: &str) -> Option<&str> {
     let (file, rest) = line.trim_start().strip_prefix("\u{276f} ")?.split_once(" (")?;
     rest.contains(" failed)").then_some(file)
+}
+
+/// Reads `× a title 20ms`, which follows the line of its file; in any other line no test has failed.
+fn name_of_failed(line: &str) -> Option<&str> {
+    line.trim_start().strip_prefix("\u{d7} ")
 }
 
 /// Reads `Tests  1 failed | 36 passed (37)`; any other line counts nothing.
@@ -213,5 +223,7 @@ mod tests {
         assert_eq!(file_of_failed(failed), Some("screens.test.ts"));
         assert_eq!(file_of_failed(" \u{2713} tools.test.ts (4 tests) 55890ms"), None);
         assert_eq!(file_of_failed(" \u{276f} tools.test.ts (4 tests | 1 skipped) 55890ms"), None);
+        assert_eq!(name_of_failed("   \u{d7} a person is asked 20312ms"), Some("a person is asked 20312ms"));
+        assert_eq!(name_of_failed("   \u{2713} a person is asked 20312ms"), None);
     }
 }

@@ -35,6 +35,8 @@ pub struct Count {
     pub skipped: usize,
     /// Names of tests among the passed that had failed before.
     pub second_try: Vec<String>,
+    /// What failed, by its name, so far as the runners said one.
+    pub failures: Vec<String>,
     /// What took how many seconds.
     pub took: Vec<(u64, String)>,
 }
@@ -74,6 +76,9 @@ pub fn test(place: &Place, words: &[String]) -> Result<ExitCode, Problem> {
     for test in &count.second_try {
         say(&format!("passed only on its second try, so it is to be mended: {test}"));
     }
+    for test in &count.failures {
+        say(&format!("failed: {test}"));
+    }
     count.took.sort_by_key(|(seconds, _)| std::cmp::Reverse(*seconds));
     for (seconds, what) in count.took.iter().take(LONGEST) {
         say(&format!("{seconds} s: {what}"));
@@ -112,6 +117,7 @@ fn add_pages(place: &Place, dir: &Path, count: &mut Count) {
             count.failed += more.failed;
             count.skipped += more.skipped;
             count.second_try.extend(more.second_try);
+            count.failures.extend(more.failures);
             count.took.extend(more.took);
         }
         Err(problem) => {
@@ -142,6 +148,7 @@ fn run_tests(place: &Place, words: &[String], dir: &Path) -> Result<(Count, bool
     let (mut count, failed, clean) = count_lines(&mut cargo, SILENCE)?;
     count.took.extend(built);
     if clean || !words.is_empty() || failed.len() != count.failed || failed.len() > SECOND_TRIES {
+        count.failures = failed;
         return Ok((count, clean));
     }
     // A busy machine makes a test fail that is about time; a defect fails twice. Which it was is said.
@@ -153,6 +160,8 @@ fn run_tests(place: &Place, words: &[String], dir: &Path) -> Result<(Count, bool
         count.passed += failed.len();
         count.failed = 0;
         count.second_try = failed;
+    } else {
+        count.failures = failed;
     }
     Ok((count, passed))
 }
