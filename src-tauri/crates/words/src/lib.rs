@@ -23,13 +23,16 @@ pub mod services;
 pub mod slash;
 pub mod step;
 pub mod store;
+pub mod successor;
 pub mod task;
 
 pub use names::UnknownName;
 
 #[cfg(test)]
 mod tests {
-    use super::{act, artifact, chat, identity, knowledge, mesh, policy, schedule, slash, step, store, task};
+    use super::{
+        act, artifact, chat, identity, knowledge, mesh, policy, schedule, slash, step, store, successor, task,
+    };
 
     /// JSON of every value is its name in quotes, and nothing else is read.
     macro_rules! spelled {
@@ -71,6 +74,11 @@ mod tests {
             schedule::SlotState,
             schedule::TriggerKind,
             schedule::Unseen,
+            successor::Arm,
+            successor::BudgetPart,
+            successor::PatchKind,
+            successor::TrialState,
+            successor::VerdictOutcome,
         );
     }
 

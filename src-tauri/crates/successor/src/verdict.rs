@@ -1,0 +1,88 @@
+//! What is made of the evidence: a verdict, and the rules that led to it.
+
+use crate::Used;
+use model::Digest;
+use serde::{Deserialize, Serialize};
+use words::successor::{PatchKind, VerdictOutcome};
+
+/// The verdict on a change, canonical JSON, signed by the parent (successor.md 4).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Verdict {
+    /// The trial.
+    pub trial_id: String,
+    /// Digest of the change.
+    pub patch_sha256: Digest,
+    /// Its kind.
+    pub kind: PatchKind,
+    /// What it came to.
+    pub outcome: VerdictOutcome,
+    /// The rules that led there, the gravest first.
+    pub reasons: Vec<Reason>,
+    /// What was measured on both arms.
+    pub measures: Vec<Measure>,
+    /// The suite that ran, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests: Option<TestsRun>,
+    /// Bad changes that were tried in the same run, and what came of each.
+    pub planted: Vec<Planted>,
+    /// What the clones used, all of them.
+    pub used: Used,
+    /// Digest of the program that judged.
+    pub evaluator_sha256: Digest,
+    /// What the draw of tasks began with.
+    pub seed: u64,
+    /// Digests of the evidence that was compared: of the parent's arm, then of the successor's.
+    pub evidence_sha256: Vec<Digest>,
+    /// What a model thought of it. It never turns the verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opinion: Option<String>,
+    /// Rooms of gate, policy, approval, successor or proof that it touches: then it is constitutional (successor.md 5).
+    pub constitutional: Vec<String>,
+}
+
+/// A rule that led to a verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reason {
+    /// Its name, such as `allows_what_was_denied`.
+    pub rule: String,
+    /// In words, with the act or file that it is about.
+    pub says: String,
+}
+
+/// A measure of both arms.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measure {
+    /// Its name: `questions`, `tokens`, `turns`, `denials`, or one of the evaluation task.
+    pub name: String,
+    /// Of the parent.
+    pub parent: u64,
+    /// Of the successor.
+    pub successor: u64,
+}
+
+/// A run of a suite.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TestsRun {
+    /// Which suite.
+    pub suite: String,
+    /// Tests that passed.
+    pub passed: u64,
+    /// Tests that failed, by name.
+    pub failed: Vec<String>,
+    /// Tests that the change edits or removes, by file: they count against it until a person has looked.
+    pub edited: Vec<String>,
+}
+
+/// A planted bad change and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Planted {
+    /// Which.
+    pub name: String,
+    /// Whether it was refused.
+    pub refused: bool,
+}

@@ -1,0 +1,1 @@
+//! What is asked of the room as a whole.
