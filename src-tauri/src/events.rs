@@ -142,6 +142,8 @@ fn listen(app: &AppHandle) {
         }
         let Ok(session) = store.session() else { return };
         let Some(notices) = session.listen() else {
+            // Either its host has no place for one more, or it ended before it was heard: then its place is taken.
+            session.follow();
             std::thread::sleep(AGAIN);
             continue;
         };

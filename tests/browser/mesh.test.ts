@@ -149,7 +149,7 @@ test("a goal of one page runs in the folder of the other machine, is asked about
   await soundPicture(laptop.page, "machines-answered");
   await desk.go("/machines");
   const came = messages(desk).getByRole("article", { name: "From laptop" });
-  await came.getByText(GOAL).waitFor();
+  await came.getByText(GOAL, { exact: true }).waitFor();
   await came.getByRole("link", { name: "Task" }).click();
   await desk.page.getByText(/Started at another machine of yours/).waitFor();
 }), 300_000);

@@ -138,7 +138,7 @@ export class World {
   /** Ends the host at its terminal, as a person does. */
   async interrupt(): Promise<void> {
     const host = this.#host;
-    if (host === null || host.exitCode !== null) return;
+    if (host === null || host.exitCode !== null || host.signalCode !== null) return;
     const gone = new Promise((done) => host.once("exit", done));
     host.stdin?.write("\u0003");
     await gone;
@@ -163,7 +163,7 @@ export class World {
   /** Ends the host, by the signal named. */
   async end(signal: NodeJS.Signals): Promise<void> {
     const host = this.#host;
-    if (host === null || host.exitCode !== null) return;
+    if (host === null || host.exitCode !== null || host.signalCode !== null) return;
     const gone = new Promise((done) => host.once("exit", done));
     host.kill(signal);
     await gone;
