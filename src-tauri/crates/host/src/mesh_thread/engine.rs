@@ -382,6 +382,7 @@ impl<W: Ways> Engine<W> {
         if self.deaf.is_some() {
             self.listen();
         }
+        self.parts.kernel.look_at_folders_again();
         self.tell();
         self.connect();
         let known: BTreeSet<Way> =
