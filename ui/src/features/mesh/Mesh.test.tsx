@@ -290,7 +290,14 @@ test("a page that no terminal opened brings the passphrase for what only a perso
   await person.type(desk.getByLabelText("Goal"), "Sort them");
   await person.click(desk.getByRole("button", { name: "Send the goal" }));
   await waitFor(() => expect(asked(host, "mesh.send")).toHaveLength(1));
+  await person.click(desk.getByRole("button", { name: "Withdraw" }));
+  const sure = within(desk.getByRole("group", { name: "Withdraw desk" }));
+  expect(sure.getByRole("button", { name: "Withdraw desk" }).getAttribute("title")).toBe("Type the passphrase first");
+  await person.type(sure.getByLabelText("Approval passphrase"), "right");
   expect(await seriousFindings()).toEqual([]);
+  await person.click(sure.getByRole("button", { name: "Withdraw desk" }));
+  await waitFor(() => expect(said.at(-1)).toEqual(["mesh.withdraw", { node: DESK, reason: null }, "right"]));
+  expect(asked(host, "mesh.withdraw")).toEqual([]);
 });
 
 test("a page that a terminal opened needs no passphrase for settings", async () => {
