@@ -415,9 +415,9 @@ test("a file is downloaded and given back on a page in a browser, and named by i
   } });
   const { user: person, unmount } = show(browser, "/machines");
   await person.click(await screen.findByRole("button", { name: "Download what waits" }));
-  expect(await screen.findByText(/3 messages are in the file\. They still wait here/)).toBeTruthy();
+  expect(await screen.findByText(/3 messages are in the file\. What is in it still waits here/)).toBeTruthy();
   await person.upload(screen.getByLabelText("File from another machine"), new File(["{}"], "carried.jsonl"));
-  expect(await screen.findByText("2 messages are taken in, and 1 message left out.")).toBeTruthy();
+  expect(await screen.findByText("2 new messages are taken in; 1 line of the file cannot be read.")).toBeTruthy();
   expect(sent).toEqual([["mesh.export", { node: null }, "hermit-messages.jsonl"], "carried.jsonl"]);
   expect(asked(browser, "mesh.import")).toEqual([{ path: "upload:abc" }]);
   unmount();

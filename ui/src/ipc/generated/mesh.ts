@@ -301,7 +301,9 @@ export interface Question {
 /** A file that was written or read. */
 export interface Carried {
   path: string;
+  /** Messages that were written, or that were new here. What machines tell each other by themselves is none. */
   messages: number;
+  /** Messages that found no room; of a file that was read, lines that nobody can read. */
   left_out: number;
 }
 

@@ -229,7 +229,10 @@ fn held(out: &Output, held: &Held) {
 fn written(out: &Output, carried: &Carried) {
     let messages = counted(carried.messages, "message");
     out.line(format!("{messages} written to {}.", plain(&carried.path)));
-    left_out(out, carried, "did not fit; export again once these were taken in");
+    if carried.left_out > 0 {
+        let left_out = counted(carried.left_out, "message");
+        out.say(Tone::Faint, format!("{left_out} did not fit: export again once these were taken in."));
+    }
     out.say(
         Tone::Faint,
         "Carry it there: hermit mesh import FILE. It is sealed: whoever finds it reads nothing.",
@@ -237,13 +240,13 @@ fn written(out: &Output, carried: &Carried) {
 }
 
 fn read(out: &Output, carried: &Carried) {
-    out.line(format!("{} taken in from {}.", counted(carried.messages, "message"), plain(&carried.path)));
-    left_out(out, carried, "not for this machine, or known already");
-}
-
-fn left_out(out: &Output, carried: &Carried, why: &str) {
+    out.line(match carried.messages {
+        0 => format!("No message in {} is new here.", plain(&carried.path)),
+        new => format!("{} taken in from {}.", counted(new, "new message"), plain(&carried.path)),
+    });
     if carried.left_out > 0 {
-        out.say(Tone::Faint, format!("{} left out: {why}.", counted(carried.left_out, "message")));
+        let lines = counted(carried.left_out, "line");
+        out.say(Tone::Faint, format!("{lines} of it cannot be read: the file is damaged."));
     }
 }
 

@@ -245,7 +245,13 @@ answers! {
         to_sign: String,
     }
     /// A file that was written or read.
-    Carried { path: String, messages: u64, left_out: u64 }
+    Carried {
+        path: String,
+        /// Messages that were written, or that were new here. What machines tell each other by themselves is none.
+        messages: u64,
+        /// Messages that found no room; of a file that was read, lines that nobody can read.
+        left_out: u64,
+    }
     /// A schedule and who holds it.
     Held { schedule: String, nodes: Vec<String>, holder: Option<String>, epoch: u64 }
 }
