@@ -394,5 +394,6 @@ impl MeshRegistry {
 
 /// A fact or a delivery as it was recorded, unless it was erased.
 fn read<T: serde::de::DeserializeOwned>(text: &Sensitive<String>) -> Option<T> {
-    serde_json::from_str(text.shown()?).ok()
+    let read = serde_json::from_str(text.shown()?);
+    read.inspect_err(|e| tracing::error!(why = ?e.classify(), "what the mesh recorded cannot be read")).ok()
 }
