@@ -142,8 +142,8 @@ pub(crate) fn global_frontier(conn: &Connection, size: u64) -> Result<Frontier, 
     Ok(frontier)
 }
 
-/// Proof that the global log's first `old_size` notes are the beginning of its first `size`. Of what was there before, its right edge
-/// is enough, which stands with a checkpoint; of the notes, only those since are read.
+/// Proof that the global log's first `old_size` notes are the beginning of its first `size`. Of what was there before, its right
+/// edge is enough, which stands with a checkpoint; of the notes, only those since are read.
 pub(crate) fn global_consistency(conn: &Connection, old_size: u64, size: u64) -> Result<Vec<Digest>, Error> {
     if old_size == 0 || old_size == size {
         return Ok(Vec::new());

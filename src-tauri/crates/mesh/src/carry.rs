@@ -56,8 +56,8 @@ pub fn pack<'e>(events: impl Iterator<Item = (&'e WireEvent, bool)>) -> Packed {
     Packed { file, messages, left_out }
 }
 
-/// How many messages there are in what a file brought here: what came before is none, and a conversation that passed with its message
-/// is one with it.
+/// How many messages there are in what a file brought here: what came before is none, and a conversation that passed with its
+/// message is one with it.
 pub fn messages(brought: &[Delivered]) -> usize {
     let inputs = brought.iter().filter_map(|one| match one {
         Delivered::Input { input, .. } => Some(input.conversation.as_str()),

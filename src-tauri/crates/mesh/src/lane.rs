@@ -38,8 +38,8 @@ impl Default for Lane {
 }
 
 impl Lane {
-    /// Those that wait and are messages. What machines tell each other by themselves is none, nor is what was given up; a conversation
-    /// that passes with its message is one with it.
+    /// Those that wait and are messages. What machines tell each other by themselves is none, nor is what was given up; a
+    /// conversation that passes with its message is one with it.
     pub fn messages(&self) -> impl Iterator<Item = (u64, &Waiting)> {
         let inputs = self.waiting.values().filter_map(|letter| match &letter.says {
             Says::Input(input) => Some(input.conversation.as_str()),

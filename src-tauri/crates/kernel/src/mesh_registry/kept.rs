@@ -32,7 +32,7 @@ impl<K: Ord + Copy, T> Kept<K, T> {
         if places.len() <= most {
             return None;
         }
-        let done = places.iter().find(|place| self.all.get(place).is_some_and(&is_done));
+        let done = places.iter().find(|place| self.all.get(*place).is_some_and(&is_done));
         let goes = done.or_else(|| places.first()).copied()?;
         places.remove(&goes);
         self.all.remove(&goes)

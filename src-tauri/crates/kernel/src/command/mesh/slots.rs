@@ -186,7 +186,8 @@ impl Kernel {
         Ok(root.is_ok_and(|root| self.can_work_in(&root, kept.workspace_id)))
     }
 
-    /// Whether a folder can be worked in, as it was seen within the last minute: what there is to say is asked for after each commit.
+    /// Whether a folder can be worked in, as it was seen within the last minute: what there is to say is asked for after each
+    /// commit.
     fn can_work_in(&self, root: &Path, workspace: WorkspaceId) -> bool {
         let now = self.ports.clock.now();
         // A clock that was set back makes nothing last.
@@ -202,8 +203,8 @@ impl Kernel {
         can
     }
 
-    /// Folders of schedules that the mesh holds are looked at again, however short ago that was: whoever says this each minute tells
-    /// of a folder that went within one.
+    /// Folders of schedules that the mesh holds are looked at again, however short ago that was: whoever asks for this each
+    /// minute tells of a folder that went within one.
     pub fn look_at_folders_again(&self) {
         lock(&self.folders_seen).clear();
     }
