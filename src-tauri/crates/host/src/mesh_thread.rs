@@ -145,7 +145,7 @@ impl MeshThread {
             // Nobody waits for room in it any more, so that everything else can end.
             drop(receive);
             drop(engine);
-            ended(ways);
+            let _ = ways.join();
         });
         let thread = thread.map_err(failed)?;
         let wakes = send.clone();
@@ -230,20 +230,13 @@ impl MeshThread {
         self.notices.tell_of_commits(None);
         // Where there is no room for a word, it is at work, and sees that it is over.
         let _ = self.send.try_send(Heard::Look);
-        ended(thread);
+        let _ = thread.join();
     }
 }
 
 impl Drop for MeshThread {
     fn drop(&mut self) {
         self.end();
-    }
-}
-
-/// Waits for a thread. One that panicked did not do the last that it had to.
-fn ended(thread: JoinHandle<()>) {
-    if thread.join().is_err() {
-        tracing::error!("a thread of the mesh panicked");
     }
 }
 
