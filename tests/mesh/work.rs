@@ -103,7 +103,7 @@ fn a_machine_that_was_withdrawn_says_yes_no_more_and_begins_nothing() {
     laptop.hears(&server);
     laptop.sends(&server, "Write a letter to nobody");
     until("the laptop is asked", || laptop.told(&["questions"])["questions"][0].is_object());
-    server.mesh(&["withdraw", "laptop", "--yes"]).ends(0);
+    Stage::ran(&mut server.by_person(&["withdraw", "laptop", "--yes"])).ends(0);
     let asked = laptop.told(&["questions"])["questions"][0]["approval"].as_str().map(str::to_owned);
     if let Some(approval) = asked {
         let mut screen = laptop.stage.terminal(&["mesh", "answer", &approval, "allow"], &[]);

@@ -89,7 +89,7 @@ export interface Pen extends Offers {
 }
 
 /** Commands of the mesh that a person gives. */
-export type OfMesh = "mesh.set" | "mesh.invite" | "mesh.join" | "mesh.take" | "mesh.approver" | "mesh.answer";
+export type OfMesh = "mesh.set" | "mesh.invite" | "mesh.join" | "mesh.withdraw" | "mesh.hand_over" | "mesh.take" | "mesh.hold" | "mesh.approver" | "mesh.answer";
 
 /** What a person on a page says outright, with the passphrase. */
 export interface Person {

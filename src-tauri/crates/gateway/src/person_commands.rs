@@ -10,7 +10,8 @@ use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// What a boot must bring.
@@ -48,6 +49,25 @@ struct Meshed {
     passphrase: Passphrase,
 }
 
+/// A person says something outright with the passphrase that came with it; `act` does it where few wrong ones came before.
+async fn said<G, A>(
+    (gateway, who, headers): (Arc<Gateway>, Who, HeaderMap),
+    (about, request): (&str, Request),
+    act: impl FnOnce(&dyn api::Host, G) -> Result<A, wire::Error> + Send + 'static,
+) -> Response
+where
+    G: DeserializeOwned + Send + 'static,
+    A: Serialize + Send + 'static,
+{
+    let given = match signed::<G>(who, &headers, about, request).await {
+        Ok((_, given)) => given,
+        Err(error) => return refusal(&error),
+    };
+    let at = Arc::clone(&gateway);
+    let says = move |host: &dyn api::Host| Ok(at.people.sign_outright(|| at.now(), || act(host, given)));
+    answered(gateway.seated_at(Lane::Urgent, says).await)
+}
+
 /// `POST /api/session/boot`: a person lets Hermit work again.
 pub(crate) async fn boot(
     State(gateway): State<Arc<Gateway>>,
@@ -55,15 +75,8 @@ pub(crate) async fn boot(
     headers: HeaderMap,
     request: Request,
 ) -> Response {
-    let (_, Booted { passphrase }) = match signed(who, &headers, "boot", request).await {
-        Ok(opened) => opened,
-        Err(error) => return refusal(&error),
-    };
-    let at = Arc::clone(&gateway);
-    let boot = move |host: &dyn api::Host| {
-        Ok(at.people.sign_outright(|| at.now(), || api::page_approval::boot(host, &passphrase.0)))
-    };
-    answered(gateway.seated_at(Lane::Urgent, boot).await)
+    let act = |host: &dyn api::Host, given: Booted| api::page_approval::boot(host, &given.passphrase.0);
+    said((gateway, who, headers), ("boot", request), act).await
 }
 
 /// `POST /api/session/settle`: a person says what became of an act whose end nobody saw.
@@ -73,17 +86,12 @@ pub(crate) async fn settle(
     headers: HeaderMap,
     request: Request,
 ) -> Response {
-    let (_, given) = match signed::<Settled>(who, &headers, "settle", request).await {
-        Ok(opened) => opened,
-        Err(error) => return refusal(&error),
+    let act = |host: &dyn api::Host, given: Settled| {
+        let Settled { task, result, note, passphrase } = given;
+        let found = wire::task::Settle { task, result, note, signed: None };
+        api::page_approval::settle(host, &found, &passphrase.0)
     };
-    let at = Arc::clone(&gateway);
-    let Settled { task, result, note, passphrase } = given;
-    let found = wire::task::Settle { task, result, note, signed: None };
-    let settle = move |host: &dyn api::Host| {
-        Ok(at.people.sign_outright(|| at.now(), || api::page_approval::settle(host, &found, &passphrase.0)))
-    };
-    answered(gateway.seated_at(Lane::Urgent, settle).await)
+    said((gateway, who, headers), ("settle", request), act).await
 }
 
 /// `POST /api/session/resume`: a person lets a schedule or a gateway go on that is paused.
@@ -93,17 +101,10 @@ pub(crate) async fn resume(
     headers: HeaderMap,
     request: Request,
 ) -> Response {
-    let (_, given) = match signed::<Resumed>(who, &headers, "resume", request).await {
-        Ok(opened) => opened,
-        Err(error) => return refusal(&error),
+    let act = |host: &dyn api::Host, given: Resumed| {
+        api::page_approval::resume(host, (given.of, &given.name), &given.passphrase.0)
     };
-    let at = Arc::clone(&gateway);
-    let Resumed { of, name, passphrase } = given;
-    let resume = move |host: &dyn api::Host| {
-        let resumed = || api::page_approval::resume(host, (of, &name), &passphrase.0);
-        Ok(at.people.sign_outright(|| at.now(), resumed))
-    };
-    answered(gateway.seated_at(Lane::Urgent, resume).await)
+    said((gateway, who, headers), ("resume", request), act).await
 }
 
 /// `POST /api/session/mesh`: a person changes what this machine is in the mesh, or whom it believes there.
@@ -113,15 +114,8 @@ pub(crate) async fn mesh(
     headers: HeaderMap,
     request: Request,
 ) -> Response {
-    let (_, given) = match signed::<Meshed>(who, &headers, "mesh", request).await {
-        Ok(opened) => opened,
-        Err(error) => return refusal(&error),
+    let act = |host: &dyn api::Host, given: Meshed| {
+        api::page_approval::mesh(host, &given.command, given.params, &given.passphrase.0)
     };
-    let at = Arc::clone(&gateway);
-    let Meshed { command, params, passphrase } = given;
-    let change = move |host: &dyn api::Host| {
-        let changed = || api::page_approval::mesh(host, &command, params, &passphrase.0);
-        Ok(at.people.sign_outright(|| at.now(), changed))
-    };
-    answered(gateway.seated_at(Lane::Urgent, change).await)
+    said((gateway, who, headers), ("mesh", request), act).await
 }

@@ -5,7 +5,6 @@ use crate::{Error, Home, Local, Outbound};
 use ledger::{CheckpointKind, Reader};
 use reasoning::port::{Head, ModelHttp as _};
 use seal::cosignature::{AddCheckpoint, Policy, WitnessKey, add_lines};
-use seal::merkle::Tree;
 use seal::note::Note;
 
 const POLICY_FILE: &str = "witness.policy";
@@ -99,16 +98,10 @@ impl Local {
         newest: &ledger::Checkpoint,
         last: u64,
     ) -> Result<(String, u64), String> {
-        let leaves = reader.global_leaves(newest.size).map_err(|e| e.to_string())?;
-        let tree = Tree::from_leaves(&leaves);
         let mut old_size = last;
         // Once as we believe it stands, and once as it says it does.
         for _ in 0..2 {
-            let proof = if old_size == 0 {
-                Vec::new()
-            } else {
-                tree.consistency_proof(old_size).map_err(|e| e.to_string())?
-            };
+            let proof = reader.global_consistency(old_size, newest.size).map_err(|e| e.to_string())?;
             let request = AddCheckpoint { old_size, proof, note: newest.note.clone() };
             let (status, body) = self.post(&format!("{url}/add-checkpoint"), &request.to_bytes())?;
             match status {

@@ -26,7 +26,8 @@ use engine::{Engine, Parts};
 use fault::Fault;
 use kernel::Kernel;
 use keys::MeshKeys;
-use mesh::{Command, Happened, NodeId};
+use mesh::carry::Packed;
+use mesh::{Command, NodeId};
 use proof::NodeProof;
 use socket::{Came, Sockets};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -67,8 +68,8 @@ enum Asked {
     Take(Box<MeshSettings>, Reply<()>),
     Invite(Reply<Code>),
     Join(String, Vec<String>, Reply<PairingState>),
-    Export(Option<NodeId>, Reply<(Vec<u8>, usize)>),
-    Import(Vec<u8>, Reply<()>),
+    Export(Option<NodeId>, Reply<Packed>),
+    Import(Vec<u8>, Reply<usize>),
 }
 
 /// What is shown of the mesh.
@@ -196,19 +197,19 @@ impl MeshThread {
         self.ask(|reply| Asked::Join(code.to_owned(), at.to_vec(), reply))
     }
 
-    /// Everything that waits, as a file to carry, and how many messages found no room in it.
+    /// Everything that waits, as a file to carry.
     ///
     /// # Errors
     /// When something cannot be sealed, or the mesh stands still.
-    pub fn export(&self, only: Option<NodeId>) -> Result<(Vec<u8>, usize), wire::Error> {
+    pub fn export(&self, only: Option<NodeId>) -> Result<Packed, wire::Error> {
         self.ask(|reply| Asked::Export(only, reply))
     }
 
-    /// Takes a file in.
+    /// Takes a file in, and answers how many messages of it were new here.
     ///
     /// # Errors
     /// For what is no such file; when it is not on record.
-    pub fn import(&self, file: Vec<u8>) -> Result<(), wire::Error> {
+    pub fn import(&self, file: Vec<u8>) -> Result<usize, wire::Error> {
         self.ask(|reply| Asked::Import(file, reply))
     }
 
@@ -319,8 +320,7 @@ fn answer<W: Ways>(engine: &mut Engine<W>, asked: Asked, shown: &Mutex<Shown>) {
         }
         Asked::Export(only, reply) => drop(reply.send(engine.export(only))),
         Asked::Import(file, reply) => {
-            let taken = engine.ready().and_then(|()| engine.happens(Happened::Imported(file)));
-            let _ = reply.send(taken.map_err(Fault::into_wire));
+            drop(reply.send(engine.import(file).map_err(Fault::into_wire)));
         }
     }
 }

@@ -111,6 +111,8 @@ pub struct Kernel {
     pub(crate) slots_held: Mutex<BTreeMap<String, UnixMs>>,
     /// What was seen of the slots of schedules that the mesh holds.
     pub(crate) slots_seen: Mutex<BTreeMap<String, crate::mesh_schedules::SlotsSeen>>,
+    /// Folders of schedules that the mesh holds: when each was looked at last, and whether it can be worked in.
+    pub(crate) folders_seen: Mutex<BTreeMap<PathBuf, (UnixMs, bool)>>,
     /// What schedules wait for that is no time: what is to be looked at, and when.
     pub(crate) looks: Mutex<crate::command::triggers::Looks>,
     /// How many askings this process has begun.

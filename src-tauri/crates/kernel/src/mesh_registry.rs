@@ -2,25 +2,28 @@
 //! and deliveries: whoever folds them again has what the node believes, what was said and came, and what a person has to know.
 
 mod alerts;
+mod kept;
 mod messages;
 mod receipts;
 mod witnesses;
 
 use crate::command::mesh::opened;
+use kept::Kept;
 use mesh::port::Never;
 use mesh::{Delivered, Fact, NodeId, ReceiptLine, Says, State, Way};
+use messages::Author;
 use model::body::{Body, MeshStepped};
 use model::mesh::{DeliveryState, MeshAlert, NeverReason};
 use model::{Digest, Sensitive, TaskId, UnixMs};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 pub(crate) use witnesses::witness_name;
 
-/// Messages that are kept to be shown, the newest.
-const MESSAGES_MAX: usize = 1_000;
-/// Alerts that are kept to be shown, the newest.
-const ALERTS_MAX: usize = 100;
-/// Receipts of other machines that are kept to be shown, the newest.
-const RECEIPTS_MAX: usize = 10_000;
+/// Messages to one machine that are kept to be shown, and messages of one: those that still wait, then the newest.
+const MESSAGES_EACH_MAX: usize = 500;
+/// Alerts of one kind about one machine that are kept to be shown, the newest.
+const ALERTS_EACH_MAX: usize = 20;
+/// Receipts of one machine that are kept to be shown, the newest.
+const RECEIPTS_EACH_MAX: usize = 10_000;
 
 /// A message to another machine or from one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,15 +103,13 @@ pub struct MeshRegistry {
     unanswered: BTreeMap<Digest, Unanswered>,
     /// Conversations that this machine hands over, and to whom.
     handed: BTreeMap<String, NodeId>,
-    messages: VecDeque<MeshMessage>,
+    messages: Kept<Author, MeshMessage>,
     /// Where each of them stands.
     places: BTreeMap<Digest, u64>,
     /// Those of this machine, each by the id that it gave them.
     sent: BTreeMap<String, Digest>,
-    said: u64,
-    alerts: VecDeque<MeshAlerted>,
-    receipts: VecDeque<MeshReceipt>,
-    receipts_told: u64,
+    alerts: Kept<(NodeId, MeshAlert), MeshAlerted>,
+    receipts: Kept<NodeId, MeshReceipt>,
     /// The key by which each machine signed a head of this log last.
     witnesses: BTreeMap<NodeId, String>,
     /// How many erasures this process saw.
@@ -159,27 +160,27 @@ impl MeshRegistry {
         self.state.as_ref().filter(|_| self.is_joined)
     }
 
-    /// The newest messages to other machines and from them, the oldest first.
+    /// The newest messages to each of the other machines and from each, the oldest first.
     pub fn messages(&self) -> impl DoubleEndedIterator<Item = &MeshMessage> {
         self.messages.iter()
     }
 
-    /// A message by what all machines know it, while it is among the newest.
+    /// A message by what all machines know it, while it is kept.
     pub fn message(&self, id: &Digest) -> Option<&MeshMessage> {
-        self.messages.get(self.index_of(id)?)
+        self.messages.get(*self.places.get(id)?)
     }
 
-    /// A message of this machine by the id that it gave it, while it is among the newest.
+    /// A message of this machine by the id that it gave it, while it is kept.
     pub(crate) fn sent_as(&self, message_id: &str) -> Option<&MeshMessage> {
         self.message(self.sent.get(message_id)?)
     }
 
-    /// The newest of what a person has to know, the oldest first.
+    /// The newest of what a person has to know about each machine, the oldest first.
     pub fn alerts(&self) -> impl DoubleEndedIterator<Item = &MeshAlerted> {
         self.alerts.iter()
     }
 
-    /// The newest receipts of other machines, the oldest first.
+    /// The newest receipts of each of the other machines, the oldest first.
     pub fn receipts(&self) -> impl DoubleEndedIterator<Item = &MeshReceipt> {
         self.receipts.iter()
     }
@@ -385,15 +386,14 @@ impl MeshRegistry {
 
     fn alert(&mut self, delivered: &Delivered, at: UnixMs) {
         if let Some((kind, node, says)) = alerts::of(self, delivered) {
-            self.alerts.push_back(MeshAlerted { kind, node: Some(node), says, at });
-            if self.alerts.len() > ALERTS_MAX {
-                self.alerts.pop_front();
-            }
+            let one = MeshAlerted { kind, node: Some(node), says, at };
+            self.alerts.push(((node, kind), ALERTS_EACH_MAX), one, |_| true);
         }
     }
 }
 
 /// A fact or a delivery as it was recorded, unless it was erased.
 fn read<T: serde::de::DeserializeOwned>(text: &Sensitive<String>) -> Option<T> {
-    serde_json::from_str(text.shown()?).ok()
+    let read = serde_json::from_str(text.shown()?);
+    read.inspect_err(|e| tracing::error!(why = ?e.classify(), "what the mesh recorded cannot be read")).ok()
 }

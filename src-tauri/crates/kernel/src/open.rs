@@ -101,6 +101,7 @@ fn over(dir: &Path, writer: Writer, ports: Ports) -> Result<Kernel, Error> {
         promised: Mutex::default(),
         slots_held: Mutex::default(),
         slots_seen: Mutex::default(),
+        folders_seen: Mutex::default(),
         looks: Mutex::default(),
         askings: std::sync::atomic::AtomicU64::new(0),
         hooks: Mutex::default(),

@@ -21,6 +21,7 @@ use model::{Body, ConversationId, Digest};
 use redact::Redactor;
 use seal::SeedSigner;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use testkit::{Edge, Mode, done};
 
 #[conforms::conforms(part = "HV-3.1-2", part = "HV-3.7-2")]
@@ -84,6 +85,19 @@ fn a_goal_from_another_machine_becomes_one_task_and_its_answer_goes_back_once() 
         assert!(machine.registry().alerts().next().is_none());
         machine.is_what_its_record_says();
     }
+}
+
+#[test]
+fn a_message_is_taken_in_without_a_copy_of_all_that_is_known_of_the_mesh() {
+    let (mut laptop, mut server) = two(8_640);
+    server.world.reasoners.script(MODEL, vec![done("the hedge is cut")]);
+    let goal = laptop.goal(&server, None, "cut the hedge");
+    laptop.sends(&goal);
+    carry(&mut laptop, &mut server);
+    // Whatever is folded while somebody holds it is folded into a copy, which lies elsewhere.
+    let before = Arc::as_ptr(&server.registry());
+    assert_eq!(server.does().len(), 1);
+    assert_eq!(Arc::as_ptr(&server.registry()), before);
 }
 
 #[conforms::conforms(part = "HV-3.1-4")]

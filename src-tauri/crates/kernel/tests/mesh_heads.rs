@@ -325,6 +325,25 @@ fn a_store_that_was_put_back_to_an_older_copy_is_found_by_the_other_machine_and_
 }
 
 #[test]
+fn that_a_log_grew_is_told_without_reading_what_was_signed_before_the_head_that_was_told_last() {
+    let (mut one, mut other) = two();
+    talk(&mut one, &mut other);
+    let told = one.head().size;
+    assert!(told > 1);
+    // Whoever read one of those notes could tell nothing.
+    let raw = rusqlite::Connection::open(one.world.store.path().join(ledger::FILE)).unwrap();
+    raw.execute_batch("DROP TRIGGER checkpoints_keep").unwrap();
+    let lost = "UPDATE checkpoints SET note = x'00' WHERE leaf_index < ?1";
+    assert_eq!(raw.execute(lost, [i64::try_from(told).unwrap()]).unwrap() as u64, told);
+    drop(raw);
+    assert!(one.world.kernel().reader().global_leaves(told).is_err());
+    one.task("a second task");
+    later(&mut one, &mut other, 2 * MINUTE);
+    assert_eq!(one.cosigned().len(), 2, "the other one saw that it grew");
+    assert_eq!((one.found(MeshAlert::RolledBack), other.found(MeshAlert::RolledBack)), (vec![], vec![]));
+}
+
+#[test]
 fn the_receipts_of_both_are_one_list_of_digests() {
     let (mut one, mut other) = two();
     let issued = |machine: &Machine| {

@@ -399,6 +399,30 @@ fn what_was_held_begins_by_one_clock_alone_only_where_a_person_says_so() {
 }
 
 #[test]
+fn a_folder_is_looked_at_once_a_minute_and_one_that_went_is_told_then() {
+    let machines = held(&|_| {});
+    let world = &machines[0].world;
+    let says = || {
+        let news = world.kernel().mesh_news(&terms()).unwrap();
+        news.into_iter().find_map(|one| match one {
+            Command::Ready { is_ready, .. } => Some(is_ready),
+            _ => None,
+        })
+    };
+    let at = world.folder.path().to_owned();
+    let away = at.with_extension("away");
+    assert_eq!(says(), None, "it is there, as was told");
+    std::fs::rename(&at, &away).unwrap();
+    assert_eq!(says(), None, "it was looked at just now");
+    world.clock.advance(MINUTE);
+    assert_eq!(says(), Some(false));
+    std::fs::rename(&away, &at).unwrap();
+    assert_eq!(says(), Some(false), "as it was just now");
+    world.kernel().look_at_folders_again();
+    assert_eq!(says(), None);
+}
+
+#[test]
 fn what_the_mesh_cannot_hold_is_refused_with_words() {
     let machines = paired(&|schedule| {
         schedule.on = Some(Trigger::Hook { name: "deploy".to_owned() });

@@ -380,8 +380,35 @@ fn a_no_from_a_surface_without_a_key_has_its_receipt_too() {
         (ReceiptClass::ApprovalResolution, ResultCode::Denied)
     );
     assert!(receipt.authorized.approval_decision_sha256.value().is_none(), "nobody signed it");
+    assert_eq!(receipt.result_summary.shown().unwrap(), "Denied by a person, in a test");
     world.drive(task);
     assert!(world.files().is_empty());
+}
+
+#[test]
+fn the_receipt_of_a_no_that_a_program_hands_in_says_that_it_is_its_word() {
+    use model::approval::Surface::{self, Mcp, RunApi, Script, Terminal};
+    let world = World::new(6_041);
+    let words = "by the word of a program or page that this host let in";
+    let denied = |surface: Surface, by_word: bool| {
+        let goal = format!("write at {surface}: {by_word}");
+        let task = world.script(&goal, vec![write("a.txt", "a"), done("not done")]);
+        let approval = world.drive_to_approval(task);
+        let kernel = world.kernel();
+        let answered = match by_word {
+            true => kernel.deny_by_word(task, approval, surface, None),
+            false => kernel.deny_approval(task, approval, surface, None),
+        };
+        answered.unwrap();
+        let says = last(kernel, task).result_summary.shown().unwrap().clone();
+        world.drive(task);
+        says
+    };
+    assert_eq!(denied(Terminal, false), "Denied by a person, at the terminal");
+    assert_eq!(denied(Terminal, true), format!("Denied at the terminal, {words}"));
+    for (surface, place) in [(Script, "by a script"), (Mcp, "through MCP"), (RunApi, "through the run API")] {
+        assert_eq!(denied(surface, false), format!("Denied {place}, {words}"));
+    }
 }
 
 #[conforms::conforms("HK-18.6-2")]

@@ -308,6 +308,31 @@ impl Reader {
         self.exactly(leaves, size)
     }
 
+    /// Root of the global log's first `size` notes; none when there are fewer.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Corrupt`].
+    pub fn global_root(&self, size: u64) -> Result<Option<Digest>, Error> {
+        self.with(|conn| match leaf_count(conn)? {
+            count if count < size => Ok(None),
+            _ => tree::global_frontier(conn, size).map(|edge| Some(edge.root())),
+        })
+    }
+
+    /// Proof that the global log's first `old_size` notes are the beginning of its first `size`: it takes as long as there were
+    /// notes since, however many there were before.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when there are fewer, [`Error::Io`], [`Error::Corrupt`].
+    pub fn global_consistency(&self, old_size: u64, size: u64) -> Result<Vec<Digest>, Error> {
+        self.with(|conn| {
+            if old_size > size || size > leaf_count(conn)? {
+                return Err(Error::invalid(format!("the global log has no {old_size} of {size} notes")));
+            }
+            tree::global_consistency(conn, old_size, size)
+        })
+    }
+
     fn exactly(&self, leaves: Vec<Digest>, size: u64) -> Result<Vec<Digest>, Error> {
         if leaves.len() as u64 == size {
             return Ok(leaves);

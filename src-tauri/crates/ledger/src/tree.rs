@@ -6,7 +6,7 @@ use crate::{Error, checkpoint::CheckpointKind};
 use model::TaskId;
 use rusqlite::{Connection, params};
 use seal::Digest;
-use seal::merkle::{Frontier, leaf_hash};
+use seal::merkle::{Frontier, leaf_hash, proofs};
 
 /// Every eighth level of the gate tree is stored.
 pub(crate) const STORED_LEVELS: u8 = 8;
@@ -140,6 +140,37 @@ pub(crate) fn global_frontier(conn: &Connection, size: u64) -> Result<Frontier, 
         return Err(damaged("the global log has a gap"));
     }
     Ok(frontier)
+}
+
+/// Proof that the global log's first `old_size` notes are the beginning of its first `size`. Of what was there before, its right
+/// edge is enough, which stands with a checkpoint; of the notes, only those since are read.
+pub(crate) fn global_consistency(conn: &Connection, old_size: u64, size: u64) -> Result<Vec<Digest>, Error> {
+    if old_size == 0 || old_size == size {
+        return Ok(Vec::new());
+    }
+    let old = global_frontier(conn, old_size)?;
+    let since = note_leaves(conn, old_size, size)?;
+    let node = |level: u8, index: u64| complete_node(&old, &since, (level, index));
+    proofs::consistency(old_size, size, &node).map_err(|e| damaged(&e.to_string()))
+}
+
+/// A complete node of the tree that `since` make of `old`, where it is one of its right edge or lies behind it.
+fn complete_node(old: &Frontier, since: &[Digest], (level, index): (u8, u64)) -> Option<Digest> {
+    let low = index.checked_shl(u32::from(level))?;
+    if low >= old.size() {
+        let from = usize::try_from(low - old.size()).ok()?;
+        let count = 1_usize.checked_shl(u32::from(level))?;
+        return since.get(from..from.checked_add(count)?).map(seal::merkle::root);
+    }
+    let mut start = 0;
+    let levels = (0..u64::BITS).rev().filter(|level| (old.size() >> level) & 1 == 1);
+    for (peak_level, peak) in levels.zip(old.peaks()) {
+        if (peak_level, start) == (u32::from(level), low) {
+            return Some(*peak);
+        }
+        start += 1_u64 << peak_level;
+    }
+    None
 }
 
 /// Leaf hashes of the global log's notes `low..high`: the note's text with its final newline, no signatures.

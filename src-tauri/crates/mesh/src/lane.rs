@@ -3,7 +3,7 @@
 use crate::Says;
 use model::UnixMs;
 use seal::Digest;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A letter that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +38,23 @@ impl Default for Lane {
 }
 
 impl Lane {
+    /// Those that wait and are messages. What machines tell each other by themselves is none, nor is what was given up; a
+    /// conversation that passes with its message is one with it.
+    pub fn messages(&self) -> impl Iterator<Item = (u64, &Waiting)> {
+        let inputs = self.waiting.values().filter_map(|letter| match &letter.says {
+            Says::Input(input) => Some(input.conversation.as_str()),
+            _ => None,
+        });
+        let inputs: BTreeSet<&str> = inputs.collect();
+        let is_message = move |says: &Says| match says {
+            Says::Input(_) | Says::Answer(_) | Says::Card(_) | Says::Decision(_) => true,
+            Says::HandOver(over) => !inputs.contains(over.conversation.as_str()),
+            _ => false,
+        };
+        let all = self.waiting.iter().map(|(number, letter)| (*number, letter));
+        all.filter(move |(_, letter)| is_message(&letter.says))
+    }
+
     pub(crate) fn push(&mut self, says: Says, at: UnixMs) {
         let before = self.chain;
         let said = serde_json::to_vec(&says).unwrap_or_default();

@@ -163,29 +163,31 @@ impl<S: Sealing> Node<S> {
         only: Option<NodeId>,
         now: UnixMs,
         chance: &mut dyn Chance,
-    ) -> Result<(Vec<u8>, usize), Error> {
+    ) -> Result<carry::Packed, Error> {
         let mut events = Vec::new();
         let none = crate::state::Lane::default();
         let peers = self.state.peers().map(|peer| peer.node);
         for to in peers.filter(|to| only.is_none_or(|only| only == *to)) {
-            for (number, waiting) in &self.state.lanes.get(&to).unwrap_or(&none).waiting {
+            let lane = self.state.lanes.get(&to).unwrap_or(&none);
+            let messages: BTreeSet<u64> = lane.messages().map(|(number, _)| number).collect();
+            for (number, waiting) in &lane.waiting {
                 let letter = self.letter(to, *number, waiting);
                 let text = text(&letter)?;
-                events.push(self.sealing.wrap(to, &text, now, chance)?);
+                events.push((self.sealing.wrap(to, &text, now, chance)?, messages.contains(number)));
             }
             if !self.state.taken.contains_key(&to) {
                 continue;
             }
             let (upto, chain) = self.state.opened(to);
             let opened = self.loose(to, crate::Says::Opened(crate::Opened { upto, chain }));
-            events.push(self.sealing.wrap(to, &text(&opened)?, now, chance)?);
+            events.push((self.sealing.wrap(to, &text(&opened)?, now, chance)?, false));
         }
         if let Some((_, group)) = self.state.group {
             for notice in self.state.notices.values().flat_map(|chain| &chain.kept) {
-                events.push(self.sealing.wrap(group, &text(notice)?, now, chance)?);
+                events.push((self.sealing.wrap(group, &text(notice)?, now, chance)?, false));
             }
         }
-        Ok(carry::pack(events.iter()))
+        Ok(carry::pack(events.iter().map(|(event, is_message)| (event, *is_message))))
     }
 
     /// Records a fact: from here on it is believed.

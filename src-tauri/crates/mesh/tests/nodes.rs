@@ -129,6 +129,7 @@ fn delivery_is_told_as_it_is() {
     // The receiver opens it once, however often it comes, and says so.
     let heard = other.hears(&sent);
     assert!(matches!(heard.deliver.as_slice(), [Delivered::Input { .. }]));
+    assert_eq!(carry::messages(&heard.deliver), 1);
     assert_eq!(other.hears(&sent).deliver, []);
     let opened = other.does(Happened::Tick);
     assert!(is_opened(&one.hears(&opened), other.id));
@@ -153,16 +154,18 @@ fn without_any_network_a_stick_carries_the_same() {
     one.does(Happened::Down(relay()));
     assert_eq!(one.route("c").write, []);
     let mut chance = Seeded(5);
-    let (file, left_out) = one.node.export(Some(other.id), NOW, &mut chance).unwrap();
-    assert_eq!(left_out, 0);
+    let carry::Packed { file, messages, left_out } =
+        one.node.export(Some(other.id), NOW, &mut chance).unwrap();
+    assert_eq!((messages, left_out), (1, 0), "whatever the machine tells by itself in this file");
     assert!(file.starts_with(b"hermit-mesh-carry/1\n"));
     let heard = other.does(Happened::Imported(file.clone()));
     assert!(matches!(heard.deliver.as_slice(), [Delivered::Input { .. }]));
     assert_eq!(other.does(Happened::Imported(file)).deliver, []);
     // The way back is a stick too: it says what was opened.
-    let (back, _) = other.node.export(None, NOW, &mut chance).unwrap();
+    let back = other.node.export(None, NOW, &mut chance).unwrap();
+    assert_eq!(back.messages, 0, "what was opened is no message");
     other.route("c");
-    assert!(is_opened(&one.does(Happened::Imported(back)), other.id));
+    assert!(is_opened(&one.does(Happened::Imported(back.file)), other.id));
     assert!(carry::unpack(b"another file").is_err());
 }
 

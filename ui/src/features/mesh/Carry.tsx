@@ -45,7 +45,7 @@ function Out() {
       )}
       <div className={styles.buttons}><Button icon="down_to" because={because} onClick={go}>{files === undefined ? "Write it" : "Download what waits"}</Button></div>
       {make.error !== null && <Failed error={make.error} />}
-      {make.data !== undefined && <Said tone="done">{came(make.data, "in the file")} They still wait here until their machine says that it opened them.</Said>}
+      {make.data !== undefined && <Said tone="done">{written(make.data)} What is in it still waits here until its machine says that it opened it.</Said>}
     </div>
   );
 }
@@ -76,12 +76,18 @@ function In() {
       ) : <label className={styles.file}>File from another machine <input type="file" onChange={(event) => { const given = event.target.files?.[0]; if (given !== undefined) upload.mutate(given); }} /></label>}
       {upload.isPending && <p role="status">The file is being read.</p>}
       {error !== null && <Failed error={error} />}
-      {take.data !== undefined && error === null && <Said tone="done">{came(take.data, "taken in")}</Said>}
+      {take.data !== undefined && error === null && <Said tone="done">{taken(take.data)}</Said>}
     </div>
   );
 }
 
-/** How many there were, and that some did not fit or were not for this machine. */
-function came({ messages, left_out }: Carried, where: string): string {
-  return `${count(messages, "message")} ${messages === 1 ? "is" : "are"} ${where}${left_out > 0 ? `, and ${count(left_out, "message")} left out` : ""}.`;
+/** How many messages are in a file, and that some did not fit. */
+function written({ messages, left_out }: Carried): string {
+  return `${count(messages, "message")} ${messages === 1 ? "is" : "are"} in the file${left_out > 0 ? `; ${count(left_out, "message")} did not fit` : ""}.`;
+}
+
+/** How many messages of a file were new, and that some of it cannot be read. */
+function taken({ messages, left_out }: Carried): string {
+  const came = messages === 0 ? "No message in the file is new here" : `${count(messages, "new message")} ${messages === 1 ? "is" : "are"} taken in`;
+  return `${came}${left_out > 0 ? `; ${count(left_out, "line")} of the file cannot be read` : ""}.`;
 }

@@ -290,7 +290,14 @@ test("a page that no terminal opened brings the passphrase for what only a perso
   await person.type(desk.getByLabelText("Goal"), "Sort them");
   await person.click(desk.getByRole("button", { name: "Send the goal" }));
   await waitFor(() => expect(asked(host, "mesh.send")).toHaveLength(1));
+  await person.click(desk.getByRole("button", { name: "Withdraw" }));
+  const sure = within(desk.getByRole("group", { name: "Withdraw desk" }));
+  expect(sure.getByRole("button", { name: "Withdraw desk" }).getAttribute("title")).toBe("Type the passphrase first");
+  await person.type(sure.getByLabelText("Approval passphrase"), "right");
   expect(await seriousFindings()).toEqual([]);
+  await person.click(sure.getByRole("button", { name: "Withdraw desk" }));
+  await waitFor(() => expect(said.at(-1)).toEqual(["mesh.withdraw", { node: DESK, reason: null }, "right"]));
+  expect(asked(host, "mesh.withdraw")).toEqual([]);
 });
 
 test("a page that a terminal opened needs no passphrase for settings", async () => {
@@ -408,9 +415,9 @@ test("a file is downloaded and given back on a page in a browser, and named by i
   } });
   const { user: person, unmount } = show(browser, "/machines");
   await person.click(await screen.findByRole("button", { name: "Download what waits" }));
-  expect(await screen.findByText(/3 messages are in the file\. They still wait here/)).toBeTruthy();
+  expect(await screen.findByText(/3 messages are in the file\. What is in it still waits here/)).toBeTruthy();
   await person.upload(screen.getByLabelText("File from another machine"), new File(["{}"], "carried.jsonl"));
-  expect(await screen.findByText("2 messages are taken in, and 1 message left out.")).toBeTruthy();
+  expect(await screen.findByText("2 new messages are taken in; 1 line of the file cannot be read.")).toBeTruthy();
   expect(sent).toEqual([["mesh.export", { node: null }, "hermit-messages.jsonl"], "carried.jsonl"]);
   expect(asked(browser, "mesh.import")).toEqual([{ path: "upload:abc" }]);
   unmount();

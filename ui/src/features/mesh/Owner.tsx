@@ -1,7 +1,7 @@
 // Whose a conversation is: the machine that has it works on what is said there. It passes to another one here, or is taken from one
 // that does not answer.
 import { useState } from "react";
-import { useAct, useAsk } from "~/ipc/client";
+import { useAsk } from "~/ipc/client";
 import type { Message } from "~/ipc/generated/mesh";
 import { Button } from "~/primitives/Button";
 import { Select } from "~/primitives/Field";
@@ -32,7 +32,7 @@ export function Take({ message, close }: { message: Message; close: () => void }
 /** Of a conversation on this machine: another one continues it. */
 export function PassOn({ message, close }: { message: Message; close: () => void }) {
   const asked = useAsk("mesh.nodes", {});
-  const pass = useAct("mesh.hand_over");
+  const pass = useSaying("mesh.hand_over");
   const [chosen, setChosen] = useState("");
   return (
     <div className={styles.inner} role="group" aria-label="Pass the conversation to another machine">
@@ -44,8 +44,9 @@ export function PassOn({ message, close }: { message: Message; close: () => void
           return (
             <>
               <Select label="Machine" value={to?.node ?? ""} options={open.map((one) => ({ value: one.node, label: nodeName(one) }))} onChange={(event) => setChosen(event.target.value)} />
+              {pass.field}
               <div className={styles.buttons}>
-                <Button because={to === undefined ? "There is no other machine" : pass.isPending ? "Passing it" : null} onClick={() => to !== undefined && pass.mutate({ conversation: message.conversation, to: to.node })}>Pass the conversation</Button>
+                <Button because={to === undefined ? "There is no other machine" : pass.isPending ? "Passing it" : pass.missing} onClick={() => to !== undefined && pass.give({ conversation: message.conversation, to: to.node })}>Pass the conversation</Button>
                 <Button look="link" onClick={close}>Keep it here</Button>
               </div>
             </>
@@ -53,7 +54,7 @@ export function PassOn({ message, close }: { message: Message; close: () => void
         }}
       </Answer>
       {pass.error !== null && <Failed error={pass.error} />}
-      {pass.data !== undefined && <Said tone="note">It is on its way to <Words of={pass.data.name} />, which has it once that machine has opened it.</Said>}
+      {pass.answer !== undefined && <Said tone="note">It is on its way to <Words of={pass.answer.name} />, which has it once that machine has opened it.</Said>}
     </div>
   );
 }

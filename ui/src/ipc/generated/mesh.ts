@@ -47,6 +47,7 @@ export type Nodes = Record<string, never>;
 export interface Withdraw {
   node: string;
   reason?: string | null;
+  signed?: PersonSigned | null;
 }
 
 /** A goal for another machine, which works on it where its folder is. */
@@ -71,6 +72,7 @@ export interface Messages {
 export interface HandOver {
   conversation: string;
   to: string;
+  signed?: PersonSigned | null;
 }
 
 /** A conversation is taken from a machine that does not answer. */
@@ -113,6 +115,7 @@ export interface Hold {
   schedule: string;
   nodes: string[];
   term_minutes?: number | null;
+  signed?: PersonSigned | null;
 }
 
 /** Everything that waits for a machine, or for any, is written to a file that a person carries. */
@@ -298,7 +301,9 @@ export interface Question {
 /** A file that was written or read. */
 export interface Carried {
   path: string;
+  /** Messages that were written, or that were new here. What machines tell each other by themselves is none. */
   messages: number;
+  /** Messages that found no room; of a file that was read, lines that nobody can read. */
   left_out: number;
 }
 

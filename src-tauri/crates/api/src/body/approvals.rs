@@ -198,7 +198,11 @@ pub(crate) fn deny(host: &dyn Host, p: Deny) -> Result<Decided, Error> {
     let found = found(host, &p.approval)?;
     let surface = named_surface(p.surface.as_deref())?;
     let reason = p.feedback.clone().unwrap_or_else(|| "denied, and stopped with it".to_owned());
-    let answered = kernel.deny_approval(found.task_id, found.approval_id, surface, p.feedback).wire()?;
+    let answered = match host.has_person() {
+        true => kernel.deny_approval(found.task_id, found.approval_id, surface, p.feedback),
+        false => kernel.deny_by_word(found.task_id, found.approval_id, surface, p.feedback),
+    };
+    let answered = answered.wire()?;
     if p.stop && matches!(answered, Answered::Accepted { .. }) {
         match kernel.cancel(found.task_id, &reason) {
             // It may have ended by the denial itself.

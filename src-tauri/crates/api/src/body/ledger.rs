@@ -222,8 +222,7 @@ pub(crate) fn compare(host: &dyn Host, p: Compare) -> Result<Compared, Error> {
     let (standing, reason, proof) = match state {
         PinState::Consistent => {
             let size = theirs.unwrap_or(0);
-            let leaves = reader.global_leaves(ours.max(size)).wire()?;
-            let path = seal::merkle::consistency_proof(size, &leaves).wire()?;
+            let path = reader.global_consistency(size, ours.max(size)).wire()?;
             let proof = path.iter().map(|hash| crate::convert::to_base64(&hash.0)).collect();
             (
                 HeadStanding::Consistent,

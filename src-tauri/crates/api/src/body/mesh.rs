@@ -7,12 +7,13 @@ use super::mesh_names::Names;
 use super::mesh_settings::{fit, fit_code};
 pub(crate) use super::mesh_slots::hold;
 use super::task_control::signed;
-use crate::caller::{sender, speaker};
+use crate::caller::speaker;
 use crate::files::absolute;
 use crate::{Host, MeshShown, Presence, Wire as _, failed, fold, no_host, usage};
 use kernel::command::mesh::MeshGoal;
 use kernel::command::person::mesh_subject;
 use kernel::mesh_registry::{MeshMessage, MeshRegistry};
+use kernel::sender::Sender;
 use ledger::CheckpointKind;
 use mesh::Command;
 use model::ingress::Channel;
@@ -21,8 +22,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wire::mesh::{
-    Alert, Answer, Approver, Carried, Export, HandOver, Import, Invite, Join, Mesh, NodeList, Owned, Pairing,
-    PairingState, Sent, Set, Show, Take, Way, Withdraw,
+    Alert, Answer, Approver, Carried, Export, HandOver, Hold, Import, Invite, Join, Mesh, NodeList, Owned,
+    Pairing, PairingState, Sent, Set, Show, Take, Way, Withdraw,
 };
 use wire::{Code, Error, PersonSigned};
 use words::mesh::DeliveryState;
@@ -96,8 +97,9 @@ pub(crate) fn withdraw(host: &dyn Host, p: Withdraw) -> Result<NodeList, Error> 
     let mesh = running(host)?;
     let names = Names::of(&kernel.mesh_registry());
     let node = names.find(&p.node)?;
+    said(host, &p, p.signed.as_ref(), "withdraw a machine")?;
     mesh.say(vec![Command::Withdraw(node)])?;
-    let by = sender(host, Channel::Cli);
+    let by = Sender::from(Channel::Cli);
     let reason = p.reason.unwrap_or_else(|| format!("withdrawn by a {}", by.by));
     kernel.record_withdrawal(&names.shown(node), &reason, by).wire()?;
     super::mesh_lists::listed(host)
@@ -180,6 +182,7 @@ pub(crate) fn hand_over(host: &dyn Host, p: HandOver) -> Result<Owned, Error> {
         (Some(_), None) => {}
     }
     drop(registry);
+    said(host, &p, p.signed.as_ref(), "hand a conversation over to another machine")?;
     say.push(Command::HandOver { conversation: conversation.clone(), to, head: head(host)? });
     mesh.say(say)?;
     let epoch = owner.map_or(1, |(epoch, _)| epoch).saturating_add(1);
@@ -300,7 +303,10 @@ pub(crate) fn to_sign(command: &str, params: Value) -> Result<Value, Error> {
         "mesh.set" => whole::<Set>(params),
         "mesh.invite" => whole::<Invite>(params),
         "mesh.join" => whole::<Join>(params),
+        "mesh.withdraw" => whole::<Withdraw>(params),
+        "mesh.hand_over" => whole::<HandOver>(params),
         "mesh.take" => whole::<Take>(params),
+        "mesh.hold" => whole::<Hold>(params),
         "mesh.approver" => whole::<Approver>(params),
         "mesh.answer" => whole::<Answer>(params),
         _ => Err(usage(format!("`{command}` is no command of the mesh that a person signs"))),

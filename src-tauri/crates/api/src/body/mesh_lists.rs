@@ -6,10 +6,9 @@ use super::mesh_names::Names;
 use crate::convert::{all, opt, rows};
 use crate::{Host, Wire as _};
 use kernel::mesh_registry::{MeshMessage, MeshRegistry};
-use mesh::{NodeId, Peer, Says, State};
+use mesh::{NodeId, Peer, State};
 use model::UnixMs;
 use projections::{Ask, Cursor, rows as projected};
-use std::collections::BTreeSet;
 use wire::mesh::{Message, MessageList, Messages, Node, NodeList, Nodes, Receipt, ReceiptList, Receipts};
 use wire::{Error, Text};
 
@@ -53,26 +52,11 @@ pub(super) fn listed(host: &dyn Host) -> Result<NodeList, Error> {
     Ok(NodeList { nodes })
 }
 
-/// Messages for a machine that wait, and of those the ones that a relay has. What machines tell each other by themselves is none, nor
-/// is what was given up; a conversation that passes with its message is one with it.
+/// Messages for a machine that wait, and of those the ones that a relay has.
 fn waiting(state: &State, node: NodeId) -> (u64, u64) {
-    let Some(lane) = state.lanes().get(&node) else { return (0, 0) };
-    let goals = lane.waiting.values().filter_map(|letter| match &letter.says {
-        Says::Input(input) => Some(input.conversation.as_str()),
-        _ => None,
-    });
-    let goals: BTreeSet<&str> = goals.collect();
-    let is_message = |says: &Says| match says {
-        Says::Input(_) | Says::Answer(_) | Says::Card(_) | Says::Decision(_) => true,
-        Says::HandOver(over) => !goals.contains(over.conversation.as_str()),
-        _ => false,
-    };
-    let (mut queued, mut accepted) = (0, 0);
-    for letter in lane.waiting.values().filter(|letter| is_message(&letter.says)) {
-        queued += 1;
-        accepted += u64::from(letter.accepted);
-    }
-    (queued, accepted)
+    let lane = state.lanes().get(&node);
+    let accepted = lane.into_iter().flat_map(|lane| lane.messages()).map(|(_, letter)| letter.accepted);
+    accepted.fold((0, 0), |(queued, accepted), is_accepted| (queued + 1, accepted + u64::from(is_accepted)))
 }
 
 /// Messages for all machines that wait.

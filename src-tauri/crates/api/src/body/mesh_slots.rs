@@ -1,6 +1,6 @@
 //! Which machines may hold a schedule.
 
-use super::mesh::running;
+use super::mesh::{running, said};
 use super::mesh_names::Names;
 use crate::{Host, Wire as _};
 use mesh::NodeId;
@@ -11,6 +11,7 @@ use wire::mesh::{Held, Hold};
 const TERM_MINUTES: u32 = 10;
 
 pub(crate) fn hold(host: &dyn Host, p: Hold) -> Result<Held, Error> {
+    said(host, &p, p.signed.as_ref(), "say which machines hold a schedule")?;
     let kernel = host.kernel()?;
     let mesh = running(host)?;
     let names = Names::of(&kernel.mesh_registry());

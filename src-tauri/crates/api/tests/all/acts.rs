@@ -93,6 +93,22 @@ fn a_no_needs_no_signature_and_its_words_reach_the_record() {
 }
 
 #[test]
+fn a_no_with_the_token_is_told_as_the_word_of_who_has_it_whatever_surface_it_names() {
+    let home = Home::new(47);
+    let says = |goal: &str, caller: wire::Caller| {
+        let (task, approval) = home.with_a_question(goal);
+        let no = json!({ "approval": approval, "surface": "terminal" });
+        api::call_for(&home, caller, "approvals.deny", no, &[]).expect("denied");
+        let kernel = home.world.kernel();
+        let receipt = kernel.task(task).unwrap().receipts.last().unwrap().receipt_id;
+        kernel.receipt(receipt).unwrap().1.result_summary.shown().unwrap().clone()
+    };
+    let by_token = says("delete one", wire::Caller::Program);
+    assert_eq!(by_token, "Denied at the terminal, by the word of a program or page that this host let in");
+    assert_eq!(says("delete another", wire::Caller::Owner), "Denied by a person, at the terminal");
+}
+
+#[test]
 fn an_act_is_undone_through_the_same_governed_path() {
     let home = Home::new(44);
     let (task, receipt) = home.with_an_act("write a");

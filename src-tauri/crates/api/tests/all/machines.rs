@@ -346,6 +346,55 @@ fn receipts_of_all_machines_stand_in_one_list_the_newest_first() {
 }
 
 #[test]
+fn a_token_withdraws_no_machine_hands_over_no_conversation_and_names_no_holder() {
+    let (home, ran) = meshed(408, &[]);
+    home.with_an_act("write a");
+    let (conversation, envelope) = ("conversation-1".to_owned(), "no envelope".to_owned());
+    let says = Says::Input(Input { conversation, origin: node("eeee1"), envelope, hops: 1 });
+    let (to, before) = (node("aaaa1"), seal::Digest::ZERO);
+    let queued = Fact::Queued { to, number: 1, says, at: UnixMs(0), before };
+    home.world.kernel().record_mesh(&[queued], &[], None).unwrap();
+    let whole = [
+        ("mesh.withdraw", json!({ "node": "bbbb1", "reason": null })),
+        ("mesh.hand_over", json!({ "conversation": "conversation-1", "to": "desk" })),
+        // There is none of this name, as whoever is believed is told.
+        ("mesh.hold", json!({ "schedule": "tidy", "nodes": ["desk"], "term_minutes": 10 })),
+    ];
+    for (name, params) in whole {
+        let with = |signed: &Value| {
+            let mut all = params.clone();
+            all["signed"] = signed.clone();
+            all
+        };
+        let ask = |caller: Caller, params: Value| api::call_for(&home, caller, name, params, &[]);
+        let by_page = |words: &str| api::page_approval::mesh(&home, name, params.clone(), words.as_bytes());
+        let yes = signed(&home, name, &params);
+        assert_eq!(code(ask(Caller::Program, params.clone())), Code::Forbidden, "{name}");
+        assert_eq!(code(ask(Caller::Program, with(&Value::Null))), Code::Forbidden, "{name}");
+        assert_eq!(code(ask(Caller::Page, with(&yes))), Code::Forbidden, "{name}");
+        let of_another = signed(&home, "mesh.take", &params);
+        assert_eq!(code(ask(Caller::Program, with(&of_another))), Code::Refused, "{name}");
+        assert_eq!(code(by_page("wrong")), Code::KeyLocked, "{name}");
+        assert!(ran.said.lock().unwrap().is_empty(), "{name}");
+        let with_token = ask(Caller::Program, with(&yes));
+        home.world.clock.advance(1);
+        for given in [with_token, by_page(PASSPHRASE)] {
+            match name {
+                "mesh.hold" => assert_eq!(code(given), Code::NotFound),
+                _ => drop(given.unwrap()),
+            }
+        }
+        let again = ask(Caller::Program, with(&yes)).unwrap_err();
+        assert!(again.code == Code::Refused && again.message.contains("used before"), "{name}: {again:?}");
+        let said = std::mem::take(&mut *ran.said.lock().unwrap());
+        let gone = |one: &&Command| matches!(one, Command::Withdraw(_) | Command::HandOver { .. });
+        assert_eq!(said.iter().filter(gone).count(), if name == "mesh.hold" { 0 } else { 2 }, "{name}");
+    }
+    let decided = home.must("knowledge.decisions", json!({}))["rows"][0].clone();
+    assert_eq!(decided["rationale"], "withdrawn by a person");
+}
+
+#[test]
 fn a_machine_is_withdrawn_with_a_reason_that_stands_in_the_log() {
     let (home, ran) = meshed(407, &[]);
     assert_eq!(code(home.ask("mesh.withdraw", json!({ "node": "server" }))), Code::Ambiguous);

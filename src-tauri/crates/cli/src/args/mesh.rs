@@ -68,6 +68,8 @@ Examples:
         /// Do not ask.
         #[arg(long)]
         yes: bool,
+        #[command(flatten)]
+        person: PersonArgs,
     },
     /// Sends a goal to another machine, which works on it where its folder is.
     #[command(after_help = "\
@@ -103,6 +105,8 @@ Examples:
         conversation: String,
         /// The machine, by its name or the beginning of its key.
         node: String,
+        #[command(flatten)]
+        person: PersonArgs,
     },
     /// Takes a conversation from a machine that does not answer. What that machine still wrote is kept aside.
     Take {
@@ -159,6 +163,8 @@ Examples:
         /// Takes the schedule out of the mesh: this machine alone runs it again.
         #[arg(long, conflicts_with = "term")]
         none: bool,
+        #[command(flatten)]
+        person: PersonArgs,
     },
     /// Writes what waits for other machines to a new file, which you carry there.
     Export {

@@ -39,7 +39,9 @@ pub fn mesh(context: &Context, verb: MeshVerb) -> Came {
         MeshVerb::Show => answered(context, &told(context, &Show {})?, mesh_lists::stands),
         MeshVerb::Pair { code, at, person } => mesh_pair::pair(context, code, at, &person),
         MeshVerb::Nodes => changed(context, |session| session.call(&Nodes {}), mesh_lists::nodes),
-        MeshVerb::Withdraw { node, reason, yes } => withdraw(context, node, reason, yes),
+        MeshVerb::Withdraw { node, reason, yes, person } => {
+            withdraw(context, Withdraw { node, reason, signed: None }, yes, &person)
+        }
         MeshVerb::Send { to, folder, conversation, wait, text } => {
             let goal = wire::mesh::Send { to, folder, conversation, text, idempotency_key: None };
             mesh_send::send(context, &goal, wait)
@@ -52,9 +54,10 @@ pub fn mesh(context: &Context, verb: MeshVerb) -> Came {
             let ask = Receipts { before: part.before, limit: Some(part.limit.unwrap_or(ROWS)) };
             answered(context, &context.reading()?.call(&ask)?, mesh_lists::receipts)
         }
-        MeshVerb::HandOver { conversation, node } => {
-            let give = HandOver { conversation, to: node };
-            changed(context, |session| session.call(&give), given)
+        MeshVerb::HandOver { conversation, node, person } => {
+            let give = HandOver { conversation, to: node, signed: None };
+            let with = |give: HandOver, signed| HandOver { signed: Some(signed), ..give };
+            changed(context, |session| by_person(context, session, &person, give, with), given)
         }
         MeshVerb::Take { conversation, person } => {
             let take = Take { conversation, signed: None };
@@ -66,9 +69,10 @@ pub fn mesh(context: &Context, verb: MeshVerb) -> Came {
         MeshVerb::Approver { node, no, person } => {
             approver(context, Approver { node, allow: !no, signed: None }, &person)
         }
-        MeshVerb::Hold { schedule, nodes, term, none: _ } => {
-            let hold = Hold { schedule, nodes, term_minutes: term };
-            changed(context, |session| session.call(&hold), held)
+        MeshVerb::Hold { schedule, nodes, term, none: _, person } => {
+            let hold = Hold { schedule, nodes, term_minutes: term, signed: None };
+            let with = |hold: Hold, signed| Hold { signed: Some(signed), ..hold };
+            changed(context, |session| by_person(context, session, &person, hold, with), held)
         }
         MeshVerb::Export { file, node } => {
             let export = Export { path: absolute(&file)?, node };
@@ -154,13 +158,14 @@ pub(super) fn by_person<C: Command>(
     session.mesh_by(command, with, &words)
 }
 
-fn withdraw(context: &Context, node: String, reason: Option<String>, yes: bool) -> Came {
+fn withdraw(context: &Context, wanted: Withdraw, yes: bool, person: &PersonArgs) -> Came {
     let what = format!(
         "No machine of yours will believe {} any more, what waits for it is never sent, and its key cannot be paired again.",
-        plain(&node)
+        plain(&wanted.node)
     );
     confirmed(context, yes, &what)?;
-    changed(context, |session| session.call(&Withdraw { node, reason }), mesh_lists::nodes)
+    let with = |wanted: Withdraw, signed| Withdraw { signed: Some(signed), ..wanted };
+    changed(context, |session| by_person(context, session, person, wanted, with), mesh_lists::nodes)
 }
 
 fn approver(context: &Context, wanted: Approver, person: &PersonArgs) -> Came {
@@ -224,7 +229,10 @@ fn held(out: &Output, held: &Held) {
 fn written(out: &Output, carried: &Carried) {
     let messages = counted(carried.messages, "message");
     out.line(format!("{messages} written to {}.", plain(&carried.path)));
-    left_out(out, carried, "did not fit; export again once these were taken in");
+    if carried.left_out > 0 {
+        let left_out = counted(carried.left_out, "message");
+        out.say(Tone::Faint, format!("{left_out} did not fit: export again once these were taken in."));
+    }
     out.say(
         Tone::Faint,
         "Carry it there: hermit mesh import FILE. It is sealed: whoever finds it reads nothing.",
@@ -232,13 +240,13 @@ fn written(out: &Output, carried: &Carried) {
 }
 
 fn read(out: &Output, carried: &Carried) {
-    out.line(format!("{} taken in from {}.", counted(carried.messages, "message"), plain(&carried.path)));
-    left_out(out, carried, "not for this machine, or known already");
-}
-
-fn left_out(out: &Output, carried: &Carried, why: &str) {
+    out.line(match carried.messages {
+        0 => format!("No message in {} is new here.", plain(&carried.path)),
+        new => format!("{} taken in from {}.", counted(new, "new message"), plain(&carried.path)),
+    });
     if carried.left_out > 0 {
-        out.say(Tone::Faint, format!("{} left out: {why}.", counted(carried.left_out, "message")));
+        let lines = counted(carried.left_out, "line");
+        out.say(Tone::Faint, format!("{lines} of it cannot be read: the file is damaged."));
     }
 }
 

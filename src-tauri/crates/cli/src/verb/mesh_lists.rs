@@ -234,43 +234,45 @@ fn digits(node: &str) -> String {
     node.chars().take(DIGITS).collect()
 }
 
+/// A message to `desk`, as tests make one up.
+#[cfg(test)]
+pub(super) fn made_up(state: DeliveryState, never: Option<NeverReason>) -> Message {
+    Message {
+        place: 1,
+        message: "00".repeat(32),
+        at: 0,
+        is_outgoing: true,
+        node: "ab".repeat(32),
+        name: wire::Text::Shown("desk".to_owned()),
+        conversation: "conv_1".to_owned(),
+        text: Some(wire::Text::Shown("look".to_owned())),
+        state,
+        accepted_by: None,
+        never,
+        task_id: None,
+        answer: None,
+        answered_at: None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use wire::Text;
 
-    fn sent(state: DeliveryState, never: Option<NeverReason>) -> Message {
-        Message {
-            place: 1,
-            message: "00".repeat(32),
-            at: 0,
-            is_outgoing: true,
-            node: "ab".repeat(32),
-            name: Text::Shown("desk".to_owned()),
-            conversation: "conv_1".to_owned(),
-            text: Some(Text::Shown("look".to_owned())),
-            state,
-            accepted_by: None,
-            never,
-            task_id: None,
-            answer: None,
-            answered_at: None,
-        }
-    }
-
     #[test]
     fn how_far_a_message_came_is_told_in_words_of_its_own() {
         let told = |one: &Message| state(one).1;
-        assert_eq!(told(&sent(DeliveryState::Queued, None)), "queued here");
+        assert_eq!(told(&made_up(DeliveryState::Queued, None)), "queued here");
         let relay = Some("wss://a.example\u{1b}[31m".to_owned());
-        let accepted = Message { accepted_by: relay, ..sent(DeliveryState::Accepted, None) };
+        let accepted = Message { accepted_by: relay, ..made_up(DeliveryState::Accepted, None) };
         assert_eq!(told(&accepted), "accepted by wss://a.example\\u{1b}[31m", "a relay moves no cursor");
-        assert_eq!(told(&sent(DeliveryState::Opened, None)), "opened there");
+        assert_eq!(told(&made_up(DeliveryState::Opened, None)), "opened there");
         let all: std::collections::BTreeSet<String> =
-            NeverReason::ALL.iter().map(|why| told(&sent(DeliveryState::Never, Some(*why)))).collect();
+            NeverReason::ALL.iter().map(|why| told(&made_up(DeliveryState::Never, Some(*why)))).collect();
         assert_eq!(all.len(), NeverReason::ALL.len());
         assert!(all.iter().all(|says| says.starts_with("it will not come: ")), "{all:?}");
-        let came = Message { is_outgoing: false, ..sent(DeliveryState::Opened, None) };
+        let came = Message { is_outgoing: false, ..made_up(DeliveryState::Opened, None) };
         assert_eq!(told(&came), "opened here");
     }
 

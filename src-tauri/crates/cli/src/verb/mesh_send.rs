@@ -90,27 +90,14 @@ fn end(out: &Output, one: &Message) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::mesh_lists::made_up;
     use super::*;
     use wire::Text;
     use words::mesh::NeverReason;
 
     fn message(state: DeliveryState, never: Option<NeverReason>, answer: Option<&str>) -> Message {
-        Message {
-            place: 1,
-            message: "00".repeat(32),
-            at: 0,
-            is_outgoing: true,
-            node: "ab".repeat(32),
-            name: Text::Shown("desk".to_owned()),
-            conversation: "conv_1".to_owned(),
-            text: None,
-            state,
-            accepted_by: None,
-            never,
-            task_id: None,
-            answer: answer.map(|text| Text::Shown(text.to_owned())),
-            answered_at: None,
-        }
+        let answer = answer.map(|text| Text::Shown(text.to_owned()));
+        Message { answer, ..made_up(state, never) }
     }
 
     #[test]

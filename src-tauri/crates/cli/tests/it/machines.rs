@@ -25,6 +25,7 @@ fn the_mesh_is_off_and_every_list_of_it_is_empty_and_says_what_to_do() {
         &["mesh", "send", "--to", "desk", "look"][..],
         &["mesh", "pair"],
         &["mesh", "take", "abcd"],
+        &["mesh", "hand-over", "abcd", "desk"],
         &["mesh", "hold", "tidy", "desk"],
         &["mesh", "withdraw", "desk", "--yes"],
         &["mesh", "export", stick.to_str().unwrap()],

@@ -79,8 +79,8 @@ const EFFECTS: &[(&str, Effect)] = &[
     ("mesh.answer", Effect::Signed),
     ("mesh.approver", Effect::Person),
     ("mesh.export", Effect::Keeps),
-    ("mesh.hand_over", Effect::Sets),
-    ("mesh.hold", Effect::Sets),
+    ("mesh.hand_over", Effect::Person),
+    ("mesh.hold", Effect::Person),
     // Each letter of it is signed by a machine that a person paired.
     ("mesh.import", Effect::Keeps),
     ("mesh.invite", Effect::Person),
@@ -90,7 +90,8 @@ const EFFECTS: &[(&str, Effect)] = &[
     ("mesh.send", Effect::Begins),
     ("mesh.set", Effect::Person),
     ("mesh.take", Effect::Person),
-    ("mesh.withdraw", Effect::Narrows),
+    // It narrows and cannot be taken back: who may not trust a machine of a person is that person's to say.
+    ("mesh.withdraw", Effect::Person),
     ("models.ceiling", Effect::Sets),
     ("models.embed", Effect::Person),
     ("models.get", Effect::Keeps),

@@ -242,10 +242,10 @@ impl api::Mesh for Local {
     fn export(&self, path: &Path, only: Option<NodeId>) -> Result<Carried, wire::Error> {
         let thread = self.mesh_thread()?;
         outside(&self.home, path)?;
-        let (file, left_out) = thread.export(only)?;
-        written(path, &file)?;
-        let messages = lines(&file).saturating_sub(1);
-        Ok(Carried { path: path.display().to_string(), messages, left_out: left_out as u64 })
+        let packed = thread.export(only)?;
+        written(path, &packed.file)?;
+        let (messages, left_out) = (packed.messages as u64, packed.left_out as u64);
+        Ok(Carried { path: path.display().to_string(), messages, left_out })
     }
 
     fn import(&self, path: &Path) -> Result<Carried, wire::Error> {
@@ -255,9 +255,9 @@ impl api::Mesh for Local {
             wire::Error::new(Code::Usage, format!("`{}` is not taken in: {e}", path.display()))
                 .hint("`hermit mesh export` writes such a file on the other machine")
         };
-        let messages = carry::unpack(&file).map_err(unfit)?.len() as u64;
-        let left_out = lines(&file).saturating_sub(1 + messages);
-        thread.import(file)?;
+        let read = carry::unpack(&file).map_err(unfit)?.len() as u64;
+        let left_out = lines(&file).saturating_sub(1 + read);
+        let messages = thread.import(file)? as u64;
         Ok(Carried { path: path.display().to_string(), messages, left_out })
     }
 }

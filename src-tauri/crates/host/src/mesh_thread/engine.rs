@@ -286,6 +286,20 @@ impl<W: Ways> Engine<W> {
         self.carry_out(step, None)
     }
 
+    /// Takes in a file that was carried here, and answers how many messages of it were new.
+    ///
+    /// # Errors
+    /// As [`Self::happens`]; for what is no such file.
+    pub fn import(&mut self, file: Vec<u8>) -> Result<usize, Fault> {
+        self.ready()?;
+        let (now, mut chance) = (self.now(), self.chance());
+        let Some(node) = &mut self.node else { return Err(self.is_still()) };
+        let step = node.handle(Happened::Imported(file), now, &mut chance)?;
+        let messages = mesh::carry::messages(&step.deliver);
+        self.carry_out(step, None)?;
+        Ok(messages)
+    }
+
     /// As [`Self::happens`], where nobody waits for it: what was sent comes again once the node goes on.
     pub(super) fn hears_of(&mut self, what: Happened) {
         if let Err(fault) = self.happens(what) {
@@ -382,6 +396,7 @@ impl<W: Ways> Engine<W> {
         if self.deaf.is_some() {
             self.listen();
         }
+        self.parts.kernel.look_at_folders_again();
         self.tell();
         self.connect();
         let known: BTreeSet<Way> =

@@ -6,6 +6,7 @@ use super::meeting::Meeting;
 use super::reach::reach;
 use super::ways::Ways;
 use crate::mesh_settings::{DIRECT, MeshSettings};
+use mesh::carry::Packed;
 use mesh::{Capabilities, Command, Happened, NodeId, Way};
 use socket::{At, Came};
 use std::collections::BTreeSet;
@@ -144,7 +145,7 @@ impl<W: Ways> Engine<W> {
     ///
     /// # Errors
     /// When something cannot be sealed, or the mesh stands still.
-    pub fn export(&mut self, only: Option<NodeId>) -> Result<(Vec<u8>, usize), wire::Error> {
+    pub fn export(&mut self, only: Option<NodeId>) -> Result<Packed, wire::Error> {
         self.ready().map_err(Fault::into_wire)?;
         let (now, mut chance) = (self.now(), self.chance());
         let Some(node) = &self.node else { return Err(self.is_still().into_wire()) };

@@ -378,21 +378,22 @@ fn machines_meet_as_guests_and_a_stick_carries_what_waits() {
     one.sends(to, "carried").unwrap();
     go_on([&mut one, &mut other]);
     assert!(other.tasks().is_empty(), "there is no network");
-    for _ in 0..2 {
-        let (file, left_out) = one.engine().export(Some(to)).unwrap();
-        assert_eq!(left_out, 0);
-        other.engine().happens(Happened::Imported(file)).unwrap();
+    for new in [1, 0] {
+        let packed = one.engine().export(Some(to)).unwrap();
+        assert_eq!((packed.messages, packed.left_out), (1, 0), "it waits until that is heard of");
+        assert_eq!(other.engine().import(packed.file).unwrap(), new);
         go_on([&mut one, &mut other]);
     }
     assert_eq!(other.tasks().len(), 1, "carried twice, it came once");
     other.works();
     go_on([&mut one, &mut other]);
-    let (back, _) = other.engine().export(None).unwrap();
-    one.engine().happens(Happened::Imported(back)).unwrap();
+    let back = other.engine().export(None).unwrap();
+    assert_eq!(back.messages, 1, "the answer");
+    assert_eq!(one.engine().import(back.file).unwrap(), 1);
     let message = one.message("carried").unwrap();
     assert!(message.answer.is_some() && message.state == DeliveryState::Opened, "{message:?}");
     assert!(one.engine().export(Some(one_that_nobody_knows())).is_err());
-    assert!(one.engine().happens(Happened::Imported(b"another file".to_vec())).is_err());
+    assert!(one.engine().import(b"another file".to_vec()).is_err());
 }
 
 fn one_that_nobody_knows() -> NodeId {

@@ -44,6 +44,8 @@ pub(super) enum By<'a> {
     With(&'a str),
     /// At this place, which is not on this machine.
     Elsewhere(&'a str),
+    /// By the word of a program or a page that the host let in: nobody knows that a person was there.
+    Word,
 }
 
 impl Kernel {
@@ -141,7 +143,26 @@ impl Kernel {
         surface: Surface,
         feedback: Option<String>,
     ) -> Result<Answered, Error> {
-        self.deny_where((task_id, approval_id), surface, feedback, None)
+        // What a program hands in is its word, whoever told it to.
+        let by = match surface {
+            Surface::Script | Surface::RunApi | Surface::Mcp => By::Word,
+            _ => By::Key,
+        };
+        self.deny((task_id, approval_id), surface, feedback, by)
+    }
+
+    /// The same from a program or a page of which nobody knows that a person is there: the surface is what it says.
+    ///
+    /// # Errors
+    /// As [`Self::deny_approval`].
+    pub fn deny_by_word(
+        &self,
+        task_id: TaskId,
+        approval_id: ApprovalId,
+        surface: Surface,
+        feedback: Option<String>,
+    ) -> Result<Answered, Error> {
+        self.deny((task_id, approval_id), surface, feedback, By::Word)
     }
 
     /// The same, with where that was, in place of what its surface is called.
@@ -151,6 +172,16 @@ impl Kernel {
         surface: Surface,
         feedback: Option<String>,
         place: Option<&str>,
+    ) -> Result<Answered, Error> {
+        self.deny((task_id, approval_id), surface, feedback, place.map_or(By::Key, By::Elsewhere))
+    }
+
+    fn deny(
+        &self,
+        (task_id, approval_id): (TaskId, ApprovalId),
+        surface: Surface,
+        feedback: Option<String>,
+        by: By<'_>,
     ) -> Result<Answered, Error> {
         let cell = self.cell(task_id)?;
         let state = self.lock_task(&cell)?;
@@ -180,7 +211,6 @@ impl Kernel {
                 feedback: feedback.map(Sensitive::from),
             },
         );
-        let by = place.map_or(By::Key, By::Elsewhere);
         self.resolution_receipt(&mut tx, &approval, &decision, None, by)?;
         tx.commit()?;
         Ok(Answered::Accepted { status: ApprovalStatus::Denied, task_id })
@@ -207,12 +237,12 @@ impl Kernel {
             if decision.choice == Choice::Deny { ResultCode::Denied } else { ResultCode::Granted };
         let answered = if decision.choice == Choice::Deny { "Denied" } else { "Approved" };
         let place = decision.surface.place();
-        let how = match by {
-            By::Key => place.to_owned(),
-            By::With(with) => format!("with {with}, {place}"),
-            By::Elsewhere(elsewhere) => elsewhere.to_owned(),
-        };
-        receipt.result_summary = Sensitive::from(format!("{answered} by a person, {how}"));
+        receipt.result_summary = Sensitive::from(match by {
+            By::Key => format!("{answered} by a person, {place}"),
+            By::With(with) => format!("{answered} by a person, with {with}, {place}"),
+            By::Elsewhere(elsewhere) => format!("{answered} by a person, {elsewhere}"),
+            By::Word => format!("{answered} {place}, by the word of a program or page that this host let in"),
+        });
         receipt.idempotency_key = format!("receipt:{}", approval.approval_id);
         if self.issue(tx, receipt, None)? { Ok(()) } else { Err(Error::KeyLocked("receipt")) }
     }

@@ -1,11 +1,22 @@
 //! Messages to other machines and from them: how far each came, and what was answered.
 
-use super::{MESSAGES_MAX, MeshMessage, MeshRegistry, Unanswered};
+use super::{MESSAGES_EACH_MAX, MeshMessage, MeshRegistry, Unanswered};
 use mesh::port::Never;
 use mesh::{Answer, Input, NodeId, Says};
 use model::envelope::Envelope;
 use model::mesh::{DeliveryState, NeverReason};
 use model::{Digest, UnixMs};
+
+/// Whose messages are kept apart from those of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Author {
+    /// This machine, to another.
+    To(NodeId),
+    /// Another machine, which signed it.
+    Of(NodeId),
+    /// Whoever sent what no machine signed: what it names as its origin may be anybody's.
+    Nobody,
+}
 
 impl MeshRegistry {
     /// A message is on its way to a machine, for the first time or on another way.
@@ -23,7 +34,7 @@ impl MeshRegistry {
             let (message_id, text) = said.unzip();
             self.sent.extend(message_id.map(|message_id| (message_id, id)));
             let message = shown(id, (to, true), &input.conversation, text, at);
-            self.show(MeshMessage { state: DeliveryState::Queued, ..message });
+            self.show(Author::To(to), MeshMessage { state: DeliveryState::Queued, ..message });
         }
     }
 
@@ -37,11 +48,12 @@ impl MeshRegistry {
             }
             return;
         }
-        let (conversation, task_id) = (conversation.clone(), None);
+        let waits = Unanswered { node, conversation: conversation.clone(), task_id: None };
+        self.unanswered.insert(id, waits);
         if self.message(&id).is_none() {
-            self.show(shown(id, (node, false), &conversation, text, at));
+            let author = if text.is_some() { Author::Of(node) } else { Author::Nobody };
+            self.show(author, shown(id, (node, false), conversation, text, at));
         }
-        self.unanswered.insert(id, Unanswered { node, conversation, task_id });
     }
 
     /// This machine answers a message.
@@ -93,26 +105,25 @@ impl MeshRegistry {
         ids.collect()
     }
 
-    pub(super) fn index_of(&self, id: &Digest) -> Option<usize> {
-        let (place, first) = (self.places.get(id)?, self.messages.front()?.place);
-        usize::try_from(place.checked_sub(first)?).ok()
-    }
-
     pub(super) fn message_mut(&mut self, id: &Digest) -> Option<&mut MeshMessage> {
-        let index = self.index_of(id)?;
-        self.messages.get_mut(index)
+        let place = *self.places.get(id)?;
+        self.messages.get_mut(place)
     }
 
-    fn show(&mut self, message: MeshMessage) {
-        self.said += 1;
-        self.places.insert(message.id, self.said);
-        self.messages.push_back(MeshMessage { place: self.said, ..message });
-        if self.messages.len() > MESSAGES_MAX
-            && let Some(oldest) = self.messages.pop_front()
-        {
-            self.places.remove(&oldest.id);
-            if oldest.is_outgoing {
-                self.sent.retain(|_, id| *id != oldest.id);
+    fn show(&mut self, author: Author, message: MeshMessage) {
+        let place = self.messages.next_place();
+        self.places.insert(message.id, place);
+        let unanswered = &self.unanswered;
+        // What still waits for its end is shown longest.
+        let is_done = |one: &MeshMessage| match one.is_outgoing {
+            true => one.answer.is_some() || one.never.is_some(),
+            false => !unanswered.contains_key(&one.id),
+        };
+        let message = MeshMessage { place, ..message };
+        if let Some(gone) = self.messages.push((author, MESSAGES_EACH_MAX), message, is_done) {
+            self.places.remove(&gone.id);
+            if gone.is_outgoing {
+                self.sent.retain(|_, id| *id != gone.id);
             }
         }
     }
@@ -148,5 +159,91 @@ pub(super) const fn reason(why: Never) -> NeverReason {
         Never::Expired => NeverReason::Expired,
         Never::Withdrawn => NeverReason::Withdrawn,
         Never::Rerouted => NeverReason::Rerouted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mesh::{Delivered, ReceiptLine};
+    use model::mesh::MeshAlert;
+
+    const ME: NodeId = NodeId(Digest([1; 32]));
+    const LOUD: NodeId = NodeId(Digest([2; 32]));
+    const OTHER: NodeId = NodeId(Digest([3; 32]));
+    const AT: UnixMs = UnixMs(0);
+
+    fn id(n: u64) -> Digest {
+        Digest::of(&n.to_be_bytes())
+    }
+
+    fn input(n: u64) -> Input {
+        Input { conversation: "c".to_owned(), origin: ME, envelope: format!("envelope {n}"), hops: 0 }
+    }
+
+    fn answer(to: Digest) -> Answer {
+        Answer { conversation: "c".to_owned(), answers: to, body: "done".to_owned(), refused: false }
+    }
+
+    #[test]
+    fn a_flood_of_one_machine_pushes_out_no_message_of_another_and_none_of_the_person() {
+        let (conversation, words) = ("c".to_owned(), || Some("words".to_owned()));
+        let mut registry = MeshRegistry { node: Some(ME), ..MeshRegistry::default() };
+        registry.sent(LOUD, &input(0), AT);
+        registry.came(id(1), (OTHER, &conversation), words(), AT);
+        registry.came(id(2), (LOUD, &conversation), words(), AT);
+        // Signed and answered, signed and open, and such as only say that they are of the other one.
+        for n in 10..1_500 {
+            registry.came(id(n), (LOUD, &conversation), words(), AT);
+            registry.answered(&answer(id(n)), AT);
+        }
+        registry.answered(&answer(id(1)), AT);
+        assert!(registry.message(&id(2)).is_some(), "it waits still, and those that were answered do not");
+        for n in 2_000..3_500 {
+            registry.came(id(n), (LOUD, &conversation), words(), AT);
+            registry.came(id(10_000 + n), (OTHER, &conversation), None, AT);
+        }
+        assert!(registry.message(&id(1)).is_some(), "the other machine's is there though it is over");
+        assert!(registry.message(&input(0).id()).is_some(), "what the person sent to the loud one is there");
+        assert_eq!(registry.messages().count(), 1 + 1 + 2 * MESSAGES_EACH_MAX);
+        assert_eq!(registry.places.len(), registry.messages().count());
+        // A person's own go by themselves alone, those that are over first.
+        registry.sent(OTHER, &input(1), AT);
+        for n in 2..1_000 {
+            registry.sent(LOUD, &input(n), AT);
+            registry.heard(LOUD, &answer(input(n).id()), AT);
+        }
+        assert!(registry.message(&input(0).id()).is_some() && registry.message(&input(1).id()).is_some());
+        assert!(registry.message(&input(2).id()).is_none() && registry.message(&input(999).id()).is_some());
+        let places: Vec<u64> = registry.messages().map(|one| one.place).collect();
+        assert!(places.is_sorted_by(|one, next| one < next), "the oldest first");
+    }
+
+    #[test]
+    fn a_flood_of_one_machine_pushes_out_no_alert_and_no_receipt_of_another() {
+        let mut registry = MeshRegistry { node: Some(ME), ..MeshRegistry::default() };
+        let went_back =
+            |from: NodeId| Delivered::RolledBack { from, origin: "a log".to_owned(), seen: 2, told: 1 };
+        let line = |number: u64| ReceiptLine { number, sha256: id(number), at: AT };
+        registry.alert(&went_back(OTHER), AT);
+        registry.alert(&went_back(LOUD), AT);
+        registry.apply_receipts(OTHER, &[line(1)]);
+        for number in 0..300 {
+            registry.alert(&Delivered::Forked { from: LOUD, number }, AT);
+        }
+        for first in 0..220 {
+            let lines: Vec<ReceiptLine> = (1..=50).map(|number| line(50 * first + number)).collect();
+            registry.apply_receipts(LOUD, &lines);
+            if first == 0 {
+                registry.apply_receipts(LOUD, &lines);
+                assert_eq!(registry.receipts().count(), 51, "what is told anew is there already");
+            }
+        }
+        let went: Vec<_> = registry.alerts().filter(|one| one.kind == MeshAlert::RolledBack).collect();
+        assert_eq!(went.len(), 2, "nor does it push out what there is to know about itself");
+        assert_eq!(registry.alerts().count(), 2 + super::super::ALERTS_EACH_MAX);
+        let of = |node: NodeId| registry.receipts().filter(move |one| one.node == node);
+        assert_eq!((of(OTHER).count(), of(LOUD).count()), (1, super::super::RECEIPTS_EACH_MAX));
+        assert_eq!(of(LOUD).next_back().map(|one| one.line.number), Some(11_000));
     }
 }

@@ -1,5 +1,6 @@
 //! Signed tree heads, proofs against them, and the pin outside the store.
 
+use crate::tampering::tampered_in;
 use crate::world::{World, batch, commit, entries, plain, signer, task};
 use ledger::{Batch, CheckpointKind, Error, PinState, Verdict, check_pin};
 use model::UnixMs;
@@ -97,6 +98,40 @@ fn the_global_log_holds_every_note_and_only_grows() {
     let last = globals.last().unwrap();
     verify_inclusion(&leaf_hash(text.as_bytes()), 0, last.size, &proof, &last.root).unwrap();
     assert_eq!(world.verify().verdict, Verdict::Valid);
+}
+
+#[test]
+fn that_the_log_grew_is_proven_from_the_notes_since_and_none_before_is_read() {
+    let world = World::new();
+    let writer = world.writer();
+    let ids = [task(), task(), task()];
+    // One note and then three, so that a head stands at some sizes only.
+    for round in 0..12 {
+        let signs = if round % 2 == 0 { &ids[..1] } else { &ids[..] };
+        commit(&writer, ids.iter().map(|id| plain(*id)).collect());
+        writer.checkpoint(signs, &signer(), UnixMs(1), |_, _| {}).unwrap();
+    }
+    drop(writer);
+    let reader = world.reader();
+    let leaves = reader.global_leaves(24).unwrap();
+    for size in 0..=24_u64 {
+        let first = &leaves[..usize::try_from(size).unwrap()];
+        assert_eq!(reader.global_root(size).unwrap(), Some(seal::merkle::root(first)), "{size}");
+        for old in 0..=size {
+            let whole = seal::merkle::consistency_proof(old, first).unwrap();
+            assert_eq!(reader.global_consistency(old, size).unwrap(), whole, "{old} of {size}");
+        }
+    }
+    assert_eq!(reader.global_root(25).unwrap(), None);
+    assert!(reader.global_consistency(3, 2).is_err() && reader.global_consistency(3, 25).is_err());
+    // Notes that nobody can read are read by nobody: a head stands at 20.
+    let proof = reader.global_consistency(20, 24).unwrap();
+    tampered_in(&world, "UPDATE checkpoints SET note = x'00' WHERE leaf_index < 20");
+    let reader = world.reader();
+    assert!(reader.global_leaves(24).is_err());
+    assert_eq!(reader.global_root(20).unwrap(), Some(seal::merkle::root(&leaves[..20])));
+    assert_eq!(reader.global_consistency(20, 24).unwrap(), proof);
+    assert!(reader.global_consistency(19, 24).is_err(), "the notes between two heads are read");
 }
 
 #[test]

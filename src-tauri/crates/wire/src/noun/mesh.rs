@@ -50,7 +50,12 @@ params! {
     /// Every machine that is or was paired.
     Nodes {}
     /// A machine that is not to be believed from now on, by its name or key.
-    Withdraw { node: String, reason: Option<String> }
+    Withdraw {
+        node: String,
+        reason: Option<String>,
+        #[serde(default)]
+        signed: Option<PersonSigned>,
+    }
     /// A goal for another machine, which works on it where its folder is.
     Send {
         /// The machine, by its name or key.
@@ -65,7 +70,12 @@ params! {
     /// What was sent to other machines and came from them, the newest first.
     Messages { before: Option<u64>, limit: Option<u32> }
     /// A conversation passes to another machine.
-    HandOver { conversation: String, to: String }
+    HandOver {
+        conversation: String,
+        to: String,
+        #[serde(default)]
+        signed: Option<PersonSigned>,
+    }
     /// A conversation is taken from a machine that does not answer.
     Take {
         conversation: String,
@@ -95,7 +105,13 @@ params! {
         signed: Option<String>,
     }
     /// Which machines may hold a schedule, the first one first; none takes it out of the mesh.
-    Hold { schedule: String, nodes: Vec<String>, term_minutes: Option<u32> }
+    Hold {
+        schedule: String,
+        nodes: Vec<String>,
+        term_minutes: Option<u32>,
+        #[serde(default)]
+        signed: Option<PersonSigned>,
+    }
     /// Everything that waits for a machine, or for any, is written to a file that a person carries.
     Export { path: String, node: Option<String> }
     /// A file that a person carried here.
@@ -229,7 +245,13 @@ answers! {
         to_sign: String,
     }
     /// A file that was written or read.
-    Carried { path: String, messages: u64, left_out: u64 }
+    Carried {
+        path: String,
+        /// Messages that were written, or that were new here. What machines tell each other by themselves is none.
+        messages: u64,
+        /// Messages that found no room; of a file that was read, lines that nobody can read.
+        left_out: u64,
+    }
     /// A schedule and who holds it.
     Held { schedule: String, nodes: Vec<String>, holder: Option<String>, epoch: u64 }
 }

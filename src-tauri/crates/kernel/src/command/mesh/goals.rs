@@ -24,6 +24,16 @@ const AT_WORK_MAX: usize = 64;
 /// Bytes of the alias of a folder.
 const ALIAS_BYTES_MAX: usize = 128;
 
+/// What is known of the machine that took a message in, and of that message.
+struct Afar {
+    /// As this machine's person calls it.
+    name: String,
+    /// How many of its goals are at work here.
+    at_work: usize,
+    /// Whether it is on record which task the message is about.
+    is_taken: bool,
+}
+
 /// The envelope of a message, where the machine that took it in signed it for this conversation. `own`: the keys of this
 /// machine's log, now and before, for messages of its own that come back.
 ///
@@ -143,22 +153,16 @@ impl Kernel {
     /// A message of another machine begins a task, or is words to one that is at work in its conversation; where it cannot be used,
     /// the machine that took it in is told why.
     pub(super) fn deliver_input(&self, input: &Input, terms: &MeshTerms) -> Result<MeshDone, Error> {
-        let (registry, id) = (self.mesh_registry(), input.id());
-        let Some(state) = registry.state() else { return Ok(MeshDone::default()) };
-        let is_own = input.origin == state.me();
-        if !is_own && !registry.unanswered().contains_key(&id) {
-            return Ok(MeshDone::default());
-        }
-        let mut own = self.ports.keys.log_keys();
-        own.extend(lock(&self.store).keys.get(&KeyPurpose::Log).map(|(_, key)| *key));
-        let taken = match opened(state, input, &own) {
-            Ok(envelope) => self.take_in_goal(&registry, input, &envelope, terms),
+        // What is recorded meanwhile copies no registry: of that, only what was read of it is held.
+        let Some((opened, from)) = self.open_input(input) else { return Ok(MeshDone::default()) };
+        let taken = match opened {
+            Ok(envelope) => self.take_in_goal(&from, input, &envelope, terms),
             Err(why) => Err(Error::Input(why.to_owned())),
         };
         let why = match taken {
             Ok((task, is_begun)) => {
                 let answer = (!is_begun).then(|| self.is_added(task)).transpose()?;
-                let say = answer.and_then(|body| reply(state, input, body, false));
+                let say = answer.and_then(|body| self.reply(input, body, false));
                 return Ok(MeshDone { say: say.into_iter().collect(), drive: vec![task] });
             }
             Err(Error::Input(why) | Error::Conflict(why) | Error::Reasoning(why)) => why,
@@ -167,7 +171,32 @@ impl Kernel {
             Err(Error::Secret(_)) => SECRET.to_owned(),
             Err(error) => return Err(error),
         };
-        Ok(MeshDone { say: reply(state, input, why, true).into_iter().collect(), drive: Vec::new() })
+        Ok(MeshDone { say: self.reply(input, why, true).into_iter().collect(), drive: Vec::new() })
+    }
+
+    /// What is in a message that waits for its end here, or why it cannot be used, and what is known of where it comes from.
+    fn open_input(&self, input: &Input) -> Option<(Result<Envelope, &'static str>, Afar)> {
+        let (registry, id) = (self.mesh_registry(), input.id());
+        let state = registry.state()?;
+        if input.origin != state.me() && !registry.unanswered().contains_key(&id) {
+            return None;
+        }
+        let mut own = self.ports.keys.log_keys();
+        own.extend(lock(&self.store).keys.get(&KeyPurpose::Log).map(|(_, key)| *key));
+        let of_it = registry.unanswered().values().filter(|one| one.node == input.origin);
+        let from = Afar {
+            name: registry.name_of(input.origin),
+            at_work: of_it.filter(|one| one.task_id.is_some()).count(),
+            is_taken: registry.task_of(&id).is_some(),
+        };
+        Some((opened(state, input, &own), from))
+    }
+
+    /// An answer to a message, where the machine that took it in may be written to.
+    fn reply(&self, input: &Input, body: String, refused: bool) -> Option<Command> {
+        let (conversation, answers) = (input.conversation.clone(), input.id());
+        let registry = self.mesh_registry();
+        reply_to(registry.state()?, input.origin, Answer { conversation, answers, body, refused })
     }
 
     /// A message that holds a secret of this machine is not kept, and begins nothing.
@@ -187,7 +216,7 @@ impl Kernel {
     /// Takes a message in once; `true` where it began its task.
     fn take_in_goal(
         &self,
-        registry: &MeshRegistry,
+        from: &Afar,
         input: &Input,
         envelope: &Envelope,
         terms: &MeshTerms,
@@ -196,9 +225,9 @@ impl Kernel {
         let key = format!("{OWN_KEYS}mesh:{id}");
         let taken = match self.taken_before(&key)? {
             Some(taken) => taken,
-            None => self.take_words(registry, input, envelope, (terms, key.as_str()))?,
+            None => self.take_words(from, envelope, (terms, key.as_str()))?,
         };
-        if registry.task_of(&id).is_none() {
+        if !from.is_taken {
             let mut w = self.mesh_writeup(input.origin)?;
             let taken_at = w.now;
             let body = MeshTaken { input: id, about_task_id: taken.0, taken_at };
@@ -220,8 +249,7 @@ impl Kernel {
 
     fn take_words(
         &self,
-        registry: &MeshRegistry,
-        input: &Input,
+        from: &Afar,
         envelope: &Envelope,
         (terms, key): (&MeshTerms, &str),
     ) -> Result<(TaskId, bool), Error> {
@@ -249,16 +277,15 @@ impl Kernel {
                 }
             }
         }
-        let at_work = registry.unanswered().values();
-        let at_work = at_work.filter(|one| one.node == input.origin && one.task_id.is_some()).count();
-        if at_work >= AT_WORK_MAX {
+        if from.at_work >= AT_WORK_MAX {
             return Err(Error::Conflict(format!(
-                "{at_work} goals of this machine are at work there already: send it again when some of them are done."
+                "{} goals of this machine are at work there already: send it again when some of them are done.",
+                from.at_work
             )));
         }
         let workspace_id = self.folder_of(&envelope.payload.sender.chat, terms)?;
         if !is_open {
-            let title = format!("From {}: {body}", registry.name_of(input.origin));
+            let title = format!("From {}: {body}", from.name);
             self.open_from_afar(conversation, &title, workspace_id)?;
         }
         let (goal, reasoning) = (body.to_owned(), terms.reasoning.clone());
@@ -392,12 +419,7 @@ fn is_sendable(from: NodeId, to: NodeId, input: &Input) -> Result<bool, Error> {
     Ok(input.envelope.len() <= FIELD_BYTES_MAX && mesh::sealed::fits(&text))
 }
 
-/// An answer to a message, where the machine that took it in may be written to.
-fn reply(state: &State, input: &Input, body: String, refused: bool) -> Option<Command> {
-    let (conversation, answers) = (input.conversation.clone(), input.id());
-    reply_to(state, input.origin, Answer { conversation, answers, body, refused })
-}
-
+/// An answer, where the machine that it is for may be written to.
 pub(super) fn reply_to(state: &State, to: NodeId, answer: Answer) -> Option<Command> {
     state.is_peer(to).then(|| Command::Reply { to, answer: super::replies::bounded(answer) })
 }

@@ -9,7 +9,6 @@ use ledger::CheckpointKind;
 use mesh::{Command, Cosigned, Delivered, Head, NodeId, SeenHead, State};
 use model::body::CheckpointCosigned;
 use seal::cosignature::{WitnessKey, add_lines};
-use seal::merkle::Tree;
 use seal::note::{self, Note, VerifierKey};
 use seal::{Digest, PublicKey};
 
@@ -42,11 +41,9 @@ impl Kernel {
         if !is_due {
             return Ok(Vec::new());
         }
-        let tree = Tree::from_leaves(&self.reader.global_leaves(newest.size)?);
-        let is_of_log = |told: &SeenHead| tree.root_at(told.size).is_ok_and(|root| root == told.root);
         let old_size = match told {
             None => 0,
-            Some(told) if is_of_log(told) => told.size,
+            Some(told) if self.is_of_log(told, newest.size)? => told.size,
             Some(told) => {
                 let (origin, seen) = (newest.origin.clone(), told.size);
                 let put_back = Delivered::RolledBack { from: me, origin, seen, told: newest.size };
@@ -54,10 +51,15 @@ impl Kernel {
                 0
             }
         };
-        let proof = tree.consistency_proof(old_size)?;
+        let proof = self.reader.global_consistency(old_size, newest.size)?;
         let note = String::from_utf8(newest.note).map_err(|e| Error::Broken(e.to_string()))?;
         let (origin, size, root) = (newest.origin, newest.size, newest.root);
         Ok(vec![Command::Head(Head { origin, old_size, size, root, proof, note })])
+    }
+
+    /// Whether a head is one of this log as it stands: its notes are the beginning of these.
+    fn is_of_log(&self, told: &SeenHead, size: u64) -> Result<bool, Error> {
+        Ok(told.size <= size && self.reader.global_root(told.size)? == Some(told.root))
     }
 
     /// Whether a head may be told after the one that was told last: every ten minutes, and every minute where a task ended.

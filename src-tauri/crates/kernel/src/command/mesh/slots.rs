@@ -19,11 +19,14 @@ use model::body::SchedulePaused;
 use model::fault::Point;
 use model::ingress::Channel;
 use model::schedule::{CatchUp, DueSlot, Overlap, PassedOver, Settled, When};
-use model::{Sensitive, TaskId, UnixMs};
+use model::{Sensitive, TaskId, UnixMs, WorkspaceId};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// For how long a holder may be silent at least, and at most, in milliseconds.
 const TERM_MS: std::ops::RangeInclusive<i64> = 120_000..=7 * 86_400_000;
+/// For how long it counts what was seen of a folder, in milliseconds.
+const FOLDER_SEEN_MS: i64 = 60_000;
 
 impl Kernel {
     /// Has the mesh hold a schedule of this machine: these may run it, the first one first, and the next takes it over when its holder
@@ -66,6 +69,7 @@ impl Kernel {
         let sha256 = compared(&self.schedule_of(record)?)?;
         let version = known.map_or(1, |known| known.version.saturating_add(1));
         let schedule = Schedule { schedule: name.to_owned(), version, sha256, ranks, term_ms };
+        self.look_at_folders_again();
         let is_ready = self.can_run(record, &schedule)?;
         let ready = Command::Ready { schedule: name.to_owned(), sha256, is_ready };
         Ok(vec![Command::Schedule(schedule), ready])
@@ -179,7 +183,30 @@ impl Kernel {
             return Ok(false);
         }
         let root = self.root_of(kept.workspace_id);
-        Ok(root.is_ok_and(|root| self.executors_at(&root, kept.workspace_id).is_ok()))
+        Ok(root.is_ok_and(|root| self.can_work_in(&root, kept.workspace_id)))
+    }
+
+    /// Whether a folder can be worked in, as it was seen within the last minute: what there is to say is asked for after each
+    /// commit.
+    fn can_work_in(&self, root: &Path, workspace: WorkspaceId) -> bool {
+        let now = self.ports.clock.now();
+        // A clock that was set back makes nothing last.
+        let is_fresh = |at: UnixMs| at <= now && now.0.saturating_sub(at.0) < FOLDER_SEEN_MS;
+        let seen = lock(&self.folders_seen).get(root).copied();
+        if let Some((_, can)) = seen.filter(|(at, _)| is_fresh(*at)) {
+            return can;
+        }
+        let can = self.executors_at(root, workspace).is_ok();
+        let mut folders = lock(&self.folders_seen);
+        folders.retain(|_, (at, _)| is_fresh(*at));
+        folders.insert(root.to_owned(), (now, can));
+        can
+    }
+
+    /// Folders of schedules that the mesh holds are looked at again, however short ago that was: whoever asks for this each
+    /// minute tells of a folder that went within one.
+    pub fn look_at_folders_again(&self) {
+        lock(&self.folders_seen).clear();
     }
 
     /// A slot began, and is settled here with all before it. One of this machine that it did not begin by its own record began before
