@@ -240,7 +240,7 @@ impl<S: Sealing> Node<S> {
     fn take_in(&mut self, event: &WireEvent, notice: Notice) {
         let maker = event.pubkey;
         match notice.tells {
-            Tells::Owner { conversation, epoch: _, taken } => {
+            Tells::Owner { conversation, epoch: _, taken, used_at: _ } => {
                 self.owner_told(event, &conversation, taken);
             }
             Tells::Fired { schedule, slot, .. } => self.fired_told(event, &schedule, &slot),

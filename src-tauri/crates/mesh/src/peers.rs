@@ -1,11 +1,11 @@
 //! Which machines are paired, which are here, and the group that they share (HV-3.7-1).
 
+use crate::moves::are_relays;
 use crate::node::{Node, text};
 use crate::port::{Fact, KeepSecret, Never};
 use crate::sealed::Sealing;
 use crate::{
-    Chance, Error, GroupSecret, NodeId, PEERS_MAX, PROTOCOL, Peer, Presence, RELAYS_MAX, THROUGH_MAX,
-    WITHOUT_MAX,
+    Chance, Error, GroupSecret, NodeId, PEERS_MAX, PROTOCOL, Peer, Presence, THROUGH_MAX, WITHOUT_MAX,
 };
 use model::UnixMs;
 use seal::{Digest, canon};
@@ -53,7 +53,7 @@ impl<S: Sealing> Node<S> {
             return;
         };
         let is_fit = presence.can.is_fit()
-            && presence.relays.len() <= RELAYS_MAX
+            && are_relays(&presence.relays)
             && presence.load <= 100
             && presence.at <= self.now.plus_ms(crate::CLOCK_DIFFERENCE_MS)
             && presence.until.plus_ms(crate::CLOCK_DIFFERENCE_MS) > self.now
@@ -63,9 +63,7 @@ impl<S: Sealing> Node<S> {
         if !is_fit || !is_newer {
             return;
         }
-        if self.state.peers.get(&from).is_some_and(|peer| peer.relays != presence.relays) {
-            self.record(Fact::Moved { node: from, relays: presence.relays.clone() });
-        }
+        self.reads_elsewhere(from, &presence.relays);
         let has = presence.has;
         self.seen.insert(from, Seen { presence, heard: self.now });
         self.share_group(from, group, chance);
@@ -244,7 +242,7 @@ impl<S: Sealing> Node<S> {
         if peer.node == self.state.me || self.state.withdrawn.contains_key(&peer.node) {
             return Err(Error::Refused("this key cannot be paired: it is this machine's, or was withdrawn"));
         }
-        if self.state.peers.len() >= PEERS_MAX || peer.relays.len() > RELAYS_MAX || peer.name.len() > 128 {
+        if self.state.peers.len() >= PEERS_MAX || !are_relays(&peer.relays) || peer.name.len() > 128 {
             return Err(Error::TooLarge);
         }
         match group {
@@ -288,10 +286,11 @@ impl<S: Sealing> Node<S> {
         }
         self.record(Fact::Withdrawn { node, by, upto });
         self.seen.remove(&node);
+        self.moves.forget(node);
         self.early.remove(&node);
         self.retries.retain(|(to, _), _| *to != node);
         self.owed.remove(&node);
         self.early_notices.retain(|(maker, _), _| *maker != node);
-        self.route_held();
+        self.route_held(None);
     }
 }

@@ -374,6 +374,8 @@ pub enum Tells {
         /// Whether the owner before did not hand it over.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         taken: bool,
+        /// When it was spoken in last, by the maker's clock.
+        used_at: UnixMs,
     },
     /// A machine is not to be believed from now on.
     Withdrawn {
