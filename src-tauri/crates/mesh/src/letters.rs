@@ -173,6 +173,8 @@ impl<S: Sealing> Node<S> {
                 }
             }
             Says::Group(secret) => self.take_group(secret, Some(from)),
+            Says::Prove(prove) => self.asked_to_prove(from, prove),
+            Says::Proved(head) => self.take_proof(from, head),
             _ => {}
         }
     }

@@ -52,6 +52,10 @@ pub struct Node<S> {
     /// Whether there are other notices here than the last presence told.
     pub(crate) news: bool,
     pub(crate) mended: BTreeMap<NodeId, UnixMs>,
+    /// When each other was asked for a proof last.
+    pub(crate) asked_proof: BTreeMap<NodeId, UnixMs>,
+    /// When each other was last shown that a log of this node grew.
+    pub(crate) proved: BTreeMap<(NodeId, String), UnixMs>,
     pub(crate) moves: Moves,
     /// Conversations of this node in which something was said in this step.
     pub(crate) spoken: BTreeSet<String>,
@@ -89,6 +93,8 @@ impl<S: Sealing> Node<S> {
             given_groups: Vec::new(),
             news: false,
             mended: BTreeMap::new(),
+            asked_proof: BTreeMap::new(),
+            proved: BTreeMap::new(),
             moves: Moves::default(),
             spoken: BTreeSet::new(),
             used: Vec::new(),
@@ -384,6 +390,7 @@ impl<S: Sealing> Node<S> {
             Command::Head(head) => self.tell_all(crate::Tells::Head(head), chance),
             Command::LogKey { key } => self.tell_log_key(key, chance),
             Command::Cosign { node, cosigned } => self.queue(node, crate::Says::Cosigned(cosigned)),
+            Command::Prove { to, head } => self.prove(to, head, chance),
             Command::Receipts(lines) => self.tell_all(crate::Tells::Receipts { lines }, chance),
         }
     }

@@ -70,6 +70,7 @@ impl<S: Sealing> Node<S> {
         if has != self.state.has_digest() {
             self.mend(from, chance);
         }
+        self.ask_proof(from, chance);
         self.give_back(chance);
     }
 

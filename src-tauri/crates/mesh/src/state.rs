@@ -249,6 +249,7 @@ impl State {
                 let gone = self.notices.entry(*maker).or_default().skip(*upto);
                 self.lost_hold(*maker, &gone);
             }
+            Fact::Proved { maker, origin, holds } => self.head_proved(*maker, origin, *holds),
             Fact::Untold(tells) => self.untold.push(tells.clone()),
             Fact::Queued { .. }
             | Fact::Accepted { .. }

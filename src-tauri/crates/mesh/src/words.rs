@@ -189,6 +189,10 @@ pub enum Says {
         /// The notices.
         notices: Vec<WireEvent>,
     },
+    /// The receiver is asked to show that its log grew from one head to another.
+    Prove(Prove),
+    /// A head of the sender's log, shown to have grown from the one that was asked for.
+    Proved(Head),
 }
 
 impl Says {
@@ -196,7 +200,13 @@ impl Says {
     pub const fn is_loose(&self) -> bool {
         matches!(
             self,
-            Self::Opened(_) | Self::Has { .. } | Self::From { .. } | Self::Notices { .. } | Self::Group(_)
+            Self::Opened(_)
+                | Self::Has { .. }
+                | Self::From { .. }
+                | Self::Notices { .. }
+                | Self::Group(_)
+                | Self::Prove(_)
+                | Self::Proved(_)
         )
     }
 }
@@ -415,6 +425,18 @@ pub struct Head {
     pub proof: Vec<Digest>,
     /// The signed note.
     pub note: String,
+}
+
+/// A proof that is asked for: that a log grew from one head to another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prove {
+    /// The log.
+    pub origin: String,
+    /// Notes in the head that whoever asks is sure of.
+    pub old_size: u64,
+    /// Notes in the head that was told since.
+    pub size: u64,
 }
 
 /// A schedule as the mesh knows it.
