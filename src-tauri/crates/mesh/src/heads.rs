@@ -15,6 +15,8 @@ use seal::note::{Checkpoint, Note};
 
 /// Bytes of the signed note of a head.
 const NOTE_BYTES_MAX: usize = 4_096;
+/// Machines that sign one head.
+pub const COSIGNERS_MAX: usize = 16;
 /// Bytes of the name of a log.
 const ORIGIN_BYTES_MAX: usize = 256;
 /// How often another machine is asked for a proof, or given one, in milliseconds.
@@ -81,6 +83,20 @@ impl State {
     /// The head of a log that is known of a machine; of this machine the one that it told last.
     pub fn head(&self, node: NodeId, origin: &str) -> Option<&SeenHead> {
         self.heads.get(&(node, origin.to_owned()))
+    }
+
+    /// Whether this node is among those that sign a head of another: all of a small group, and of a large one a few, which others are
+    /// for each head. More signatures prove no more, and each is a letter.
+    pub fn cosigns(&self, maker: NodeId, root: &Digest) -> bool {
+        let place = |node: &NodeId| {
+            let mut hasher = seal::Hasher::new();
+            hasher.update(node.0.as_bytes());
+            hasher.update(root.as_bytes());
+            hasher.finish()
+        };
+        let own = place(&self.me);
+        let others = self.peers().map(|peer| peer.node).filter(|node| *node != maker);
+        others.filter(|node| place(node) < own).take(COSIGNERS_MAX).count() < COSIGNERS_MAX
     }
 
     pub(crate) fn judge_head(&self, maker: NodeId, head: &Head) -> Judged {

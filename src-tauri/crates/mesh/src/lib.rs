@@ -53,7 +53,7 @@ mod words;
 
 pub use chain::{Known, NOTICES_KEPT, NOTICES_MAX};
 pub use decision::*;
-pub use heads::SeenHead;
+pub use heads::{COSIGNERS_MAX, SeenHead};
 pub use letters::NEVER_AFTER_MS;
 pub use moves::{MOVES_MAX, MOVES_MS, RELAY_BYTES_MAX};
 pub use node::Node;

@@ -49,6 +49,8 @@ pub struct Node<S> {
     pub(crate) overheard: Option<UnixMs>,
     /// When others gave it the secret of a group.
     pub(crate) given_groups: Vec<UnixMs>,
+    /// [`State::has_digest`], which is asked for with each presence and changes with notices only.
+    has: Option<Digest>,
     /// Whether there are other notices here than the last presence told.
     pub(crate) news: bool,
     pub(crate) mended: BTreeMap<NodeId, UnixMs>,
@@ -91,6 +93,7 @@ impl<S: Sealing> Node<S> {
             wakes_at: None,
             overheard: None,
             given_groups: Vec::new(),
+            has: None,
             news: false,
             mended: BTreeMap::new(),
             asked_proof: BTreeMap::new(),
@@ -185,9 +188,19 @@ impl<S: Sealing> Node<S> {
 
     /// Records a fact: from here on it is believed.
     pub(crate) fn record(&mut self, fact: Fact) {
-        self.news |= matches!(fact, Fact::Noticed(_) | Fact::Forked { .. } | Fact::Missed { .. });
+        let is_news = matches!(fact, Fact::Noticed(_) | Fact::Forked { .. } | Fact::Missed { .. });
+        self.news |= is_news;
+        if is_news || matches!(fact, Fact::Withdrawn { .. }) {
+            self.has = None;
+        }
         self.state.apply(&fact);
         self.step.facts.push(fact);
+    }
+
+    /// The digest of the notices that are here.
+    pub(crate) fn has_digest(&mut self) -> Digest {
+        let state = &self.state;
+        *self.has.get_or_insert_with(|| state.has_digest())
     }
 
     pub(crate) fn deliver(&mut self, delivered: Delivered) {
@@ -346,7 +359,14 @@ impl<S: Sealing> Node<S> {
         let tells = self.own.is_some() && self.state.group.is_some();
         let told = tells.then(|| self.tells_at());
         // Where there is no way, nothing is written however late it is: a way that opens writes it.
-        let goes = self.retries.iter().filter(|((to, _), _)| self.has_way_to(*to));
+        let mut way: Option<(NodeId, bool)> = None;
+        let goes = self.retries.iter().filter(|((to, _), _)| {
+            // Those to one node stand together.
+            let known = way.filter(|(of, _)| of == to).map(|(_, is_open)| is_open);
+            let is_open = known.unwrap_or_else(|| self.has_way_to(*to));
+            way = Some((*to, is_open));
+            is_open
+        });
         let letters = goes.map(|(_, (at, _))| (*at).max(self.now)).min();
         let owed = (self.unwritten || !self.owed.is_empty()).then_some(self.now);
         let untold = (!self.state.untold.is_empty()).then(|| self.tells_untold_at().max(self.now));

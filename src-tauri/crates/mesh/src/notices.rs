@@ -266,7 +266,7 @@ impl<S: Sealing> Node<S> {
 
     /// Another node has other notices: it is told which ones are here, and sends what lacks.
     pub(crate) fn mend(&mut self, with: NodeId, chance: &mut dyn Chance) {
-        let every = MEND_EVERY_MS.saturating_mul(self.largeness().max(1));
+        let every = MEND_EVERY_MS.saturating_mul(self.state.largeness());
         let is_early = self.mended.get(&with).is_some_and(|at| at.plus_ms(every) > self.now);
         // In a large group not everybody is asked, but a few by chance: none is left out for long, and none twice in a row.
         let others = u32::try_from(self.seen.len()).unwrap_or(u32::MAX);

@@ -29,6 +29,8 @@ const EPOCH_FIRST_MAX: u64 = 1 << 40;
 const RENEW_AFTER_MS: i64 = 2 * PRESENCE_EVERY_MS;
 /// How long the machines have to follow to a newer group, in milliseconds.
 const FOLLOW_MS: i64 = 10 * PRESENCE_EVERY_MS;
+/// How many of a large group tell a machine the newer group that speaks to an older one.
+const SHARED_BY: u32 = 16;
 /// By how many epochs a group may be later than the one before it.
 const EPOCHS_AHEAD_MAX: u64 = 1_024;
 
@@ -67,7 +69,7 @@ impl<S: Sealing> Node<S> {
         let has = presence.has;
         self.seen.insert(from, Seen { presence, heard: self.now });
         self.share_group(from, group, chance);
-        if has != self.state.has_digest() {
+        if has != self.has_digest() {
             self.mend(from, chance);
         }
         self.ask_proof(from, chance);
@@ -79,6 +81,11 @@ impl<S: Sealing> Node<S> {
         // That one was withdrawn may be known from who has the secret before its notice comes.
         let is_kept_out = self.state.without.contains(&to);
         if is_kept_out || self.state.group.is_none_or(|(_, group)| group == theirs) {
+            return;
+        }
+        // All that hear it could tell it. In a large group a few do, and again each time that it speaks to the older one.
+        let others = u32::try_from(self.seen.len()).unwrap_or(u32::MAX);
+        if others > SHARED_BY && chance.below(others) >= SHARED_BY {
             return;
         }
         if let Some(secret) = self.own_group() {
@@ -180,6 +187,7 @@ impl<S: Sealing> Node<S> {
     }
 
     pub(crate) fn announce(&mut self, chance: &mut dyn Chance) {
+        let has = self.has_digest();
         let (Some((_, group)), Some((can, load, relays))) = (self.state.group, &self.own) else {
             return;
         };
@@ -190,7 +198,7 @@ impl<S: Sealing> Node<S> {
             can: can.clone(),
             load: (*load).min(100),
             relays: relays.clone(),
-            has: self.state.has_digest(),
+            has,
         };
         let event = text(&presence).and_then(|text| self.sealing.announce(group, &text, self.now, chance));
         if let Ok(event) = event {
@@ -200,14 +208,8 @@ impl<S: Sealing> Node<S> {
         }
     }
 
-    /// How many times a group is as large as one in which everything is as frequent as it gets.
-    pub(crate) fn largeness(&self) -> i64 {
-        let peers = i64::try_from(self.state.peers.len()).unwrap_or(i64::MAX);
-        peers.saturating_add(PRESENCE_MACHINES - 1) / PRESENCE_MACHINES
-    }
-
     pub(crate) fn presence_every(&self) -> i64 {
-        PRESENCE_EVERY_MS.saturating_mul(self.largeness().max(1))
+        PRESENCE_EVERY_MS.saturating_mul(self.state.largeness())
     }
 
     /// How often the machines tell that they are here which schedules name: no machine waits for any other to fall silent.

@@ -5,6 +5,7 @@ use crate::heads::SeenHead;
 use crate::ids::Ids;
 pub use crate::lane::{Lane, Waiting};
 use crate::owned::Owners;
+use crate::peers::PRESENCE_MACHINES;
 use crate::port::{Fact, Never};
 use crate::sealed::WireEvent;
 use crate::slots::{Ready, Starts, Stated, add_claim};
@@ -158,6 +159,12 @@ impl State {
         foremost(of_epoch.clone().filter(|(_, node)| !self.withdrawn.contains_key(node)))
             .or_else(|| foremost(of_epoch))
             .is_some_and(|(_, node)| node == by)
+    }
+
+    /// How many times a group is as large as one in which everything is as frequent as it gets, and 1 for a smaller one.
+    pub fn largeness(&self) -> i64 {
+        let peers = i64::try_from(self.peers.len()).unwrap_or(i64::MAX);
+        (peers.saturating_add(PRESENCE_MACHINES - 1) / PRESENCE_MACHINES).max(1)
     }
 
     /// Letters that were not opened yet.

@@ -41,7 +41,8 @@ impl MeshRegistry {
         if self.message(&id).is_none() {
             self.show(shown(id, (node, false), &conversation, text, at));
         }
-        self.unanswered.insert(id, Unanswered { node, conversation, task_id });
+        let at = self.unanswered.get(&id).map_or(at, |one| one.at);
+        self.unanswered.insert(id, Unanswered { node, conversation, at, task_id });
     }
 
     /// This machine answers a message.
