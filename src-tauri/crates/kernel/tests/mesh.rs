@@ -5,7 +5,7 @@ mod machines;
 
 use crate::story::{completed, log, state};
 use kernel::command::erase::Erasure;
-use kernel::command::mesh::MeshGoal;
+use kernel::command::mesh::{MeshDone, MeshGoal};
 use kernel::command::person::{Matter, Signed};
 use kernel::command::submit::Reasoning;
 use machines::{MODEL, Machine, carry, relay, sealing, two};
@@ -166,6 +166,19 @@ fn next_input(kernel: &kernel::Kernel) -> (u64, Vec<Delivered>) {
     }
 }
 
+/// What comes of a message. One that no known key signed waits first, since the notice of a new key may be on its way.
+fn came_of(server: &Machine, delivered: &Delivered, is_unsigned: bool) -> MeshDone {
+    let (kernel, terms) = (server.world.kernel(), server.terms());
+    let done = kernel.deliver_mesh(delivered, &terms).unwrap();
+    assert_eq!(done.waits, is_unsigned);
+    if !is_unsigned {
+        return done;
+    }
+    assert!(done.say.is_empty() && done.drive.is_empty());
+    server.world.clock.advance(11 * 60_000);
+    kernel.deliver_mesh(delivered, &terms).unwrap()
+}
+
 #[conforms::conforms(part = "HV-3.1-3")]
 #[test]
 fn what_is_unsigned_or_foreign_or_for_a_folder_that_is_not_there_begins_nothing_and_says_why() {
@@ -213,14 +226,7 @@ fn what_is_unsigned_or_foreign_or_for_a_folder_that_is_not_there_begins_nothing_
         kernel.record_mesh(&[], std::slice::from_ref(&delivered), None).unwrap();
         let (number, deliver) = next_input(kernel);
         assert_eq!(deliver, [delivered.clone()]);
-        let mut done = kernel.deliver_mesh(&delivered, &server.terms()).unwrap();
-        // The notice of a new key may still be on its way, and is waited for.
-        assert_eq!(done.waits, *why == "signature");
-        if done.waits {
-            assert!(done.say.is_empty());
-            server.world.clock.advance(11 * 60_000);
-            done = kernel.deliver_mesh(&delivered, &server.terms()).unwrap();
-        }
+        let done = came_of(&server, &delivered, *why == "signature");
         assert!(done.drive.is_empty() && !done.waits);
         match done.say.as_slice() {
             // Nobody is answered who is not paired.

@@ -167,7 +167,8 @@ impl<S: Sealing> Node<S> {
                     self.take_early(from, chance);
                 }
             }
-            Says::Has { at, has } => self.answer_has(from, at, &has, chance),
+            Says::Has { at, has, of } => self.answer_has(from, at, (&has, of), chance),
+            Says::Sums { at, sums } => self.take_sums(from, at, &sums, chance),
             Says::Notices { notices } => {
                 for notice in notices {
                     self.accept_notice(&notice);

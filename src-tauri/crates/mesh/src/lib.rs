@@ -49,6 +49,7 @@ pub mod sealed;
 mod shown;
 mod slots;
 pub mod state;
+mod sums;
 mod words;
 
 pub use chain::{Known, NOTICES_KEPT, NOTICES_MAX};

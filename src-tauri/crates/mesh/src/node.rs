@@ -54,6 +54,8 @@ pub struct Node<S> {
     /// Whether there are other notices here than the last presence told.
     pub(crate) news: bool,
     pub(crate) mended: BTreeMap<NodeId, UnixMs>,
+    /// When each other was told last what is here of some makers.
+    pub(crate) named: BTreeMap<NodeId, UnixMs>,
     /// When each other was asked for a proof last.
     pub(crate) asked_proof: BTreeMap<NodeId, UnixMs>,
     /// When each other was last shown that a log of this node grew.
@@ -96,6 +98,7 @@ impl<S: Sealing> Node<S> {
             has: None,
             news: false,
             mended: BTreeMap::new(),
+            named: BTreeMap::new(),
             asked_proof: BTreeMap::new(),
             proved: BTreeMap::new(),
             moves: Moves::default(),

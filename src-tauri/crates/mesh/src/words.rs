@@ -176,6 +176,16 @@ pub enum Says {
         at: UnixMs,
         /// How far, of each maker.
         has: BTreeMap<NodeId, Known>,
+        /// In a large group: of which parts of the makers these are all. Of all of them where it is empty.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        of: BTreeSet<u8>,
+    },
+    /// Which notices the sender has, in short: for a large group.
+    Sums {
+        /// When it had them.
+        at: UnixMs,
+        /// The first hex digits of one sum for each part of the makers.
+        sums: String,
     },
     /// The receiver opened all letters before this one once, and does not know it any more: they are not to be had.
     From {
@@ -202,6 +212,7 @@ impl Says {
             self,
             Self::Opened(_)
                 | Self::Has { .. }
+                | Self::Sums { .. }
                 | Self::From { .. }
                 | Self::Notices { .. }
                 | Self::Group(_)
