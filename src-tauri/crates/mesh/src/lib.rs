@@ -17,6 +17,7 @@
 //! 7. No decision counts that a key made which is not registered, or was withdrawn before the decision came in.
 //! 8. Secrets stand in no fact.
 //! 9. A cosignature is asked for only where a log is shown to have grown from the head that was seen of it before.
+//! 10. What a node has to tell anew is bounded, however many conversations it had; and one that fell silent keeps its owner.
 //!
 //! Start reading at [`port`], then [`state`], then [`Node`].
 

@@ -84,7 +84,7 @@ fn goals_without_end_leave_room_for_what_is_told_next() {
         assert_eq!(state.waiting(), 0);
         for maker in [one.id, other.id] {
             let kept = state.notices(maker).len();
-            assert!(kept <= window, "{kept} notices");
+            assert!(kept <= window, "invariant 10: {kept} notices");
         }
         let (known, own) = state.conversations();
         assert!(known <= 2 * OWNED_MAX + SILENT_MAX + 1 && own <= OWNED_MAX, "{known} {own}");
