@@ -10,6 +10,7 @@ use crate::chain::Claims;
 use crate::slots::add_claim;
 use crate::state::foremost;
 use model::UnixMs;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Conversations of one machine of which it tells all anew: those that were spoken in last.
@@ -18,6 +19,8 @@ pub const OWNED_MAX: usize = 512;
 pub const OWNED_FOR_MS: i64 = 90 * 86_400_000;
 /// Silent conversations of one machine whose owner is remembered, the newest.
 pub const SILENT_MAX: usize = 4_096;
+/// Machines that claimed a silent conversation and are remembered.
+const CLAIMANTS_KEPT: usize = 4;
 
 /// What is known of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -123,8 +126,14 @@ impl Owners {
     fn fall_silent(&mut self, conversation: String) -> Option<String> {
         let me = self.me;
         let one = self.known.get_mut(&conversation)?;
-        let first = foremost(one.claims.keys())?;
-        one.claims.retain(|claim, _| *claim == first || claim.1 == me);
+        // The last claim of each machine, the foremost first: one of them may be withdrawn, and the next counts then.
+        let mut order: Vec<(u64, NodeId)> = one.claims.keys().copied().collect();
+        order.sort_unstable_by_key(|(epoch, by)| (Reverse(*epoch), *by));
+        let mut makers = BTreeSet::new();
+        order.retain(|(_, by)| makers.insert(*by));
+        order.truncate(CLAIMANTS_KEPT);
+        let first = *order.first()?;
+        one.claims.retain(|claim, _| order.contains(claim) || claim.1 == me);
         let silent = self.silent.entry(first.1).or_default();
         silent.push_back(conversation);
         let gone = if silent.len() > SILENT_MAX { silent.pop_front() } else { None };

@@ -162,3 +162,22 @@ fn a_conversation_that_fell_silent_can_be_handed_over_and_taken_as_any() {
     hears(&mut one, &told, later);
     assert_eq!((owner(&one, 0), owner(&other, 0)), (Some((4, other.id)), Some((4, other.id))));
 }
+
+#[test]
+fn a_silent_conversation_of_a_machine_that_is_withdrawn_is_its_former_owners_again() {
+    let (mut one, mut other) = two();
+    walk(&mut one, &mut other, 0);
+    // The claims of both lapse.
+    for at in 1..=OWNED_MAX + 2 {
+        let own = |of: &str| [Command::Own { conversation: format!("of {of}, {at}") }];
+        let told = says(&mut other, own("the other"), time(at));
+        hears(&mut one, &told, time(at));
+        let told = says(&mut one, own("the one"), time(at));
+        hears(&mut other, &told, time(at));
+    }
+    assert_eq!((owner(&one, 0), owner(&other, 0)), (Some((2, other.id)), Some((2, other.id))));
+    let withdrawn = says(&mut one, [Command::Withdraw(other.id)], time(OWNED_MAX + 3));
+    assert!(!withdrawn.facts.is_empty());
+    assert_eq!(owner(&one, 0), Some((1, one.id)));
+    assert_eq!(&State::fold(one.id, &one.facts), one.node.state(), "invariant 1");
+}
