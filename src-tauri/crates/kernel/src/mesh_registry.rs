@@ -22,6 +22,8 @@ pub(crate) use witnesses::witness_name;
 const MESSAGES_EACH_MAX: usize = 500;
 /// Alerts of one kind about one machine that are kept to be shown, the newest.
 const ALERTS_EACH_MAX: usize = 20;
+/// Conversations that are on their way to other machines, above which it is looked whether they still are.
+const HANDED_MAX: usize = 1_024;
 /// Receipts of one machine that are kept to be shown, the newest.
 const RECEIPTS_EACH_MAX: usize = 10_000;
 
@@ -87,6 +89,8 @@ pub(crate) struct Unanswered {
     pub(crate) node: NodeId,
     /// The conversation.
     pub(crate) conversation: String,
+    /// When it was on record here first.
+    pub(crate) at: UnixMs,
     /// The task that it began.
     pub(crate) task_id: Option<TaskId>,
 }
@@ -249,12 +253,25 @@ impl MeshRegistry {
                 if let Some(one) = self.unanswered.get_mut(&b.input) {
                     one.task_id = Some(b.about_task_id);
                 }
+                let text = self.text_of(&b.input);
                 if let Some(message) = self.message_mut(&b.input) {
                     message.task_id = Some(b.about_task_id);
+                    // The notice of the key that signed it may have come after it.
+                    message.text = message.text.take().or(text);
                 }
             }
             _ => {}
         }
+    }
+
+    /// The words of a message that is not settled yet.
+    fn text_of(&self, id: &Digest) -> Option<String> {
+        let state = self.state.as_ref()?;
+        let input = self.unsettled.values().flatten().find_map(|one| match one {
+            Delivered::Input { input, .. } if input.id() == *id => Some(input),
+            _ => None,
+        })?;
+        opened(state, input, &[]).ok().map(|envelope| envelope.payload.body)
     }
 
     /// With the key that it had, the node goes on where it was; with another one it begins anew.
@@ -354,6 +371,11 @@ impl MeshRegistry {
                 }
             }
             Fact::Passing { conversation, to, .. } => {
+                if self.handed.len() >= HANDED_MAX {
+                    let state = self.state.as_ref();
+                    let is_open = |one: &str| state.is_some_and(|state| state.handed_to(one).is_some());
+                    self.handed.retain(|conversation, _| is_open(conversation));
+                }
                 self.handed.insert(conversation.clone(), *to);
             }
             Fact::Withdrawn { node, .. } => self.unanswered.retain(|_, one| one.node != *node),

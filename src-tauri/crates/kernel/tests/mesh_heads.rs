@@ -8,13 +8,15 @@ use kernel::mesh_registry::MeshRegistry;
 use ledger::CheckpointKind;
 use mesh::sealed::{NostrSealing, Sealing as _};
 use mesh::{
-    Capabilities, Chance, Command, Cosigned, Delivered, GroupSecret, Happened, Node, NodeId, Peer, State, Way,
+    Capabilities, Chance, Command, Cosigned, Delivered, GroupSecret, Happened, Node, NodeId, Peer, Prove,
+    State, Way,
 };
 use model::Clock as _;
 use model::body::CheckpointCosigned;
 use model::mesh::MeshAlert;
 use model::policy::Profile;
 use seal::cosignature::{WitnessKey, add_lines};
+use seal::merkle::verify_consistency;
 use seal::note::{Checkpoint, Note};
 use seal::{Digest, SeedSigner, Signer as _};
 use std::collections::{BTreeMap, BTreeSet};
@@ -280,6 +282,35 @@ fn nobody_signs_as_another_and_nothing_is_signed_that_its_own_log_did_not_sign()
     later(&mut one, &mut other, 2 * MINUTE);
     let delivered = Delivered::Head { from: one.id, note };
     assert!(other.world.kernel().deliver_mesh(&delivered, &terms()).unwrap().say.is_empty());
+}
+
+#[test]
+fn who_missed_heads_is_shown_that_the_log_grew_and_nothing_that_it_never_had() {
+    let (mut one, mut other) = two();
+    talk(&mut one, &mut other);
+    let first = one.head();
+    one.task("a second task");
+    later(&mut one, &mut other, 2 * MINUTE);
+    let newest = one.head();
+    assert!(newest.size > first.size);
+    let shows = |origin: &str, old_size: u64, size: u64| {
+        let prove = Prove { origin: origin.to_owned(), old_size, size };
+        let delivered = Delivered::Prove { from: other.id, prove };
+        one.world.kernel().deliver_mesh(&delivered, &terms()).unwrap().say
+    };
+    let said = shows(&newest.origin, first.size, newest.size);
+    let [Command::Prove { to, head }] = said.as_slice() else { panic!("{said:?}") };
+    assert_eq!((*to, head.size, head.root), (other.id, newest.size, newest.root));
+    verify_consistency(first.size, newest.size, &first.root, &newest.root, &head.proof).unwrap();
+    let origin = newest.origin.as_str();
+    let none = [
+        ("hermit.local/another", first.size, newest.size),
+        (origin, newest.size, newest.size),
+        (origin, first.size, newest.size + 1),
+    ];
+    for (origin, old_size, size) in none {
+        assert!(shows(origin, old_size, size).is_empty());
+    }
 }
 
 #[test]

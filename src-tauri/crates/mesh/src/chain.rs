@@ -115,8 +115,7 @@ pub(crate) type Claims = std::collections::BTreeMap<(u64, NodeId), u64>;
 impl State {
     /// How many notices this node keeps of its own: some, and twice as many as still count.
     pub(crate) fn window(&self) -> u64 {
-        let owns =
-            self.owners.keys().filter(|one| self.owner(one).is_some_and(|(_, by)| by == self.me)).count();
+        let owns = self.owners.count(self.me);
         let heads = self.heads.keys().filter(|(maker, _)| *maker == self.me).count();
         let log_key = usize::from(self.told_log_key(self.me).is_some());
         // Of each schedule its statement, whether it can be run here, one lease and one last start.
@@ -133,7 +132,10 @@ impl State {
                 self.lease(schedule).is_some_and(|lease| (lease.epoch, lease.holder) == (*epoch, self.me))
             }
             Tells::Fired { schedule, .. } => self.fired.get(schedule) == Some(&notice.number),
-            Tells::Owner { conversation, epoch, .. } => self.owner(conversation) == Some((*epoch, self.me)),
+            Tells::Owner { conversation, epoch, .. } => {
+                self.owners.is_told_by(conversation, self.me, notice.number)
+                    && self.owner(conversation) == Some((*epoch, self.me))
+            }
             Tells::Withdrawn { node, upto } => self.withdrawn.get(node) == Some(upto),
             Tells::LogKey { key } => self.told_log_key(self.me) == Some(key),
             Tells::Head(head) => {

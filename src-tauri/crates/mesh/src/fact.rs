@@ -127,6 +127,15 @@ pub enum Fact {
         /// The last of them.
         upto: u64,
     },
+    /// A machine sent the proof that it was asked for, of how its log grew while its notices did not come.
+    Proved {
+        /// The machine.
+        maker: NodeId,
+        /// The log.
+        origin: String,
+        /// Whether it holds. Where it does not, the log is another one than it was.
+        holds: bool,
+    },
     /// This node told something once and does not know it any more: it tells it anew.
     Untold(Tells),
     /// A message waits for the owner of its conversation to be known.

@@ -75,7 +75,8 @@ impl<S: Sealing> Node<S> {
     pub(crate) fn write_letters(&mut self, chance: &mut dyn Chance) {
         self.unwritten = false;
         let now = self.now;
-        let receivers: Vec<NodeId> = self.state.lanes.keys().copied().collect();
+        let lanes = self.state.lanes.iter().filter(|(_, lane)| !lane.waiting.is_empty());
+        let receivers: Vec<NodeId> = lanes.map(|(to, _)| *to).collect();
         for to in receivers.into_iter().filter(|to| self.has_way_to(*to)).collect::<Vec<_>>() {
             let Some(lane) = self.state.lanes.get(&to) else { continue };
             let is_due = |number: &u64| self.retries.get(&(to, *number)).is_none_or(|(at, _)| *at <= now);
@@ -166,13 +167,16 @@ impl<S: Sealing> Node<S> {
                     self.take_early(from, chance);
                 }
             }
-            Says::Has { at, has } => self.answer_has(from, at, &has, chance),
+            Says::Has { at, has, of } => self.answer_has(from, at, (&has, of), chance),
+            Says::Sums { at, sums } => self.take_sums(from, at, &sums, chance),
             Says::Notices { notices } => {
                 for notice in notices {
                     self.accept_notice(&notice);
                 }
             }
             Says::Group(secret) => self.take_group(secret, Some(from)),
+            Says::Prove(prove) => self.asked_to_prove(from, prove),
+            Says::Proved(head) => self.take_proof(from, head),
             _ => {}
         }
     }
@@ -200,7 +204,11 @@ impl<S: Sealing> Node<S> {
         if ours == Some(chain) {
             if upto >= first {
                 self.record(Fact::Opened { to: from, upto, chain });
-                self.retries.retain(|(to, number), _| *to != from || *number > upto);
+                let done: Vec<_> =
+                    self.retries.range((from, 0)..=(from, upto)).map(|(key, _)| *key).collect();
+                for key in done {
+                    self.retries.remove(&key);
+                }
                 self.unwritten = true;
             }
             return;

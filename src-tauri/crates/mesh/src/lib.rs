@@ -17,6 +17,7 @@
 //! 7. No decision counts that a key made which is not registered, or was withdrawn before the decision came in.
 //! 8. Secrets stand in no fact.
 //! 9. A cosignature is asked for only where a log is shown to have grown from the head that was seen of it before.
+//! 10. What a node has to tell anew is bounded, however many conversations it had; and one that fell silent keeps its owner.
 //!
 //! Start reading at [`port`], then [`state`], then [`Node`].
 
@@ -32,11 +33,14 @@ pub mod direct;
 mod fact;
 pub mod frame;
 mod heads;
+mod ids;
 mod lane;
 mod letters;
 mod log_keys;
+mod moves;
 mod node;
 mod notices;
+mod owned;
 mod owners;
 pub mod pairing;
 mod peers;
@@ -46,18 +50,21 @@ pub mod sealed;
 mod shown;
 mod slots;
 pub mod state;
+mod sums;
 mod words;
 
 pub use chain::{Known, NOTICES_KEPT, NOTICES_MAX};
 pub use decision::*;
-pub use heads::SeenHead;
+pub use heads::{COSIGNERS_MAX, SeenHead};
 pub use letters::NEVER_AFTER_MS;
+pub use moves::{MOVES_MAX, MOVES_MS, RELAY_BYTES_MAX};
 pub use node::Node;
 pub use notices::RECEIPTS_MAX;
+pub use owned::{OWNED_FOR_MS, OWNED_MAX, SILENT_MAX};
 pub use peers::{PRESENCE_COUNTS, PRESENCE_EVERY_MS, PRESENCE_MACHINES};
 pub use port::{Chance, Command, Delivered, Fact, Input as Happened, Step, Telling, Way};
 pub use slots::{CLAIMS_KEPT, STARTS_KEPT};
-pub use state::State;
+pub use state::{GIVEN_MAX, State};
 pub use words::*;
 
 /// Groups whose wraps a node still opens.

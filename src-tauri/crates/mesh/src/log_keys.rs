@@ -46,7 +46,7 @@ impl State {
 
     /// Whether this node owned a conversation at some time.
     pub fn has_claimed(&self, conversation: &str) -> bool {
-        let claims = self.owners.get(conversation);
+        let claims = self.owners.claims(conversation);
         claims.is_some_and(|claims| claims.keys().any(|(_, by)| *by == self.me))
     }
 

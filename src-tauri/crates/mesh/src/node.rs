@@ -1,14 +1,16 @@
 //! A node: what happened goes in, what is to be done comes out.
 
 use crate::frame::{self, Frame};
+use crate::ids::Ids;
+use crate::moves::{Moves, are_relays};
 use crate::peers::Seen;
 use crate::port::{Command, Delivered, Fact, Input, Step, Telling, Way};
 use crate::sealed::{MOVED_SECS, PRESENCE_KIND, Sealing, WRAP_KIND, WireEvent};
 use crate::state::State;
-use crate::{Capabilities, Chance, Error, Letter, NodeId, RELAYS_MAX, carry};
+use crate::{Capabilities, Chance, Error, Letter, NodeId, carry};
 use model::UnixMs;
 use seal::{Digest, canon};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Ids of events that came and are not looked at again.
 const SEEN_MAX: usize = 16_384;
@@ -18,28 +20,6 @@ const WRITTEN_MAX: usize = 16_384;
 const ASLEEP_MS: i64 = 30_000;
 /// By how many seconds a filter reaches further back than the times of wraps are moved.
 const REACH_SECS: i64 = 86_400;
-
-/// A bounded set of ids: the oldest goes first.
-#[derive(Debug, Default)]
-pub(crate) struct Ids {
-    known: BTreeSet<Digest>,
-    order: VecDeque<Digest>,
-}
-
-impl Ids {
-    fn is_new(&mut self, id: Digest) -> bool {
-        if !self.known.insert(id) {
-            return false;
-        }
-        self.order.push_back(id);
-        if self.order.len() > SEEN_MAX
-            && let Some(old) = self.order.pop_front()
-        {
-            self.known.remove(&old);
-        }
-        true
-    }
-}
 
 /// A node of the mesh. All that has to outlive it is in its [`State`], which its facts make.
 #[derive(Debug)]
@@ -69,9 +49,22 @@ pub struct Node<S> {
     pub(crate) overheard: Option<UnixMs>,
     /// When others gave it the secret of a group.
     pub(crate) given_groups: Vec<UnixMs>,
+    /// [`State::has_digest`], which is asked for with each presence and changes with notices only.
+    has: Option<Digest>,
     /// Whether there are other notices here than the last presence told.
     pub(crate) news: bool,
     pub(crate) mended: BTreeMap<NodeId, UnixMs>,
+    /// When each other was told last what is here of some makers.
+    pub(crate) named: BTreeMap<NodeId, UnixMs>,
+    /// When each other was asked for a proof last.
+    pub(crate) asked_proof: BTreeMap<NodeId, UnixMs>,
+    /// When each other was last shown that a log of this node grew.
+    pub(crate) proved: BTreeMap<(NodeId, String), UnixMs>,
+    pub(crate) moves: Moves,
+    /// Conversations of this node in which something was said in this step.
+    pub(crate) spoken: BTreeSet<String>,
+    /// When it was told that conversations are spoken in.
+    pub(crate) used: Vec<UnixMs>,
     unreadable: BTreeMap<Way, u64>,
     pub(crate) own: Option<(Capabilities, u8, Vec<String>)>,
     pub(crate) told_at: Option<UnixMs>,
@@ -88,7 +81,7 @@ impl<S: Sealing> Node<S> {
             began: now,
             ways: BTreeSet::new(),
             seen: BTreeMap::new(),
-            came: Ids::default(),
+            came: Ids::new(),
             written: BTreeMap::new(),
             retries: BTreeMap::new(),
             owed: BTreeSet::new(),
@@ -102,8 +95,15 @@ impl<S: Sealing> Node<S> {
             wakes_at: None,
             overheard: None,
             given_groups: Vec::new(),
+            has: None,
             news: false,
             mended: BTreeMap::new(),
+            named: BTreeMap::new(),
+            asked_proof: BTreeMap::new(),
+            proved: BTreeMap::new(),
+            moves: Moves::default(),
+            spoken: BTreeSet::new(),
+            used: Vec::new(),
             unreadable: BTreeMap::new(),
             own: None,
             told_at: None,
@@ -149,6 +149,7 @@ impl<S: Sealing> Node<S> {
                 self.write_letters(chance);
             }
         }
+        self.tell_used(chance);
         self.wakes_at = self.wake_at();
         self.step.wake_at = self.wakes_at;
         Ok(std::mem::take(&mut self.step))
@@ -192,9 +193,19 @@ impl<S: Sealing> Node<S> {
 
     /// Records a fact: from here on it is believed.
     pub(crate) fn record(&mut self, fact: Fact) {
-        self.news |= matches!(fact, Fact::Noticed(_) | Fact::Forked { .. } | Fact::Missed { .. });
+        let is_news = matches!(fact, Fact::Noticed(_) | Fact::Forked { .. } | Fact::Missed { .. });
+        self.news |= is_news;
+        if is_news || matches!(fact, Fact::Withdrawn { .. }) {
+            self.has = None;
+        }
         self.state.apply(&fact);
         self.step.facts.push(fact);
+    }
+
+    /// The digest of the notices that are here.
+    pub(crate) fn has_digest(&mut self) -> Digest {
+        let state = &self.state;
+        *self.has.get_or_insert_with(|| state.has_digest())
     }
 
     pub(crate) fn deliver(&mut self, delivered: Delivered) {
@@ -236,7 +247,7 @@ impl<S: Sealing> Node<S> {
     }
 
     fn event(&mut self, way: &Way, event: &WireEvent, chance: &mut dyn Chance) {
-        if !event.is_bounded() || self.came.known.contains(&event.id) {
+        if !event.is_bounded() || self.came.contains(&event.id) {
             return;
         }
         let unsealed = match event.kind {
@@ -254,7 +265,7 @@ impl<S: Sealing> Node<S> {
             return;
         };
         // Only what is signed has an id that is its own, so that nobody takes the place of another's.
-        if !self.came.is_new(event.id) {
+        if !self.came.add(event.id, SEEN_MAX) {
             return;
         }
         let group = event.receiver().filter(|receiver| *receiver != self.state.me);
@@ -295,7 +306,7 @@ impl<S: Sealing> Node<S> {
     /// Every relay that the host is to keep a connection with: where this node reads, and where its peers do.
     pub fn relays(&self) -> BTreeSet<String> {
         let own = self.own.iter().flat_map(|(_, _, relays)| relays);
-        own.chain(self.state.peers().flat_map(|peer| &peer.relays)).cloned().collect()
+        own.chain(self.state.peers().flat_map(|peer| self.relays_of(peer.node))).cloned().collect()
     }
 
     fn subscription(&self) -> Vec<u8> {
@@ -313,6 +324,7 @@ impl<S: Sealing> Node<S> {
         self.keep_group_closed(chance);
         self.tell_untold(chance);
         self.expire();
+        self.record_moves();
         self.write_letters(chance);
         let unreadable = std::mem::take(&mut self.unreadable);
         let tell = unreadable.into_iter().map(|(way, count)| Telling::Unreadable { way, count });
@@ -327,13 +339,13 @@ impl<S: Sealing> Node<S> {
 
     /// Writes an event by the ways on which one node reads, and by no other.
     pub(crate) fn write_to(&mut self, to: NodeId, number: u64, event: &WireEvent) {
-        let Some(peer) = self.state.peers.get(&to) else {
+        if !self.state.peers.contains_key(&to) {
             return;
-        };
-        let relays = peer.relays.iter().map(|url| Way::Relay(url.clone()));
+        }
+        let relays = self.relays_of(to).iter().map(|url| Way::Relay(url.clone()));
         let ways = std::iter::once(Way::Direct(to)).chain(relays).filter(|way| self.ways.contains(way));
-        let bytes = frame::event(event);
-        self.step.write.extend(ways.map(|way| (way, bytes.clone())));
+        let (bytes, ways) = (frame::event(event), ways.collect::<Vec<_>>());
+        self.step.write.extend(ways.into_iter().map(|way| (way, bytes.clone())));
         if number > 0 {
             self.written.insert(event.id, (to, number));
             if self.written.len() > WRITTEN_MAX {
@@ -343,7 +355,7 @@ impl<S: Sealing> Node<S> {
     }
 
     pub(crate) fn has_way_to(&self, to: NodeId) -> bool {
-        let relays = self.state.peers.get(&to).map(|peer| peer.relays.as_slice()).unwrap_or_default();
+        let relays = self.relays_of(to);
         self.ways.contains(&Way::Direct(to))
             || relays.iter().any(|url| self.ways.contains(&Way::Relay(url.clone())))
     }
@@ -352,7 +364,14 @@ impl<S: Sealing> Node<S> {
         let tells = self.own.is_some() && self.state.group.is_some();
         let told = tells.then(|| self.tells_at());
         // Where there is no way, nothing is written however late it is: a way that opens writes it.
-        let goes = self.retries.iter().filter(|((to, _), _)| self.has_way_to(*to));
+        let mut way: Option<(NodeId, bool)> = None;
+        let goes = self.retries.iter().filter(|((to, _), _)| {
+            // Those to one node stand together.
+            let known = way.filter(|(of, _)| of == to).map(|(_, is_open)| is_open);
+            let is_open = known.unwrap_or_else(|| self.has_way_to(*to));
+            way = Some((*to, is_open));
+            is_open
+        });
         let letters = goes.map(|(_, (at, _))| (*at).max(self.now)).min();
         let owed = (self.unwritten || !self.owed.is_empty()).then_some(self.now);
         let untold = (!self.state.untold.is_empty()).then(|| self.tells_untold_at().max(self.now));
@@ -364,7 +383,7 @@ impl<S: Sealing> Node<S> {
             Command::Pair { peer, group } => self.pair(peer, group.as_ref(), chance),
             Command::Withdraw(node) => self.withdraw(node, chance),
             Command::Tell { can, load, relays } => {
-                if !can.is_fit() || relays.len() > RELAYS_MAX {
+                if !can.is_fit() || !are_relays(&relays) {
                     return Err(Error::Refused("a machine tells names, no paths, and at most eight relays"));
                 }
                 let moves = self.own.as_ref().is_none_or(|(_, _, before)| *before != relays);
@@ -396,6 +415,7 @@ impl<S: Sealing> Node<S> {
             Command::Head(head) => self.tell_all(crate::Tells::Head(head), chance),
             Command::LogKey { key } => self.tell_log_key(key, chance),
             Command::Cosign { node, cosigned } => self.queue(node, crate::Says::Cosigned(cosigned)),
+            Command::Prove { to, head } => self.prove(to, head, chance),
             Command::Receipts(lines) => self.tell_all(crate::Tells::Receipts { lines }, chance),
         }
     }

@@ -5,10 +5,11 @@ use crate::heads::is_head;
 use crate::node::{Node, text};
 use crate::port::{Delivered, Fact};
 use crate::sealed::{Sealing, WireEvent, fits};
+use crate::sums::{HAS_MAX, PARTS, part_of};
 use crate::{Chance, Error, FORMAT, NodeId, Notice, Says, Tells};
 use model::UnixMs;
 use seal::{Digest, canon};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of notices that one letter brings.
 const MENDED_BYTES: usize = 14 * 1024;
@@ -18,8 +19,6 @@ const MENDED_LETTERS: usize = 16;
 const MEND_EVERY_MS: i64 = 20_000;
 /// With how many others a node of a large group compares, of all that tell that they have other notices.
 const MENDED_WITH: u32 = 8;
-/// Makers that one question names.
-const HAS_MAX: usize = 128;
 /// For how long what another node has is answered, in milliseconds.
 const HAS_COUNTS_MS: i64 = 10 * 60_000;
 /// How often another node is answered, in milliseconds.
@@ -240,7 +239,7 @@ impl<S: Sealing> Node<S> {
     fn take_in(&mut self, event: &WireEvent, notice: Notice) {
         let maker = event.pubkey;
         match notice.tells {
-            Tells::Owner { conversation, epoch: _, taken } => {
+            Tells::Owner { conversation, epoch: _, taken, used_at: _ } => {
                 self.owner_told(event, &conversation, taken);
             }
             Tells::Fired { schedule, slot, .. } => self.fired_told(event, &schedule, &slot),
@@ -266,7 +265,7 @@ impl<S: Sealing> Node<S> {
 
     /// Another node has other notices: it is told which ones are here, and sends what lacks.
     pub(crate) fn mend(&mut self, with: NodeId, chance: &mut dyn Chance) {
-        let every = MEND_EVERY_MS.saturating_mul(self.largeness().max(1));
+        let every = MEND_EVERY_MS.saturating_mul(self.state.largeness());
         let is_early = self.mended.get(&with).is_some_and(|at| at.plus_ms(every) > self.now);
         // In a large group not everybody is asked, but a few by chance: none is left out for long, and none twice in a row.
         let others = u32::try_from(self.seen.len()).unwrap_or(u32::MAX);
@@ -274,15 +273,12 @@ impl<S: Sealing> Node<S> {
             return;
         }
         self.mended.insert(with, self.now);
-        let all: Vec<(NodeId, Known)> = self.state.has().into_iter().collect();
-        // All makers are named in turn, where they are too many for one letter.
-        let from = match all.len() {
-            0..=HAS_MAX => 0,
-            more => usize::try_from(chance.below(u32::try_from(more).unwrap_or(u32::MAX))).unwrap_or(0),
-        };
-        let has: BTreeMap<NodeId, Known> =
-            all.iter().cycle().skip(from).take(all.len().min(HAS_MAX)).copied().collect();
-        self.write_loose(with, Says::Has { at: self.now, has }, chance);
+        let has = self.state.has();
+        if has.len() > HAS_MAX {
+            self.tell_sums(with, chance);
+        } else {
+            self.write_loose(with, Says::Has { at: self.now, has, of: BTreeSet::new() }, chance);
+        }
     }
 
     /// What another node has: whatever it lacks is sent, as far as it says that it may lack it.
@@ -290,23 +286,21 @@ impl<S: Sealing> Node<S> {
         &mut self,
         to: NodeId,
         at: UnixMs,
-        has: &BTreeMap<NodeId, Known>,
+        (has, of): (&BTreeMap<NodeId, Known>, BTreeSet<u8>),
         chance: &mut dyn Chance,
     ) {
-        // A relay may show it again, after a restart or for days: that makes nobody lack anything.
-        let is_old = at.plus_ms(HAS_COUNTS_MS + crate::CLOCK_DIFFERENCE_MS) < self.now;
         let is_early = self.answered.get(&to).is_some_and(|at| at.plus_ms(ANSWER_EVERY_MS) > self.now);
-        if has.len() > HAS_MAX || is_old || is_early {
+        if has.len() > HAS_MAX || of.len() > PARTS || is_old(at, self.now) || is_early {
             return;
         }
         self.answered.insert(to, self.now);
-        let is_whole = has.len() < HAS_MAX;
+        let is_named = |maker: NodeId| of.is_empty() || of.contains(&part_of(maker));
         let mut letters: Vec<Vec<WireEvent>> = Vec::new();
         let (mut letter, mut bytes) = (Vec::new(), 0);
         let none = Known { upto: 0, id: Digest::ZERO };
         let lacking = self.state.notices.iter().flat_map(|(maker, chain)| {
-            // A maker that is not named may only not have fitted.
-            let known = has.get(maker).copied().or(is_whole.then_some(none));
+            // Of other parts nothing is said.
+            let known = has.get(maker).copied().or(is_named(*maker).then_some(none));
             known.map(|known| lacks(chain, known)).unwrap_or_default()
         });
         for notice in lacking {
@@ -331,10 +325,18 @@ impl<S: Sealing> Node<S> {
             let is_other = here.is_some_and(|chain| chain.id_at(known.upto).is_some_and(|id| id != known.id));
             is_other || known.upto.min(self.state.last_notice(*maker)) > here.map_or(0, Chain::last)
         });
-        if asks {
-            self.mend(to, chance);
+        match asks {
+            true if of.is_empty() => self.mend(to, chance),
+            true => self.name(to, of, chance),
+            false => {}
         }
     }
+}
+
+/// Whether what another node said that it has is no more than a memory. A relay may show it again, after a restart or for days: that
+/// makes nobody lack anything.
+pub(crate) fn is_old(at: UnixMs, now: UnixMs) -> bool {
+    at.plus_ms(HAS_COUNTS_MS + crate::CLOCK_DIFFERENCE_MS) < now
 }
 
 /// What another node lacks of a maker. Where it is further back than what is kept, the newest goes first: in it the maker says from

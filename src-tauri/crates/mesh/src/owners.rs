@@ -4,11 +4,17 @@ use crate::node::Node;
 use crate::port::{Command, Delivered, Fact, Never};
 use crate::sealed::{Sealing, WireEvent};
 use crate::{Chance, Error, FIELD_BYTES_MAX, HOPS_MAX, HandOver, Input, NodeId, Says, Tells};
+use model::UnixMs;
 
 /// By how many epochs a conversation that is handed over may be later than what is known of it.
 const EPOCHS_AHEAD_MAX: u64 = 1_024;
 /// Messages that wait for an owner to be known.
 const HELD_MAX: usize = 10_000;
+/// How often all are told that a conversation is spoken in, in milliseconds.
+const USED_EVERY_MS: i64 = 86_400_000;
+/// Conversations of which that is told within an hour, whoever speaks in them. Of the others it is told when they are spoken in next.
+const USED_MAX: usize = 64;
+const HOUR_MS: i64 = 3_600_000;
 
 impl<S: Sealing> Node<S> {
     pub(crate) fn said_of_conversation(
@@ -67,7 +73,27 @@ impl<S: Sealing> Node<S> {
         taken: bool,
         chance: &mut dyn Chance,
     ) -> Result<(), Error> {
-        self.tell_all(Tells::Owner { conversation, epoch, taken }, chance)
+        let used_at = self.now;
+        self.tell_all(Tells::Owner { conversation, epoch, taken, used_at }, chance)
+    }
+
+    /// Tells that conversations of this node are spoken in, where that was not told for long or one of them had fallen silent.
+    pub(crate) fn tell_used(&mut self, chance: &mut dyn Chance) {
+        let (now, me) = (self.now, self.state.me);
+        for conversation in std::mem::take(&mut self.spoken) {
+            let used_at = self.state.owners.used_at(&conversation, me);
+            let is_known = used_at.is_some_and(|at| at.plus_ms(USED_EVERY_MS) > now);
+            let own = self.state.owner(&conversation).filter(|(_, by)| *by == me);
+            let Some((epoch, _)) = own.filter(|_| !is_known && self.state.may_write(&conversation)) else {
+                continue;
+            };
+            self.used.retain(|at| (now.plus_ms(-HOUR_MS)..=now).contains(at));
+            if self.used.len() < USED_MAX {
+                self.used.push(now);
+                // Where there is no room for it, the conversation stays as silent as it is.
+                let _ = self.own(conversation, epoch, false, chance);
+            }
+        }
     }
 
     /// The old owner wrote nothing since it sent this: the conversation is this node's.
@@ -98,7 +124,7 @@ impl<S: Sealing> Node<S> {
         if let Some((_, old)) = before.filter(|_| taken) {
             self.reroute(conversation, old, by);
         }
-        self.route_held();
+        self.route_held(Some(conversation));
     }
 
     /// What waits for an owner that did not hand over goes to the new one instead.
@@ -116,8 +142,13 @@ impl<S: Sealing> Node<S> {
         }
     }
 
-    pub(crate) fn route_held(&mut self) {
-        let held: Vec<Input> = self.state.held.values().cloned().collect();
+    /// Sends on what waited for the owner of a conversation to be known, or of any.
+    pub(crate) fn route_held(&mut self, of: Option<&str>) {
+        let state = &self.state;
+        let has_owner = |name: &String| state.passing.contains_key(name) || state.owner(name).is_some();
+        let is_of =
+            |input: &&Input| of.is_none_or(|of| of == input.conversation) && has_owner(&input.conversation);
+        let held: Vec<Input> = state.held.values().filter(is_of).cloned().collect();
         for input in held {
             let id = input.id();
             if self.send_on(Input { hops: 0, ..input }) {
@@ -160,6 +191,7 @@ impl<S: Sealing> Node<S> {
         };
         if owner == self.state.me {
             self.record(Fact::Given { input: id });
+            self.spoken.insert(input.conversation.clone());
             self.deliver(Delivered::Input { input, epoch });
             return true;
         }

@@ -1,11 +1,11 @@
 //! Which machines are paired, which are here, and the group that they share (HV-3.7-1).
 
+use crate::moves::are_relays;
 use crate::node::{Node, text};
 use crate::port::{Fact, KeepSecret, Never};
 use crate::sealed::Sealing;
 use crate::{
-    Chance, Error, GroupSecret, NodeId, PEERS_MAX, PROTOCOL, Peer, Presence, RELAYS_MAX, THROUGH_MAX,
-    WITHOUT_MAX,
+    Chance, Error, GroupSecret, NodeId, PEERS_MAX, PROTOCOL, Peer, Presence, THROUGH_MAX, WITHOUT_MAX,
 };
 use model::UnixMs;
 use seal::{Digest, canon};
@@ -29,6 +29,8 @@ const EPOCH_FIRST_MAX: u64 = 1 << 40;
 const RENEW_AFTER_MS: i64 = 2 * PRESENCE_EVERY_MS;
 /// How long the machines have to follow to a newer group, in milliseconds.
 const FOLLOW_MS: i64 = 10 * PRESENCE_EVERY_MS;
+/// How many of a large group tell a machine the newer group that speaks to an older one.
+const SHARED_BY: u32 = 16;
 /// By how many epochs a group may be later than the one before it.
 const EPOCHS_AHEAD_MAX: u64 = 1_024;
 
@@ -53,7 +55,7 @@ impl<S: Sealing> Node<S> {
             return;
         };
         let is_fit = presence.can.is_fit()
-            && presence.relays.len() <= RELAYS_MAX
+            && are_relays(&presence.relays)
             && presence.load <= 100
             && presence.at <= self.now.plus_ms(crate::CLOCK_DIFFERENCE_MS)
             && presence.until.plus_ms(crate::CLOCK_DIFFERENCE_MS) > self.now
@@ -63,15 +65,14 @@ impl<S: Sealing> Node<S> {
         if !is_fit || !is_newer {
             return;
         }
-        if self.state.peers.get(&from).is_some_and(|peer| peer.relays != presence.relays) {
-            self.record(Fact::Moved { node: from, relays: presence.relays.clone() });
-        }
+        self.reads_elsewhere(from, &presence.relays);
         let has = presence.has;
         self.seen.insert(from, Seen { presence, heard: self.now });
         self.share_group(from, group, chance);
-        if has != self.state.has_digest() {
+        if has != self.has_digest() {
             self.mend(from, chance);
         }
+        self.ask_proof(from, chance);
         self.give_back(chance);
     }
 
@@ -80,6 +81,11 @@ impl<S: Sealing> Node<S> {
         // That one was withdrawn may be known from who has the secret before its notice comes.
         let is_kept_out = self.state.without.contains(&to);
         if is_kept_out || self.state.group.is_none_or(|(_, group)| group == theirs) {
+            return;
+        }
+        // All that hear it could tell it. In a large group a few do, and again each time that it speaks to the older one.
+        let others = u32::try_from(self.seen.len()).unwrap_or(u32::MAX);
+        if others > SHARED_BY && chance.below(others) >= SHARED_BY {
             return;
         }
         if let Some(secret) = self.own_group() {
@@ -181,6 +187,7 @@ impl<S: Sealing> Node<S> {
     }
 
     pub(crate) fn announce(&mut self, chance: &mut dyn Chance) {
+        let has = self.has_digest();
         let (Some((_, group)), Some((can, load, relays))) = (self.state.group, &self.own) else {
             return;
         };
@@ -191,7 +198,7 @@ impl<S: Sealing> Node<S> {
             can: can.clone(),
             load: (*load).min(100),
             relays: relays.clone(),
-            has: self.state.has_digest(),
+            has,
         };
         let event = text(&presence).and_then(|text| self.sealing.announce(group, &text, self.now, chance));
         if let Ok(event) = event {
@@ -201,14 +208,8 @@ impl<S: Sealing> Node<S> {
         }
     }
 
-    /// How many times a group is as large as one in which everything is as frequent as it gets.
-    pub(crate) fn largeness(&self) -> i64 {
-        let peers = i64::try_from(self.state.peers.len()).unwrap_or(i64::MAX);
-        peers.saturating_add(PRESENCE_MACHINES - 1) / PRESENCE_MACHINES
-    }
-
     pub(crate) fn presence_every(&self) -> i64 {
-        PRESENCE_EVERY_MS.saturating_mul(self.largeness().max(1))
+        PRESENCE_EVERY_MS.saturating_mul(self.state.largeness())
     }
 
     /// How often the machines tell that they are here which schedules name: no machine waits for any other to fall silent.
@@ -244,7 +245,7 @@ impl<S: Sealing> Node<S> {
         if peer.node == self.state.me || self.state.withdrawn.contains_key(&peer.node) {
             return Err(Error::Refused("this key cannot be paired: it is this machine's, or was withdrawn"));
         }
-        if self.state.peers.len() >= PEERS_MAX || peer.relays.len() > RELAYS_MAX || peer.name.len() > 128 {
+        if self.state.peers.len() >= PEERS_MAX || !are_relays(&peer.relays) || peer.name.len() > 128 {
             return Err(Error::TooLarge);
         }
         match group {
@@ -288,10 +289,11 @@ impl<S: Sealing> Node<S> {
         }
         self.record(Fact::Withdrawn { node, by, upto });
         self.seen.remove(&node);
+        self.moves.forget(node);
         self.early.remove(&node);
         self.retries.retain(|(to, _), _| *to != node);
         self.owed.remove(&node);
         self.early_notices.retain(|(maker, _), _| *maker != node);
-        self.route_held();
+        self.route_held(None);
     }
 }

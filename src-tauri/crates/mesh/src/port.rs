@@ -2,8 +2,8 @@
 
 pub use crate::fact::{Discount, Fact, Never};
 use crate::{
-    Answer, Capabilities, Card, Cosigned, Head, Input as ToConversation, NodeId, Peer, ReceiptLine, Schedule,
-    SignedDecision,
+    Answer, Capabilities, Card, Cosigned, Head, Input as ToConversation, NodeId, Peer, Prove, ReceiptLine,
+    Schedule, SignedDecision,
 };
 use model::UnixMs;
 use seal::Digest;
@@ -173,6 +173,13 @@ pub enum Command {
         /// The signature.
         cosigned: Cosigned,
     },
+    /// That this node's log grew as another asked ([`Delivered::Prove`]).
+    Prove {
+        /// Who asked.
+        to: NodeId,
+        /// The head, from the one that was asked for.
+        head: Head,
+    },
     /// Receipts of this node's log.
     Receipts(Vec<ReceiptLine>),
 }
@@ -278,6 +285,13 @@ pub enum Delivered {
         from: NodeId,
         /// The signed note.
         note: String,
+    },
+    /// Another node missed how this one's log grew, and asks for the proof of it.
+    Prove {
+        /// Which node.
+        from: NodeId,
+        /// From which head to which.
+        prove: Prove,
     },
     /// The log of another node went back, or says two things.
     RolledBack {

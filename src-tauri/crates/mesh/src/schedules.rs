@@ -58,8 +58,8 @@ impl<S: Sealing> Node<S> {
     }
 
     /// Whether this node would know by now that another took a schedule while it was off or slept.
-    fn has_listened(&self, schedule: &str) -> bool {
-        let has = self.state.has_digest();
+    fn has_listened(&mut self, schedule: &str) -> bool {
+        let has = self.has_digest();
         let knows_all = |node: &NodeId| {
             let seen = self.seen.get(node);
             seen.is_some_and(|seen| seen.heard >= self.began && seen.presence.has == has)
@@ -130,16 +130,15 @@ impl<S: Sealing> Node<S> {
     /// Takes a schedule back that this node goes first for, as soon as it knows all that its holder told.
     pub(crate) fn give_back(&mut self, chance: &mut dyn Chance) {
         let me = self.state.me;
-        let has = self.state.has_digest();
+        let has = self.has_digest();
         let mut takes = Vec::new();
-        for schedule in self.state.schedules() {
+        for schedule in self.state.schedules().filter(|one| one.ranks.first() == Some(&me)) {
             let id = &schedule.schedule;
             let Some(lease) = self.state.lease(id).filter(|lease| lease.holder != me) else {
                 continue;
             };
             let knows_all = self.seen.get(&lease.holder).is_some_and(|seen| seen.presence.has == has);
-            if schedule.ranks.first() == Some(&me)
-                && self.state.readiness(id, me) == Some(true)
+            if self.state.readiness(id, me) == Some(true)
                 && knows_all
                 && !self.is_silent(lease.holder, schedule.term_ms)
             {

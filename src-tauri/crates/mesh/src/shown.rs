@@ -8,4 +8,9 @@ impl State {
     pub fn every_peer(&self) -> impl Iterator<Item = (&Peer, bool)> {
         self.peers.values().map(|peer| (peer, self.withdrawn.contains_key(&peer.node)))
     }
+
+    /// How many conversations are known, and among them those that this node claims and tells of anew.
+    pub fn conversations(&self) -> (usize, usize) {
+        (self.owners.known(), self.owners.count(self.me))
+    }
 }

@@ -2,7 +2,10 @@
 
 use crate::chain::{Chain, Claims, Known, read, to_tell_anew};
 use crate::heads::SeenHead;
+use crate::ids::Ids;
 pub use crate::lane::{Lane, Waiting};
+use crate::owned::Owners;
+use crate::peers::PRESENCE_MACHINES;
 use crate::port::{Fact, Never};
 use crate::sealed::WireEvent;
 use crate::slots::{Ready, Starts, Stated, add_claim};
@@ -11,6 +14,10 @@ use model::UnixMs;
 use seal::Digest;
 use seal::keys::PublicKey;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Messages that were given to their conversations and are known to have been, the newest. The kernel knows all of them: here it is
+/// what comes by two ways at about one time.
+pub const GIVEN_MAX: usize = 16_384;
 
 /// A question of this node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,10 +61,10 @@ pub struct State {
     pub(crate) taken: BTreeMap<NodeId, (u64, Digest)>,
     pub(crate) notices: BTreeMap<NodeId, Chain>,
     pub(crate) untold: Vec<Tells>,
-    pub(crate) owners: BTreeMap<String, Claims>,
+    pub(crate) owners: Owners,
     pub(crate) passing: BTreeMap<String, (NodeId, u64)>,
     pub(crate) held: BTreeMap<Digest, Input>,
-    pub(crate) given: BTreeSet<Digest>,
+    pub(crate) given: Ids,
     pub(crate) schedules: BTreeMap<String, Stated>,
     pub(crate) ready: BTreeMap<String, BTreeMap<NodeId, Ready>>,
     pub(crate) leases: BTreeMap<String, Claims>,
@@ -89,10 +96,10 @@ impl State {
             taken: BTreeMap::new(),
             notices: BTreeMap::new(),
             untold: Vec::new(),
-            owners: BTreeMap::new(),
+            owners: Owners::new(me),
             passing: BTreeMap::new(),
             held: BTreeMap::new(),
-            given: BTreeSet::new(),
+            given: Ids::new(),
             schedules: BTreeMap::new(),
             ready: BTreeMap::new(),
             leases: BTreeMap::new(),
@@ -132,7 +139,7 @@ impl State {
     /// Who owns a conversation, and since which epoch. What a machine claimed that was withdrawn since counts no more.
     pub fn owner(&self, conversation: &str) -> Option<(u64, NodeId)> {
         let claims =
-            self.owners.get(conversation)?.keys().filter(|(_, node)| !self.withdrawn.contains_key(node));
+            self.owners.claims(conversation)?.keys().filter(|(_, node)| !self.withdrawn.contains_key(node));
         foremost(claims)
     }
 
@@ -145,13 +152,19 @@ impl State {
     /// Whether what a node wrote to a conversation under an epoch counts; what does not is kept aside. Of each machine the claims of
     /// [`crate::CLAIMS_KEPT`] epochs are known.
     pub fn counts(&self, conversation: &str, epoch: u64, by: NodeId) -> bool {
-        let Some(claims) = self.owners.get(conversation) else {
+        let Some(claims) = self.owners.claims(conversation) else {
             return false;
         };
         let of_epoch = claims.keys().filter(|(at, _)| *at == epoch);
         foremost(of_epoch.clone().filter(|(_, node)| !self.withdrawn.contains_key(node)))
             .or_else(|| foremost(of_epoch))
             .is_some_and(|(_, node)| node == by)
+    }
+
+    /// How many times a group is as large as one in which everything is as frequent as it gets, and 1 for a smaller one.
+    pub fn largeness(&self) -> i64 {
+        let peers = i64::try_from(self.peers.len()).unwrap_or(i64::MAX);
+        (peers.saturating_add(PRESENCE_MACHINES - 1) / PRESENCE_MACHINES).max(1)
     }
 
     /// Letters that were not opened yet.
@@ -243,6 +256,7 @@ impl State {
                 let gone = self.notices.entry(*maker).or_default().skip(*upto);
                 self.lost_hold(*maker, &gone);
             }
+            Fact::Proved { maker, origin, holds } => self.head_proved(*maker, origin, *holds),
             Fact::Untold(tells) => self.untold.push(tells.clone()),
             Fact::Queued { .. }
             | Fact::Accepted { .. }
@@ -289,14 +303,16 @@ impl State {
         };
         let gone = chain.cut(upto);
         let kept = chain.kept.clone();
-        for claims in self.owners.values_mut() {
-            claims.retain(|(_, by), at| *by != maker || *at <= upto);
-        }
+        let mut forgotten = self.owners.cut(maker, upto);
         self.cut_schedules(maker, upto);
         self.log_keys.retain(|by, (_, at)| *by != maker || *at <= upto);
+        let mut last = None;
         for notice in kept.iter().filter_map(read) {
+            last = Some(notice.at);
             self.claim(maker, notice);
         }
+        forgotten.extend(last.into_iter().flat_map(|at| self.owners.lapse(maker, at)));
+        self.forget_passing(&forgotten);
         self.lost_hold(maker, &gone);
     }
 
@@ -362,7 +378,7 @@ impl State {
             }
             Fact::Given { input } => {
                 self.held.remove(input);
-                self.given.insert(*input);
+                self.given.add(*input, GIVEN_MAX);
             }
             Fact::Passing { conversation, to, epoch } => {
                 self.passing.insert(conversation.clone(), (*to, *epoch));
@@ -383,7 +399,17 @@ impl State {
         } else if let Tells::Head(head) = &notice.tells {
             self.forsake_head(maker, head);
         }
+        let at = notice.at;
         self.claim(maker, notice);
+        let forgotten = self.owners.lapse(maker, at);
+        self.forget_passing(&forgotten);
+    }
+
+    /// To whom conversations were handed over that nobody remembers any more.
+    fn forget_passing(&mut self, conversations: &[String]) {
+        for conversation in conversations {
+            self.passing.remove(conversation);
+        }
     }
 
     /// What follows from a notice, where it does not follow from an earlier one.
@@ -400,11 +426,12 @@ impl State {
             Tells::Fired { schedule, slot, epoch } => {
                 self.claim_start(maker, number, (schedule, &slot, epoch));
             }
-            Tells::Owner { conversation, epoch, .. } => {
+            Tells::Owner { conversation, epoch, used_at, .. } => {
+                // Its own claim that is only told anew takes nothing back that it handed over.
                 if self.passing.get(&conversation).is_some_and(|(_, at)| *at <= epoch) {
                     self.passing.remove(&conversation);
                 }
-                add_claim(self.owners.entry(conversation).or_default(), (epoch, maker), number);
+                self.owners.claim(maker, (conversation, epoch), (number, used_at));
             }
             Tells::Head(head) => self.claim_head(maker, &head, notice.at),
             Tells::Receipts { lines } if maker == self.me => {

@@ -176,6 +176,16 @@ pub enum Says {
         at: UnixMs,
         /// How far, of each maker.
         has: BTreeMap<NodeId, Known>,
+        /// In a large group: of which parts of the makers these are all. Of all of them where it is empty.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        of: BTreeSet<u8>,
+    },
+    /// Which notices the sender has, in short: for a large group.
+    Sums {
+        /// When it had them.
+        at: UnixMs,
+        /// The first hex digits of one sum for each part of the makers.
+        sums: String,
     },
     /// The receiver opened all letters before this one once, and does not know it any more: they are not to be had.
     From {
@@ -189,6 +199,10 @@ pub enum Says {
         /// The notices.
         notices: Vec<WireEvent>,
     },
+    /// The receiver is asked to show that its log grew from one head to another.
+    Prove(Prove),
+    /// A head of the sender's log, shown to have grown from the one that was asked for.
+    Proved(Head),
 }
 
 impl Says {
@@ -196,7 +210,14 @@ impl Says {
     pub const fn is_loose(&self) -> bool {
         matches!(
             self,
-            Self::Opened(_) | Self::Has { .. } | Self::From { .. } | Self::Notices { .. } | Self::Group(_)
+            Self::Opened(_)
+                | Self::Has { .. }
+                | Self::Sums { .. }
+                | Self::From { .. }
+                | Self::Notices { .. }
+                | Self::Group(_)
+                | Self::Prove(_)
+                | Self::Proved(_)
         )
     }
 }
@@ -374,6 +395,8 @@ pub enum Tells {
         /// Whether the owner before did not hand it over.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         taken: bool,
+        /// When it was spoken in last, by the maker's clock.
+        used_at: UnixMs,
     },
     /// A machine is not to be believed from now on.
     Withdrawn {
@@ -413,6 +436,18 @@ pub struct Head {
     pub proof: Vec<Digest>,
     /// The signed note.
     pub note: String,
+}
+
+/// A proof that is asked for: that a log grew from one head to another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prove {
+    /// The log.
+    pub origin: String,
+    /// Notes in the head that whoever asks is sure of.
+    pub old_size: u64,
+    /// Notes in the head that was told since.
+    pub size: u64,
 }
 
 /// A schedule as the mesh knows it.

@@ -1,8 +1,13 @@
 //! Heads of logs: which are to be cosigned, and what is found of a log that went back.
 
+use crate::fake::{Fake, Make as _};
 use crate::nodes::{One, peer, relay, two};
 use crate::put_back::{after, put_back, talk};
-use mesh::{Capabilities, Command, Cosigned, Delivered, Happened, Head, LOGS_MAX, NOTICES_KEPT, State, Step};
+use mesh::sealed::Sealing as _;
+use mesh::{
+    Capabilities, Command, Cosigned, Delivered, FORMAT, Happened, Head, LOGS_MAX, Letter, NOTICES_KEPT,
+    Prove, Says, State, Step, frame,
+};
 use seal::merkle::{Tree, leaf_hash};
 use seal::note::Checkpoint;
 use seal::{Digest, SeedSigner};
@@ -86,35 +91,118 @@ fn a_head_that_is_not_what_its_note_says_is_told_by_nobody_and_taken_from_nobody
     assert!(!refuses(good));
 }
 
-#[test]
-fn who_missed_heads_takes_the_newest_for_what_it_says_and_signs_from_the_next_on() {
+/// Two, of which the first was away for longer than the second keeps notices: it saw a head of 3 notes, and one of 8 that it cannot
+/// tell from that of another log.
+fn one_that_was_away(newest: Head) -> (One, One, Vec<Delivered>) {
     let (mut away, mut maker) = two();
     let told = tells(&mut maker, grown(3, 0));
     assert_eq!(away.hears(&told).deliver.len(), 1);
     tells(&mut maker, grown(5, 3));
-    tells(&mut maker, grown(8, 5));
+    tells(&mut maker, newest);
     for _ in 0..3 * NOTICES_KEPT {
         maker.at(Happened::Said(Command::Receipts(Vec::new())), after(1));
     }
     let mut delivered = Vec::new();
     for minute in 2..8 {
-        let [more, _] = talk(&mut away, &mut maker, after(minute));
+        let [more, asked] = talk(&mut away, &mut maker, after(minute));
+        assert!(asked.iter().all(|one| !matches!(one, Delivered::Head { .. })), "{asked:?}");
         delivered.extend(more);
+        delivered.extend(asked.into_iter().filter(|one| matches!(one, Delivered::Prove { .. })));
     }
     assert!(delivered.iter().any(|one| matches!(one, Delivered::NoticesMissed { .. })), "{delivered:?}");
+    (away, maker, delivered)
+}
+
+/// What a machine answers that was asked for a proof.
+fn proves(maker: &mut One, away: &mut One, head: Head) -> Vec<Delivered> {
+    let to = away.id;
+    let shown = maker.at(Happened::Said(Command::Prove { to, head }), after(8));
+    assert_eq!((shown.facts.len(), shown.write.len()), (0, 1));
+    away.hears(&shown).deliver
+}
+
+fn unproven(one: &One, of: &One) -> Option<u64> {
+    one.node.state().head(of.id, ORIGIN).unwrap().unproven()
+}
+
+#[test]
+fn who_missed_heads_signs_none_of_those_that_follow_until_the_proof_came() {
+    let (mut away, mut maker, delivered) = one_that_was_away(grown(8, 5));
     let is_head = |one: &&Delivered| matches!(one, Delivered::Head { .. } | Delivered::RolledBack { .. });
     assert_eq!(delivered.iter().find(is_head), None, "nobody showed that it grew from what was seen");
-    assert_eq!(seen(&away, &maker), 8);
+    assert_eq!((seen(&away, &maker), unproven(&away, &maker)), (3, Some(8)));
+    // What grows from it is no surer.
     let told = tells(&mut maker, grown(9, 8));
+    assert_eq!(away.hears(&told).deliver, []);
+    assert_eq!((seen(&away, &maker), unproven(&away, &maker)), (3, Some(9)));
+    let prove = Prove { origin: ORIGIN.to_owned(), old_size: 3, size: 8 };
+    let asked: Vec<&Delivered> =
+        delivered.iter().filter(|one| matches!(one, Delivered::Prove { .. })).collect();
+    assert_eq!(asked, [&Delivered::Prove { from: away.id, prove }], "asked once in ten minutes");
+    // What was asked is about another head by now; a proof of the newest is taken, and no other.
+    assert_eq!(proves(&mut maker, &mut away, grown(8, 3)), []);
+    assert_eq!(proves(&mut maker, &mut away, grown(9, 5)), []);
+    assert_eq!((seen(&away, &maker), unproven(&away, &maker)), (3, Some(9)));
+    let [_, asked] = talk(&mut away, &mut maker, after(20));
+    let prove = Prove { origin: ORIGIN.to_owned(), old_size: 3, size: 9 };
+    assert!(asked.contains(&Delivered::Prove { from: away.id, prove }), "{asked:?}");
     let from = maker.id;
-    assert_eq!(away.hears(&told).deliver, [Delivered::Head { from, note: grown(9, 8).note }]);
+    let cosigns = |head: Head| vec![Delivered::Head { from, note: head.note }];
+    assert_eq!(proves(&mut maker, &mut away, grown(9, 3)), cosigns(grown(9, 3)));
+    assert_eq!((seen(&away, &maker), unproven(&away, &maker)), (9, None));
+    assert_eq!(proves(&mut maker, &mut away, grown(9, 3)), [], "once");
+    let told = tells(&mut maker, grown(11, 9));
+    assert_eq!(away.hears(&told).deliver, cosigns(grown(11, 9)));
     let told = tells(&mut maker, grown(50, 40));
     let heard = away.hears(&told).deliver;
     assert!(
-        matches!(heard.as_slice(), [Delivered::RolledBack { seen: 9, told: 50, .. }]),
+        matches!(heard.as_slice(), [Delivered::RolledBack { seen: 11, told: 50, .. }]),
         "it has all again"
     );
     assert_eq!(&State::fold(away.id, &away.facts), away.node.state(), "invariant 1");
+}
+
+#[test]
+fn a_hostile_head_after_notices_that_were_missed_is_never_signed() {
+    // Its proof leads from a head of another history, which nobody can see who missed that.
+    let (mut away, mut maker, delivered) = one_that_was_away(head(ORIGIN, &log(8, 2), 5));
+    let is_head = |one: &&Delivered| matches!(one, Delivered::Head { .. });
+    assert_eq!(delivered.iter().find(is_head), None);
+    let from = maker.id;
+    let back = [Delivered::RolledBack { from, origin: ORIGIN.to_owned(), seen: 3, told: 8 }];
+    assert_eq!(proves(&mut maker, &mut away, head(ORIGIN, &log(8, 2), 3)), back);
+    assert_eq!(proves(&mut maker, &mut away, grown(8, 3)), [], "that was said");
+    assert_eq!((seen(&away, &maker), unproven(&away, &maker)), (3, Some(8)));
+    let told = tells(&mut maker, head(ORIGIN, &log(12, 2), 8));
+    assert_eq!(away.hears(&told).deliver, []);
+    assert_eq!(seen(&away, &maker), 3);
+    // Nobody is asked for what it never told.
+    for (old_size, size) in [(3, 13), (0, 8), (8, 8), (9, 8)] {
+        let prove = Prove { origin: ORIGIN.to_owned(), old_size, size };
+        let asked = Says::Prove(prove);
+        assert_eq!(loose(&mut away, &mut maker, asked), []);
+    }
+    let prove = Prove { origin: "another log".to_owned(), old_size: 3, size: 8 };
+    assert_eq!(loose(&mut away, &mut maker, Says::Prove(prove)), []);
+    assert_eq!(&State::fold(away.id, &away.facts), away.node.state(), "invariant 1");
+}
+
+/// What comes of a letter that may be lost, as another program than this one would write it.
+fn loose(by: &mut One, to: &mut One, says: Says) -> Vec<Delivered> {
+    let zero = Digest::ZERO;
+    let letter = Letter {
+        format: FORMAT.to_owned(),
+        from: by.id,
+        to: to.id,
+        number: 0,
+        says,
+        before: zero,
+        chain: zero,
+    };
+    let text = String::from_utf8(seal::canon::to_canonical(&letter).unwrap()).unwrap();
+    let event = Fake::make([1; 32]).wrap(to.id, &text, after(40), &mut by.chance).unwrap();
+    let bytes = frame::event(&event);
+    to.at(Happened::Received { way: relay(), bytes }, after(40)).deliver
 }
 
 #[test]

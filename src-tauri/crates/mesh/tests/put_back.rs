@@ -1,7 +1,7 @@
 //! Machines that were put back to an earlier state, were away for longer than notices are kept, slept, or missed a withdrawal.
 
 use crate::fake::{Fake, Make as _};
-use crate::nodes::{NOW, One, event_of, relay, two};
+use crate::nodes::{NOW, One, event_of, log_key, relay, two};
 use mesh::sealed::Sealing as _;
 use mesh::{
     Capabilities, Command, Delivered, FORMAT, GROUPS_KEPT, GroupSecret, Happened, Letter, NOTICES_KEPT, Node,
@@ -234,4 +234,30 @@ fn a_machine_that_gives_one_group_after_the_other_pushes_out_none_that_others_sp
     assert_eq!(taken, GROUPS_KEPT - 1);
     assert_eq!(gives(&mut one, 20, after(40)), 1, "the others had the time to follow");
     assert_eq!(gives(&mut one, 1 << 39, after(60)), 0, "no epoch is skipped to the last one");
+}
+
+#[test]
+fn two_of_a_large_group_find_the_one_notice_that_only_one_of_them_has() {
+    let makers: Vec<u8> = (3..=200).collect();
+    let paired = |own: u8| {
+        let all = [1, 2].into_iter().chain(makers.iter().copied());
+        let mut node = One::new(own, &all.filter(|one| *one != own).collect::<Vec<_>>());
+        node.does(Happened::Up(relay()));
+        node
+    };
+    let (mut one, mut other) = (paired(1), paired(2));
+    for maker in &makers {
+        let mut node = One::new(*maker, &[1, 2]);
+        node.does(Happened::Up(relay()));
+        let told = node.does(Happened::Said(Command::LogKey { key: log_key(*maker) }));
+        one.hears(&told);
+        if *maker != 77 {
+            other.hears(&told);
+        }
+    }
+    let has = |node: &One| node.node.state().has_digest();
+    assert_ne!(has(&one), has(&other));
+    talk(&mut one, &mut other, after(1));
+    assert_eq!(has(&one), has(&other));
+    assert_eq!(&State::fold(other.id, &other.facts), other.node.state(), "invariant 1");
 }

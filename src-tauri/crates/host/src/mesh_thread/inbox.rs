@@ -47,10 +47,10 @@ impl<W: Ways> Engine<W> {
         // Before anything may go wrong with it.
         self.deliver_at = Some(self.now().plus_ms(DELIVERY_PAUSE_MS));
         // Goals wait behind the first that cannot begin now; an answer, a slot or a head does not.
-        let (mut done, mut after, mut goals_wait) = (0, 0, false);
+        let (mut done, mut after, mut goals_wait, mut some_wait) = (0, 0, false, false);
         while done < DELIVERIES_AT_ONCE {
             let Some((number, all)) = self.parts.kernel.mesh_delivery_after(after) else {
-                if !goals_wait {
+                if !(goals_wait || some_wait) {
                     self.deliver_at = None;
                 }
                 return;
@@ -67,7 +67,11 @@ impl<W: Ways> Engine<W> {
                 continue;
             }
             let say = match self.deliver(&all, &terms) {
-                Ok(say) => say,
+                Ok(Some(say)) => say,
+                Ok(None) => {
+                    some_wait = true;
+                    continue;
+                }
                 Err(error) => {
                     tracing::warn!(%error, "what another machine sent is not done; it is tried again");
                     if !is_goal {
@@ -85,13 +89,15 @@ impl<W: Ways> Engine<W> {
         self.deliver_at = Some(self.now());
     }
 
-    fn deliver(&self, all: &[Delivered], terms: &MeshTerms) -> Result<Vec<Command>, kernel::Error> {
-        let mut say = Vec::new();
+    /// What is said of deliveries that are done; none where one of them waits.
+    fn deliver(&self, all: &[Delivered], terms: &MeshTerms) -> Result<Option<Vec<Command>>, kernel::Error> {
+        let (mut say, mut waits) = (Vec::new(), false);
         for one in all {
             let done = self.parts.kernel.deliver_mesh(one, terms)?;
+            waits |= done.waits;
             say.extend(done.say);
             done.drive.into_iter().for_each(|task| self.parts.drives.wake(task));
         }
-        Ok(say)
+        Ok((!waits).then_some(say))
     }
 }

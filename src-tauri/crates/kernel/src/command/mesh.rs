@@ -40,6 +40,9 @@ pub struct MeshDone {
     pub say: Vec<Command>,
     /// Tasks that are to be driven now.
     pub drive: Vec<TaskId>,
+    /// Whether what it hangs on may still be on its way: it is not settled, and done again in a while. What came after it waits for
+    /// nothing.
+    pub waits: bool,
 }
 
 /// A goal for another machine, in the words of a person.
@@ -86,6 +89,7 @@ impl Kernel {
             }
             Delivered::Head { .. } => self.deliver_head(delivered),
             Delivered::Cosigned { .. } => self.deliver_cosigned(delivered),
+            Delivered::Prove { from, prove } => self.deliver_prove(*from, prove),
             Delivered::RolledBack { .. } => self.deliver_rolled_back(delivered),
             Delivered::Receipts { .. } => self.deliver_receipts(delivered),
             Delivered::Start { .. } | Delivered::Holds { .. } | Delivered::NotCounted { .. } => {

@@ -48,7 +48,8 @@ impl MeshRegistry {
             }
             return;
         }
-        let waits = Unanswered { node, conversation: conversation.clone(), task_id: None };
+        let at = self.unanswered.get(&id).map_or(at, |one| one.at);
+        let waits = Unanswered { node, conversation: conversation.clone(), at, task_id: None };
         self.unanswered.insert(id, waits);
         if self.message(&id).is_none() {
             let author = if text.is_some() { Author::Of(node) } else { Author::Nobody };

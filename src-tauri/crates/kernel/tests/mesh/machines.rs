@@ -134,18 +134,22 @@ impl Machine {
         self.world.kernel().record_mesh(&facts, &deliver, settles).unwrap();
     }
 
-    /// Does what was delivered, and says what is news by then; answers with the tasks that are to be driven.
+    /// Does what was delivered and does not wait, and says what is news by then; answers with the tasks that are to be driven.
     pub fn does(&mut self) -> Vec<TaskId> {
-        let (terms, mut drive) = (self.terms(), Vec::new());
-        while let Some((number, deliver)) = self.world.kernel().next_mesh_delivery() {
-            let mut say = Vec::new();
+        let (terms, mut drive, mut after) = (self.terms(), Vec::new(), 0);
+        while let Some((number, deliver)) = self.world.kernel().mesh_delivery_after(after) {
+            let (mut say, mut waits) = (Vec::new(), false);
+            after = number;
             for one in deliver {
                 let done = self.world.kernel().deliver_mesh(&one, &terms).unwrap();
                 say.extend(done.say);
                 drive.extend(done.drive);
+                waits |= done.waits;
                 self.brought.push(one);
             }
-            self.say(say, Some(number));
+            if !waits {
+                self.say(say, Some(number));
+            }
         }
         let news = self.world.kernel().mesh_news(&terms).unwrap();
         self.say(news, None);

@@ -50,6 +50,7 @@ fn loose<S: Make>(world: &mut World<S>, by: usize, to: usize, round: usize) {
     let (me, other, anybody) = (world.machines[by].id, world.machines[to].id, anybody(world));
     let (at, made_up) = (world.clock(by), Digest::of(b"made up"));
     let known = Known { upto: 1 << 52, id: made_up };
+    let part = u8::try_from(round % 64).unwrap();
     let group = |epoch: u64| {
         let (without, through) = (BTreeSet::from([anybody, me]), BTreeSet::new());
         Says::Group(GroupSecret { epoch, secret: Digest::of(b"its own group"), without, through })
@@ -59,8 +60,15 @@ fn loose<S: Make>(world: &mut World<S>, by: usize, to: usize, round: usize) {
         Says::Opened(Opened { upto: 1 << 49, chain: made_up }),
         Says::Opened(Opened { upto: 1 << 52, chain: made_up }),
         Says::From { number: 1 << 52, before: made_up },
-        Says::Has { at, has: BTreeMap::new() },
-        Says::Has { at, has: BTreeMap::from([(other, known), (me, known), (anybody, known)]) },
+        Says::Has { at, has: BTreeMap::new(), of: BTreeSet::new() },
+        Says::Has { at, has: BTreeMap::new(), of: (0..=255).collect() },
+        Says::Sums { at, sums: "0".repeat(512) },
+        Says::Sums { at, sums: "é".repeat(256) },
+        Says::Has {
+            at,
+            has: BTreeMap::from([(other, known), (me, known), (anybody, known)]),
+            of: BTreeSet::from([part]),
+        },
         group(1 << 52),
         group(1 << 39),
         group(u64::try_from(round).unwrap() + 1),

@@ -2,6 +2,7 @@
 
 use super::relay::{Manner, Relay};
 use crate::fake::{Make, Seeded};
+use mesh::sealed::{PRESENCE_KIND, WRAP_KIND};
 use mesh::{
     Capabilities, Command, Delivered, Fact, GroupSecret, Happened, Node, NodeId, Peer, State, Step, Way,
 };
@@ -11,14 +12,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// When a simulation begins.
-const BEGAN: i64 = 1_800_000_000_000;
+pub const BEGAN: i64 = 1_800_000_000_000;
 /// For how long a node is away at most, in milliseconds.
 const AWAY_MS: usize = 30 * 60_000;
 
 pub struct Machine<S> {
     pub node: Option<Node<S>>,
     pub id: NodeId,
-    pub facts: Vec<Fact>,
+    /// Many machines record the same: it is kept once.
+    pub facts: Vec<Rc<Fact>>,
     pub delivered: Vec<Delivered>,
     pub relays: Vec<usize>,
     pub side: usize,
@@ -26,8 +28,9 @@ pub struct Machine<S> {
     secret: [u8; 32],
     groups: Vec<(NodeId, [u8; 32])>,
     skew: i64,
-    /// From when on it is to be woken, so that what was asked for before is let go.
-    wakes: u64,
+    /// When it is woken next; and when it wants to be, which may be later by then.
+    wakes: Option<i64>,
+    wakes_at: i64,
 }
 
 /// What it costs.
@@ -40,11 +43,13 @@ pub struct Cost {
     pub presences: u64,
     /// Of what was read: letters and notices.
     pub wraps: u64,
+    /// Steps of nodes.
+    pub steps: u64,
 }
 
 enum Event {
-    Bytes { to: usize, way: Way, bytes: Rc<[u8]> },
-    Wake { node: usize, wakes: u64 },
+    Bytes { to: usize, relay: usize, bytes: Rc<[u8]> },
+    Wake { node: usize },
     Back { node: usize },
 }
 
@@ -54,14 +59,27 @@ pub struct World<S> {
     pub machines: Vec<Machine<S>>,
     pub relays: Vec<Relay>,
     pub cost: Cost,
-    /// How many of a thousand steps are cut short by a crash.
+    /// How many of a thousand steps are cut short by a crash, in a mesh of up to ten nodes; fewer in proportion in a larger one, in
+    /// which each takes more steps.
     pub crashes: u64,
+    ways: Vec<Way>,
+    /// What was recorded by any machine that others record as well: pairings and notices.
+    recorded: BTreeMap<(NodeId, Digest), Rc<Fact>>,
     events: BTreeMap<(i64, u64), Event>,
     order: u64,
     pub due: BTreeSet<(String, String)>,
     pub ranks: BTreeMap<String, Vec<usize>>,
     /// Who cannot run schedules now: a person paused them there.
     pub paused: BTreeSet<usize>,
+}
+
+/// The kind of an event that a relay sends, where it is one: it stands behind the id and the key, and the time.
+fn kind_of(bytes: &[u8]) -> Option<u16> {
+    let head = bytes.get(..bytes.len().min(320))?;
+    let word = b"\"kind\":";
+    let at = head.windows(word.len()).position(|part| part == word)? + word.len();
+    let digits = head.get(at..)?.iter().take_while(|byte| byte.is_ascii_digit());
+    digits.fold(Some(0_u16), |kind, digit| kind?.checked_mul(10)?.checked_add(u16::from(digit - b'0')))
 }
 
 pub fn url(relay: usize) -> String {
@@ -77,6 +95,8 @@ impl<S: Make> World<S> {
             now: BEGAN,
             machines: Vec::new(),
             relays: manners.into_iter().map(Relay::new).collect(),
+            ways: (0..manners.len()).map(|relay| Way::Relay(url(relay))).collect(),
+            recorded: BTreeMap::new(),
             cost: Cost::default(),
             crashes: 0,
             events: BTreeMap::new(),
@@ -101,7 +121,8 @@ impl<S: Make> World<S> {
                 secret,
                 groups: Vec::new(),
                 skew,
-                wakes: 0,
+                wakes: None,
+                wakes_at: 0,
             });
         }
         world.pair_all();
@@ -145,23 +166,49 @@ impl<S: Make> World<S> {
         let now = self.clock(index);
         let sealing = self.sealing(index);
         let machine = &mut self.machines[index];
-        let state = State::fold(machine.id, &machine.facts);
+        let state = State::fold(machine.id, machine.facts.iter().map(|fact| &**fact));
         machine.node = Some(Node::new(sealing, state, now));
         let relays = self.relays_of_way(index);
         self.say(index, Command::Tell { can: Capabilities::default(), load: 5, relays });
         for relay in 0..self.relays.len() {
             if self.relays[relay].side == self.machines[index].side {
-                self.happen(index, Happened::Up(Way::Relay(url(relay))));
+                self.happen(index, Happened::Up(self.ways[relay].clone()));
             }
         }
         self.news(index);
-        self.at(1_000, Event::Wake { node: index, wakes: self.machines[index].wakes });
+        self.wake(index, 1_000);
+    }
+
+    /// A node is to be woken after a while, unless it is before that.
+    fn wake(&mut self, index: usize, after: i64) {
+        let at = self.now + after;
+        self.machines[index].wakes_at = at;
+        if self.machines[index].wakes.is_none_or(|first| at < first) {
+            self.machines[index].wakes = Some(at);
+            self.at(after, Event::Wake { node: index });
+        }
+    }
+
+    /// It is woken, where it still wants to be.
+    fn woken(&mut self, index: usize) {
+        // One that asked to be woken earlier in the meantime was.
+        if self.machines[index].wakes != Some(self.now) {
+            return;
+        }
+        self.machines[index].wakes = None;
+        let late = self.machines[index].wakes_at - self.now;
+        if late > 0 {
+            self.wake(index, late);
+        } else {
+            self.happen(index, Happened::Tick);
+            self.news(index);
+        }
     }
 
     /// A node dies: what it did not record is gone.
     pub fn kill(&mut self, index: usize) {
         self.machines[index].node = None;
-        self.machines[index].wakes += 1;
+        self.machines[index].wakes = None;
         for relay in &mut self.relays {
             relay.leave(index);
         }
@@ -171,16 +218,20 @@ impl<S: Make> World<S> {
 
     /// Cuts the mesh in two, or heals it.
     pub fn cut(&mut self, is_cut: bool) {
+        let before: Vec<usize> = self.relays.iter().map(|relay| relay.side).collect();
         for index in 0..self.relays.len() {
             self.relays[index].side = if is_cut { index % 2 } else { 0 };
         }
         for index in 0..self.machines.len() {
+            let was = self.machines[index].side;
             self.machines[index].side = if is_cut { self.rng.of(2) } else { 0 };
-            for relay in 0..self.relays.len() {
-                let way = Way::Relay(url(relay));
-                if self.relays[relay].side == self.machines[index].side {
+            for (relay, before) in before.iter().enumerate() {
+                let is_open = self.relays[relay].side == self.machines[index].side;
+                let was_open = *before == was;
+                let way = self.ways[relay].clone();
+                if is_open && !was_open {
                     self.happen(index, Happened::Up(way));
-                } else {
+                } else if was_open && !is_open {
                     self.relays[relay].leave(index);
                     self.happen(index, Happened::Down(way));
                 }
@@ -205,6 +256,7 @@ impl<S: Make> World<S> {
     pub fn try_say(&mut self, index: usize, command: Command) -> Result<(), mesh::Error> {
         let now = self.clock(index);
         let Some(node) = self.machines[index].node.as_mut() else { return Ok(()) };
+        self.cost.steps += 1;
         let step = node.handle(Happened::Said(command), now, &mut self.rng)?;
         // What a person says is recorded: a crash in it would only take back that they said it.
         self.commit(index, step, false);
@@ -214,8 +266,10 @@ impl<S: Make> World<S> {
     pub fn happen(&mut self, index: usize, what: Happened) {
         let now = self.clock(index);
         let Some(node) = self.machines[index].node.as_mut() else { return };
+        self.cost.steps += 1;
         let step = node.handle(what, now, &mut self.rng).unwrap();
-        let crashes = self.rng.next() % 1_000 < self.crashes;
+        let times = u64::try_from(self.machines.len()).unwrap().div_ceil(10);
+        let crashes = self.rng.next() % (1_000 * times) < self.crashes;
         if crashes && self.rng.percent(50) {
             // It dies before the commit: nothing of the step happened.
             self.kill(index);
@@ -226,9 +280,12 @@ impl<S: Make> World<S> {
 
     /// Does what a step says: keeps, records and delivers, then writes, unless the node dies in between.
     fn commit(&mut self, index: usize, step: Step, dies: bool) {
+        for fact in step.facts {
+            let fact = self.shared(fact);
+            self.machines[index].facts.push(fact);
+        }
         let machine = &mut self.machines[index];
         machine.groups.extend(step.keep.iter().map(|keep| (keep.group, keep.secret)));
-        machine.facts.extend(step.facts);
         machine.delivered.extend(step.deliver);
         if dies {
             self.kill(index);
@@ -237,19 +294,34 @@ impl<S: Make> World<S> {
         for (way, bytes) in step.write {
             self.cost.written += 1;
             self.cost.bytes += bytes.len() as u64;
-            let Way::Relay(at) = &way else { continue };
-            let relay = (0..self.relays.len()).find(|relay| url(*relay) == *at).unwrap();
+            let Some(relay) = self.ways.iter().position(|known| *known == way) else { continue };
             if self.relays[relay].side == self.machines[index].side {
                 let sent = self.relays[relay].written(index, &bytes, &mut self.rng);
                 for (to, after, bytes) in sent {
-                    self.at(after, Event::Bytes { to, way: way.clone(), bytes });
+                    self.at(after, Event::Bytes { to, relay, bytes });
                 }
             }
         }
         if let Some(wake) = step.wake_at {
-            self.machines[index].wakes += 1;
             let after = (wake.0 - self.clock(index).0).max(200);
-            self.at(after, Event::Wake { node: index, wakes: self.machines[index].wakes });
+            self.wake(index, after);
+        }
+    }
+
+    /// A fact, as it is kept for whoever else records it.
+    fn shared(&mut self, fact: Fact) -> Rc<Fact> {
+        let key = match &fact {
+            Fact::Paired(peer) => (peer.node, Digest::ZERO),
+            Fact::Noticed(event) => (event.pubkey, event.id),
+            _ => return Rc::new(fact),
+        };
+        match self.recorded.get(&key) {
+            Some(known) if **known == fact => Rc::clone(known),
+            _ => {
+                let fact = Rc::new(fact);
+                self.recorded.insert(key, Rc::clone(&fact));
+                fact
+            }
         }
     }
 
@@ -258,8 +330,7 @@ impl<S: Make> World<S> {
         let sealing = self.sealing(index);
         if let Ok(event) = sealing.wrap(to, text, self.clock(index), &mut self.rng) {
             let bytes = mesh::frame::event(&event);
-            let ways = (0..self.relays.len()).map(|relay| (Way::Relay(url(relay)), bytes.clone()));
-            let write = ways.collect();
+            let write = self.ways.iter().map(|way| (way.clone(), bytes.clone())).collect();
             self.commit(index, Step { write, ..Step::default() }, false);
         }
     }
@@ -290,23 +361,17 @@ impl<S: Make> World<S> {
             let event = entry.remove();
             self.now = at;
             match event {
-                Event::Bytes { to, way, bytes } => {
-                    let Way::Relay(at) = &way else { continue };
-                    let relay = (0..self.relays.len()).find(|relay| url(*relay) == *at).unwrap();
+                Event::Bytes { to, relay, bytes } => {
                     if self.relays[relay].side == self.machines[to].side && self.machines[to].node.is_some() {
                         self.cost.read += 1;
-                        let holds =
-                            |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
-                        self.cost.presences += u64::from(holds("\"kind\":30078"));
-                        self.cost.wraps += u64::from(holds("\"kind\":1059"));
+                        let kind = kind_of(&bytes);
+                        self.cost.presences += u64::from(kind == Some(PRESENCE_KIND));
+                        self.cost.wraps += u64::from(kind == Some(WRAP_KIND));
+                        let way = self.ways[relay].clone();
                         self.happen(to, Happened::Received { way, bytes: bytes.to_vec() });
                     }
                 }
-                Event::Wake { node, wakes } if self.machines[node].wakes == wakes => {
-                    self.happen(node, Happened::Tick);
-                    self.news(node);
-                }
-                Event::Wake { .. } => {}
+                Event::Wake { node } => self.woken(node),
                 Event::Back { node } if self.machines[node].node.is_none() => self.start(node),
                 Event::Back { .. } => {}
             }

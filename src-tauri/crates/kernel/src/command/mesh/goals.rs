@@ -6,7 +6,7 @@ use super::super::firing::OWN_KEYS;
 use super::super::submit::Submission;
 use super::{MeshDone, MeshGoal, MeshSent, MeshTerms, not_joined};
 use crate::kernel::{Kernel, lock};
-use crate::mesh_registry::MeshRegistry;
+use crate::mesh_registry::{MeshRegistry, Unanswered};
 use crate::{Error, redaction};
 use mesh::{Answer, Command, FIELD_BYTES_MAX, FORMAT, Input, Letter, NodeId, Says, State};
 use model::body::{ConversationOpened, KeyPurpose, MeshTaken};
@@ -19,6 +19,13 @@ use seal::{PublicKey, canon};
 
 /// What an envelope of the mesh names as its gateway.
 const GATEWAY: &str = "mesh";
+/// No key that is known of the machine which took a message in signed it.
+const UNSIGNED: &str =
+    "The signature of the machine that took the message in does not hold where it came; send it again.";
+/// For how long a message waits for the notice of the key that signed it, in milliseconds.
+const KEY_WAIT_MS: i64 = 10 * 60_000;
+/// Messages of one machine that wait for it at once.
+const KEY_WAIT_MAX: usize = 64;
 /// Goals of one machine that are at work here at once.
 const AT_WORK_MAX: usize = 64;
 /// Bytes of the alias of a folder.
@@ -57,9 +64,7 @@ pub(crate) fn opened(state: &State, input: &Input, own: &[PublicKey]) -> Result<
     let theirs = state.log_key(origin).filter(|_| state.is_peer(origin));
     let keys = if origin == state.me() { own } else { theirs.map(std::slice::from_ref).unwrap_or_default() };
     if !keys.iter().any(|key| envelope.is_signed_by(key)) {
-        return Err(
-            "The signature of the machine that took the message in does not hold where it came; send it again.",
-        );
+        return Err(UNSIGNED);
     }
     Ok(envelope)
 }
@@ -157,13 +162,17 @@ impl Kernel {
         let Some((opened, from)) = self.open_input(input) else { return Ok(MeshDone::default()) };
         let taken = match opened {
             Ok(envelope) => self.take_in_goal(&from, input, &envelope, terms),
+            Err(UNSIGNED) if self.may_be_signed(&self.mesh_registry(), &input.id()) => {
+                return Ok(MeshDone { waits: true, ..MeshDone::default() });
+            }
             Err(why) => Err(Error::Input(why.to_owned())),
         };
         let why = match taken {
             Ok((task, is_begun)) => {
                 let answer = (!is_begun).then(|| self.is_added(task)).transpose()?;
                 let say = answer.and_then(|body| self.reply(input, body, false));
-                return Ok(MeshDone { say: say.into_iter().collect(), drive: vec![task] });
+                let (say, drive) = (say.into_iter().collect(), vec![task]);
+                return Ok(MeshDone { say, drive, ..MeshDone::default() });
             }
             Err(Error::Input(why) | Error::Conflict(why) | Error::Reasoning(why)) => why,
             Err(Error::Refused(refusal)) => refusal.reason,
@@ -171,7 +180,19 @@ impl Kernel {
             Err(Error::Secret(_)) => SECRET.to_owned(),
             Err(error) => return Err(error),
         };
-        Ok(MeshDone { say: self.reply(input, why, true).into_iter().collect(), drive: Vec::new() })
+        let say = self.reply(input, why, true).into_iter().collect();
+        Ok(MeshDone { say, ..MeshDone::default() })
+    }
+
+    /// Whether a key may have signed a message that is not known yet: the message may be faster than the notice of the key.
+    fn may_be_signed(&self, registry: &MeshRegistry, id: &Digest) -> bool {
+        let now = self.ports.clock.now();
+        let is_young = |one: &Unanswered| {
+            one.task_id.is_none() && (0..KEY_WAIT_MS).contains(&now.0.saturating_sub(one.at.0))
+        };
+        let Some(waits) = registry.unanswered().get(id).filter(|one| is_young(one)) else { return false };
+        let all = registry.unanswered().values().filter(|one| one.node == waits.node && is_young(one));
+        all.count() <= KEY_WAIT_MAX
     }
 
     /// What is in a message that waits for its end here, or why it cannot be used, and what is known of where it comes from.
@@ -210,7 +231,7 @@ impl Kernel {
             refused: true,
         };
         let say = waits.and_then(|state| reply_to(state, origin, answer));
-        MeshDone { say: say.into_iter().collect(), drive: Vec::new() }
+        MeshDone { say: say.into_iter().collect(), ..MeshDone::default() }
     }
 
     /// Takes a message in once; `true` where it began its task.

@@ -6,7 +6,7 @@ use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::mesh_registry::{MeshRegistry, witness_name};
 use ledger::CheckpointKind;
-use mesh::{Command, Cosigned, Delivered, Head, NodeId, SeenHead, State};
+use mesh::{Command, Cosigned, Delivered, Head, NodeId, Prove, SeenHead, State};
 use model::body::CheckpointCosigned;
 use seal::cosignature::{WitnessKey, add_lines};
 use seal::note::{self, Note, VerifierKey};
@@ -65,11 +65,13 @@ impl Kernel {
     /// Whether a head may be told after the one that was told last: every ten minutes, and every minute where a task ended.
     fn is_head_due(&self, told: &SeenHead) -> Result<bool, Error> {
         let now = self.ports.clock.now();
+        // In a large group each tells less often, so that what all of them tell stays as much as it is.
+        let large = self.mesh_registry().state().map_or(1, State::largeness);
         // A clock that was set back keeps nothing from being told.
-        if told.at > now || told.at.plus_ms(HEAD_EVERY_MS) <= now {
+        if told.at > now || told.at.plus_ms(HEAD_EVERY_MS.saturating_mul(large)) <= now {
             return Ok(true);
         }
-        if told.at.plus_ms(HEAD_AFTER_TASK_MS) > now {
+        if told.at.plus_ms(HEAD_AFTER_TASK_MS.saturating_mul(large)) > now {
             return Ok(false);
         }
         let system = lock(&self.store).system_task()?;
@@ -103,6 +105,9 @@ impl Kernel {
             seen.is_some_and(|seen| (seen.size, seen.root) == (head.size, head.root))
         };
         let head = key.and_then(|key| signed_by(note, *key)).filter(is_newest);
+        if head.as_ref().is_some_and(|head| !state.cosigns(from, &head.root)) {
+            return Ok(None);
+        }
         let (Some(head), Some(signer)) = (head, self.ports.keys.cosign()) else {
             tracing::warn!(node = %from, "a head of another machine is not signed here");
             return Ok(None);
@@ -112,6 +117,22 @@ impl Kernel {
         let line = witness.cosign(&Note::parse(note.as_bytes())?.text, time, &*signer)?.to_string();
         let cosigned = Cosigned { origin: head.origin, size: head.size, line, key: witness.to_string() };
         Ok(Some(Command::Cosign { node: from, cosigned }))
+    }
+
+    /// Another machine missed how this log grew from one head to another, which is shown to it. Where this log never had them,
+    /// nothing is shown.
+    pub(super) fn deliver_prove(&self, from: NodeId, prove: &Prove) -> Result<MeshDone, Error> {
+        let Prove { origin, old_size, size } = prove;
+        let told = self.reader.checkpoint_at(CheckpointKind::Global, None, *size)?;
+        let Some(told) = told.filter(|told| told.origin == *origin && old_size < size) else {
+            return Ok(MeshDone::default());
+        };
+        let tree = Tree::from_leaves(&self.reader.global_leaves(*size)?);
+        let proof = tree.consistency_proof(*old_size)?;
+        let note = String::from_utf8(told.note).map_err(|e| Error::Broken(e.to_string()))?;
+        let (origin, old_size, size, root) = (told.origin, *old_size, told.size, told.root);
+        let head = Head { origin, old_size, size, root, proof, note };
+        Ok(MeshDone { say: vec![Command::Prove { to: from, head }], ..MeshDone::default() })
     }
 
     /// A signature under the head that this machine told last: it is kept where it holds, one of each machine.
