@@ -178,7 +178,7 @@ test("what was not checked, comes from another origin, or is said twice allows n
   await held();
   const said = JSON.parse((await sent).postData() ?? "null") as unknown;
   await world.page.getByRole("article", { name: "Approval" }).getByRole("link", { name: "Receipt" }).waitFor();
-  await expect.poll(() => world.has("one.txt"), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => world.has("one.txt"), { timeout: 90_000 }).toBe(true);
   const again = await ask(world.page, "allow", said);
   expect([again.status, again.answer["code"]]).toEqual([409, "conflict"]);
 });
@@ -201,7 +201,7 @@ test("a passkey that was revoked signs nothing more, and the card does not offer
   expect(await button("Approve with passkey").count()).toBe(0);
   expect(statusOf(approval)).toBe("pending");
   await world.approve();
-  await expect.poll(() => world.has("two.txt"), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => world.has("two.txt"), { timeout: 90_000 }).toBe(true);
   expect(world.complaints).toEqual([]);
 });
 
