@@ -181,6 +181,10 @@ export interface PairingState {
   until: number | null;
   node: string | null;
   name: string | null;
+  /** How often the code may be typed wrong still, where it was. */
+  tries_left: number | null;
+  /** Who refused it and why, or what is waited for. */
+  says: string | null;
 }
 
 /** Machines. */

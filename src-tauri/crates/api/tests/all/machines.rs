@@ -60,7 +60,7 @@ impl Mesh for Fake {
     fn pairing(&self) -> PairingState {
         let state = words::mesh::MeshPairingState::Waiting;
         let code = Some("ABCD-EFGHJK".to_owned());
-        PairingState { state, code, until: Some(1), node: None, name: None }
+        PairingState { state, code, until: Some(1), node: None, name: None, tries_left: None, says: None }
     }
 
     fn export(&self, path: &Path, only: Option<NodeId>) -> Result<Carried, Error> {

@@ -144,6 +144,10 @@ answers! {
         until: Option<i64>,
         node: Option<String>,
         name: Option<String>,
+        /// How often the code may be typed wrong still, where it was.
+        tries_left: Option<u32>,
+        /// Who refused it and why, or what is waited for.
+        says: Option<String>,
     }
     /// Machines.
     NodeList { nodes: Vec<Node> }
