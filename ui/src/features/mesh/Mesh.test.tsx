@@ -333,10 +333,34 @@ test("what another machine asks is shown line by line and answered with this mac
   await person.click(card.getByRole("button", { name: "Approve" }));
   expect(said, "one press is no yes").toEqual([]);
   await person.click(card.getByRole("button", { name: "Approve on desk" }));
+  expect(said, "nor is one without the word of its risk").toEqual([]);
+  expect(card.getByText("Type high first.")).toBeTruthy();
+  expect(await seriousFindings()).toEqual([]);
+  await person.type(card.getByLabelText("High risk. Type high to confirm"), "high");
+  await person.click(card.getByRole("button", { name: "Approve on desk" }));
   const { approval, packet_sha256 } = meshQuestion();
-  await waitFor(() => expect(said).toEqual([["mesh.answer", { approval, allow: true, packet_sha256 }, "right"]]));
+  await waitFor(() => expect(said).toEqual([["mesh.answer", { approval, allow: true, packet_sha256, word: "high" }, "right"]]));
   expect((card.getByLabelText("Approval passphrase") as HTMLInputElement).value).toBe("");
   expect(asked(host, "mesh.answer"), "no passphrase goes along with an ordinary command").toEqual([]);
+});
+
+test("what is critical on another machine is held, and what is of less risk needs no word", async () => {
+  const questions = [meshQuestion({ word: "critical" }), meshQuestion({ approval: "apr_2", node: LAPTOP, name: "laptop", word: null })];
+  const host = scene({ "mesh.questions": { questions } }, "passphrase");
+  const said = saying(host);
+  const { user: person } = show(host, "/machines");
+  const [grave, small] = [await machine("desk asks"), await machine("laptop asks")];
+  for (const card of [grave, small]) {
+    await person.type(card.getByLabelText("Approval passphrase"), "right");
+    await person.click(card.getByRole("button", { name: "Approve" }));
+  }
+  expect(small.queryByLabelText(/risk/)).toBeNull();
+  await person.click(small.getByRole("button", { name: "Approve on laptop" }));
+  await waitFor(() => expect(said).toHaveLength(1));
+  expect(said[0]?.[1]).toEqual({ approval: "apr_2", allow: true, packet_sha256: meshQuestion().packet_sha256 });
+  await person.type(grave.getByLabelText("Critical risk. Type critical to confirm"), "critical");
+  await person.click(grave.getByRole("button", { name: "Hold to approve on desk" }));
+  expect(said, "a click is no hand that stays").toHaveLength(1);
 });
 
 test("the inbox says that another machine asks, and leads to where it is answered", async () => {

@@ -104,6 +104,8 @@ export interface Answer {
   allow: boolean;
   /** What was shown: another packet is not answered. */
   packet_sha256?: string | null;
+  /** The word that the question names, where a yes needs it. */
+  word?: string | null;
   /** What the approval key of this machine signed for it, base64. */
   signed?: string | null;
 }
@@ -295,6 +297,8 @@ export interface Question {
   packet_sha256: string;
   title: Text;
   lines: Text[];
+  /** The word that a person types for a yes: the risk, where it is high or critical. */
+  word: string | null;
   /** What an answer needs beside the packet, base64 of its canonical JSON. */
   to_sign: string;
 }

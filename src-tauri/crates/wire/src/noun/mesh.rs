@@ -91,6 +91,8 @@ params! {
         allow: bool,
         /// What was shown: another packet is not answered.
         packet_sha256: Option<String>,
+        /// The word that the question names, where a yes needs it.
+        word: Option<String>,
         /// What the approval key of this machine signed for it, base64.
         signed: Option<String>,
     }
@@ -229,6 +231,8 @@ answers! {
         packet_sha256: String,
         title: Text,
         lines: Vec<Text>,
+        /// The word that a person types for a yes: the risk, where it is high or critical.
+        word: Option<String>,
         /// What an answer needs beside the packet, base64 of its canonical JSON.
         to_sign: String,
     }
