@@ -6,6 +6,7 @@ import type { CDPSession, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fits, pictures, soundPicture } from "./kept";
 import { model } from "./model";
+import { START_MS, within } from "./within";
 import { World } from "./world";
 
 const world = new World();
@@ -241,7 +242,7 @@ test("a device is notified while its page is closed once a person turned that on
     if (own !== undefined) done(own.registrationId);
   }));
   await worker.send("ServiceWorker.enable");
-  await worker.send("ServiceWorker.deliverPushMessage", { origin: at, registrationId: await registered, data: JSON.stringify({ kind: "approval", path: "/?at=apr_1" }) });
+  await worker.send("ServiceWorker.deliverPushMessage", { origin: at, registrationId: await within(START_MS, "the registration of the service worker", registered), data: JSON.stringify({ kind: "approval", path: "/?at=apr_1" }) });
   const shown = () => page.evaluate(async () => (await (await navigator.serviceWorker.ready).getNotifications()).map((one) => [one.title, one.body, (one.data as { path: string }).path]));
   await expect.poll(shown).toEqual([["Hermit waits for you", "Something needs your approval.", "/?at=apr_1"]]);
   await button("Turn off My phone").click();

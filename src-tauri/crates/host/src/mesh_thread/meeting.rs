@@ -404,15 +404,20 @@ impl<W: Ways> Engine<W> {
     /// The other machine says that it does not pair. Where this one has it on record by then, it says that too.
     fn is_refused(&mut self, why: &str) {
         let Some(meeting) = &mut self.meeting else { return };
-        if meeting.state == MeshPairingState::Paired {
-            let name = meeting.with.as_ref().map_or("The other machine", |(_, name)| name.as_str());
-            let says = format!(
-                "{name} refused it: {why}. This machine lists it as paired, and it answers nothing. Withdraw it here, or mend \
-                 that and pair both again."
-            );
-            (meeting.says, meeting.state) = (Some(says), MeshPairingState::Refused);
-        } else {
-            self.refuse(format!("The machine that shows the code refused it: {why}."));
+        match meeting.state {
+            MeshPairingState::Paired => {
+                let name = meeting.with.as_ref().map_or("The other machine", |(_, name)| name.as_str());
+                let says = format!(
+                    "{name} refused it: {why}. This machine lists it as paired, but it will not answer. Withdraw it here, or \
+                     fix that and pair both again."
+                );
+                (meeting.says, meeting.state) = (Some(says), MeshPairingState::Refused);
+            }
+            MeshPairingState::Waiting => {
+                self.refuse(format!("The machine that shows the code refused it: {why}."));
+            }
+            // By two relays it comes twice.
+            _ => {}
         }
     }
 
