@@ -55,6 +55,7 @@ impl Store {
         }
         let opened = Session::open(&self.home, Need::Write, &Unlock::Environment).map(Arc::new);
         if let Ok(session) = &opened {
+            session.be_host();
             session.serve();
             if let Some(Err(error)) = session.local().map(|local| local.go_on()) {
                 tracing::warn!(%error, "what was interrupted does not go on yet");

@@ -56,7 +56,7 @@ test("each event of a run has its place on the page of the run while it is told"
     expect([done["status"], done["error"]]).toEqual(["succeeded", false]);
     await log().getByText("notes.md", { exact: false }).first().waitFor();
     // How far it has come is told in the timeline, turn by turn.
-    await expect.poll(async () => (await of(run, "progress")).filter((event) => event.payload["phase"] === "context").length, { timeout: 30_000 }).toBe(2);
+    await expect.poll(async () => (await of(run, "progress")).filter((event) => event.payload["phase"] === "context").length, { timeout: 90_000 }).toBe(2);
     await world.page.getByRole("list", { name: "What happened" }).getByText("Asked the model (", { exact: false }).nth(1).waitFor();
     // A question, with its choices, where a person answers it; then it is gone.
     const question = await told(run, "clarify.requested");
@@ -106,7 +106,7 @@ test("each event of a run has its place on the page of the run while it is told"
     const lived = await lifecycle();
     await world.page.reload();
     await log().getByText("The summary is written.").waitFor();
-    await expect.poll(() => log().innerText(), { timeout: 30_000 }).toBe(before);
+    await expect.poll(() => log().innerText(), { timeout: 90_000 }).toBe(before);
     expect(before.split("First I look at the notes.").length - 1).toBe(1);
     expect(await lifecycle()).toEqual(lived);
     expect(lived.map((event) => event.type).filter((type) => type !== "tool.updated")).toEqual(["tool.started", "tool.done", "approval.requested", "approval.resolved", "tool.started", "tool.done"]);
@@ -150,15 +150,15 @@ test("a page that is reloaded, closed and opened anew orphans no work, and can s
   const words = async () => (await of(run, "token.delta")).map((event) => String(event.payload["delta"])).join("");
   await world.go(`/task/${run}`);
   model.say(5);
-  await expect.poll(words, { timeout: 30_000 }).toContain("word4 ");
+  await expect.poll(words, { timeout: 90_000 }).toContain("word4 ");
   await world.page.reload();
   model.say(5);
-  await expect.poll(words, { timeout: 30_000 }).toContain("word9 ");
+  await expect.poll(words, { timeout: 90_000 }).toContain("word9 ");
   await at("Working").waitFor();
   // The whole browser goes; nobody looks while it works on.
   await world.browser.close();
   model.say(5);
-  await expect.poll(words, { timeout: 30_000 }).toContain("word14 ");
+  await expect.poll(words, { timeout: 90_000 }).toContain("word14 ");
   await world.open(/http:\S+/.exec(world.hermit("open"))?.[0] ?? "");
   await world.go("/tasks");
   await world.page.getByText("A long story").first().click();
@@ -201,7 +201,7 @@ test("a run is told the same after a reload, in a browser that never saw it and 
   await thought().locator("summary").click();
   await thought().getByText("One thought,").waitFor();
   model.say(1);
-  await expect.poll(() => thought().innerText(), { timeout: 30_000 }).toMatch(/thinking\s*One thought, another\.\s*$/);
+  await expect.poll(() => thought().innerText(), { timeout: 90_000 }).toMatch(/thinking\s*One thought, another\.\s*$/);
   await thought().locator("summary").click();
   model.say(5);
   await shownWith("First I look at the notes.");
@@ -209,11 +209,11 @@ test("a run is told the same after a reload, in a browser that never saw it and 
   const before = await shownWith("word4");
   for (const once of ["First I look at the notes.", "word0 word1 word2 word3 word4"]) expect(times(before, once), once).toBe(1);
   await world.page.reload();
-  await expect.poll(shown, { timeout: 30_000 }).toBe(before);
+  await expect.poll(shown, { timeout: 90_000 }).toBe(before);
   // The browser goes, and its session with it: the run works on while nobody looks.
   await world.browser.close();
   model.say(5);
-  await expect.poll(heard, { timeout: 30_000 }).toContain("word9 ");
+  await expect.poll(heard, { timeout: 90_000 }).toContain("word9 ");
   await world.open(link());
   await world.go("/tasks");
   await world.page.getByText("A story that is broken off").first().click();
@@ -241,11 +241,11 @@ test("a run is told the same after a reload, in a browser that never saw it and 
   await at("Cancelled").waitFor();
   const ended = await shownWith("Stopped: a person cancelled it.");
   await world.page.reload();
-  await expect.poll(shown, { timeout: 30_000 }).toBe(ended);
+  await expect.poll(shown, { timeout: 90_000 }).toBe(ended);
   expect(times(ended, "First I look at the notes.")).toBe(1);
   const all = await journal(run);
   expect(all.map((event) => event.seq)).toEqual([...new Set(all.map((event) => event.seq))].sort((one, other) => one - other));
   expect(["tool.started", "tool.done", "cancelled"].map((type) => all.filter((event) => event.type === type).length)).toEqual([1, 1, 1]);
   expect([all.at(-1)?.type, all.filter((event) => event.terminal).length]).toEqual(["cancelled", 1]);
   expect(world.complaints).toEqual([]);
-}), 180_000);
+}), 540_000);

@@ -71,7 +71,7 @@ test("a draft, a reload and a kill in the middle leave the same story", conforms
   expect(await told()).toEqual(before);
   expect(await message().inputValue()).toBe("half a thou");
   await world.end("SIGKILL");
-  await world.page.getByText("Not connected to Hermit").first().waitFor({ timeout: 30_000 });
+  await world.page.getByText("Not connected to Hermit").first().waitFor({ timeout: 90_000 });
   const link = await world.serve();
   // A link differs from the page's address behind its hash alone: only another page reads it anew.
   await world.page.goto("about:blank");
@@ -79,7 +79,7 @@ test("a draft, a reload and a kill in the middle leave the same story", conforms
   await world.page.getByRole("heading", { name: "Inbox" }).waitFor();
   await world.go("/conversations");
   await world.page.getByRole("button", { name: /^Photos of June/ }).click();
-  await log().getByRole("link", { name: "Review" }).waitFor({ timeout: 60_000 });
+  await log().getByRole("link", { name: "Review" }).waitFor({ timeout: 90_000 });
   expect(await told()).toEqual(before);
   expect(await message().inputValue()).toBe("half a thou");
   expect(await world.page.getByText("Not connected to Hermit").count()).toBe(0);
@@ -92,10 +92,10 @@ test("what was allowed is told with its receipt, and a follow-up carries how it 
   await button("Approve with passphrase").click();
   await world.page.getByLabel("Approval passphrase", { exact: true }).fill(world.passphrase);
   await button("Approve").click();
-  await expect.poll(() => world.has("summary.md"), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => world.has("summary.md"), { timeout: 90_000 }).toBe(true);
   await world.go("/conversations");
   await world.page.getByRole("button", { name: /^Photos of June/ }).click();
-  await log().getByText("The summary stands in summary.md.").waitFor({ timeout: 30_000 });
+  await log().getByText("The summary stands in summary.md.").waitFor({ timeout: 90_000 });
   // Its last words stand sentence by sentence, each with what shows it.
   await log().locator("[data-support]").first().waitFor();
   await log().getByRole("link", { name: /^R-/ }).first().waitFor();
@@ -103,7 +103,7 @@ test("what was allowed is told with its receipt, and a follow-up carries how it 
   await expect.poll(() => hears.locator("option:checked").innerText()).toBe("Goes on from: Write a summary of the photos");
   await say("Now in another language");
   await log().getByText("goes on from “Write a summary of the photos”").waitFor();
-  await log().getByText("In which language?").waitFor({ timeout: 30_000 });
+  await log().getByText("In which language?").waitFor({ timeout: 90_000 });
   expect(wishes.asked.at(-1)).toContain("It was asked: Write a summary of the photos");
   expect(wishes.asked.at(-1)).toContain("Its last words, not verified: The summary stands in summary.md.");
 });
@@ -111,7 +111,7 @@ test("what was allowed is told with its receipt, and a follow-up carries how it 
 test("a question is answered in place, and the answer stands as what it is", async () => {
   await soundPicture(world.page, "talk-question");
   await log().getByRole("button", { name: "German" }).click();
-  await log().getByText("It is in German.").waitFor({ timeout: 30_000 });
+  await log().getByText("It is in German.").waitFor({ timeout: 90_000 });
   await log().getByText("Answered its question").waitFor();
   expect(wishes.asked.at(-1)).toContain("German");
 });

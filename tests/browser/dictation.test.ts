@@ -76,13 +76,13 @@ async function run(title: string, say: (words: string) => Promise<void>): Promis
   await log().getByText("Your first words begin a task in this folder").waitFor();
   await say("Plan the shopping");
   await send();
-  await log().getByRole("link", { name: "Review" }).waitFor({ timeout: 30_000 });
+  await log().getByRole("link", { name: "Review" }).waitFor({ timeout: 90_000 });
   const id = runs()[0] ?? "";
   await button("Interrupt").click();
   await say("Bread as well");
   await send();
   // What waited is asked anew: words do not allow it, whatever they are and however they came.
-  await expect.poll(() => wishes.asked.filter((asked) => asked.includes("Bread as well")).length, { timeout: 30_000 }).toBeGreaterThan(0);
+  await expect.poll(() => wishes.asked.filter((asked) => asked.includes("Bread as well")).length, { timeout: 90_000 }).toBeGreaterThan(0);
   await log().getByRole("link", { name: "Review" }).last().waitFor();
   await button("Queue").click();
   await say("Yes, I allow it");
@@ -191,7 +191,7 @@ test("a run by voice has the events and the controls of a run by hand, and its w
   // The same commands, and the same end.
   for (const [id, say] of [[spoken, true], [typed, false]] as const) {
     world.hermit("task", "note", id, "/stop", ...(say ? ["--spoken"] : []));
-    await expect.poll(() => JSON.parse(world.hermit("task", "show", id, "--json")).row.status, { timeout: 30_000 }).toBe("cancelled");
+    await expect.poll(() => JSON.parse(world.hermit("task", "show", id, "--json")).row.status, { timeout: 90_000 }).toBe("cancelled");
   }
   expect(await journal(spoken)).toEqual(await journal(typed));
   const { rows } = JSON.parse(world.hermit("conversation", "list", "--json")) as { rows: { conversation_id: string; title: string }[] };

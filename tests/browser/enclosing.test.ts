@@ -79,7 +79,7 @@ test("files that are chosen, pasted and dropped come with the first words and re
   await world.page.reload();
   await comes().getByText("list.csv").waitFor();
   await say("Which photos are blurred?");
-  await log().getByText("There are seven photos.").waitFor({ timeout: 30_000 });
+  await log().getByText("There are seven photos.").waitFor({ timeout: 90_000 });
   expect(data().filter((text) => text.includes("seven of nine") || text.includes("IMG_1,yes"))).toHaveLength(2);
   expect(asked()).toContain("it is no text");
   expect(asked()).not.toContain("wrong.txt");
@@ -105,7 +105,7 @@ test("a passage that is marked in an answer is quoted in a new task, as what was
   await world.page.getByLabel("Who hears it").selectOption({ label: "A new task" });
   await soundPicture(world.page, "enclose-quote");
   await say("Write down how many");
-  await log().getByRole("link", { name: "Review" }).waitFor({ timeout: 30_000 });
+  await log().getByRole("link", { name: "Review" }).waitFor({ timeout: 90_000 });
   expect(data()).toContain("Two of them are blurred.");
   expect(data().some((text) => text.includes("IMG_1,yes"))).toBe(true);
   expect(asked()).toMatch(/quoted from the last words of att_\w+ \(quote\)/);
@@ -122,12 +122,12 @@ test("a quotation and a file wait with words that are queued and go with words t
   await world.page.getByRole("group", { name: "Files of this conversation" }).getByRole("button", { name: "Attach notes.txt again" }).click();
   await button("Interrupt").click();
   await say("Count these first");
-  await log().getByText("It is done.").first().waitFor({ timeout: 30_000 });
+  await log().getByText("It is done.").first().waitFor({ timeout: 90_000 });
   const stopped = wishes.asked[2]?.replaceAll("\\n", "\n") ?? "";
   expect(stopped).toMatch(/New message, with art_\w+/);
   expect(stopped).toContain("seven of nine");
   expect(stopped, "what is queued waits").not.toContain("quoted from the message");
-  await expect.poll(() => asked(), { timeout: 30_000 }).toContain("quoted from the message");
+  await expect.poll(() => asked(), { timeout: 90_000 }).toContain("quoted from the message");
   expect(data()).toContain("Which photos are blurred?");
 });
 

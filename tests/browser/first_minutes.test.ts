@@ -89,7 +89,7 @@ test("a playbook has its result after five inputs, its undo after five with a lo
   await world.page.screenshot({ path: join(pictures(), "first-card.png") });
   await approve(walk);
   await world.page.getByText("Done", { exact: true }).first().waitFor();
-  await expect.poll(() => world.has("Images/IMG_0001.jpg"), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => world.has("Images/IMG_0001.jpg"), { timeout: 90_000 }).toBe(true);
   expect(walk.end()).toBeLessThanOrEqual(INPUTS_MAX);
 
   const proof = new Walk("proof");
@@ -106,8 +106,8 @@ test("a playbook has its result after five inputs, its undo after five with a lo
   await undo.click(button("Undo"));
   await undo.click(button("Ask for this undo"));
   await approve(undo);
-  await expect.poll(() => world.has("IMG_0001.jpg"), { timeout: 30_000 }).toBe(true);
-  await expect.poll(() => world.has("Images"), { timeout: 30_000 }).toBe(false);
+  await expect.poll(() => world.has("IMG_0001.jpg"), { timeout: 90_000 }).toBe(true);
+  await expect.poll(() => world.has("Images"), { timeout: 90_000 }).toBe(false);
   expect(undo.end()).toBe(5);
 });
 

@@ -120,7 +120,7 @@ test("every screen is kept as a picture, in both themes and three sizes, and non
     }
   }
   await world.page.setViewportSize(SIZES[0]);
-}, 240_000);
+}, 720_000);
 
 /** On a phone a card is read and answered: its changes and its button are there, and within the page. */
 async function approvable(): Promise<void> {
@@ -150,7 +150,7 @@ test("the nine questions are each answered within two clicks from a task", confo
   }
   await asked.first().waitFor();
   const answer = (question: string) => world.page.locator("dl > div").filter({ has: world.page.getByText(question, { exact: true }) }).first().locator("dd");
-  await expect.poll(() => answer("Why").innerText(), { timeout: 30_000 }).not.toBe("…");
+  await expect.poll(() => answer("Why").innerText(), { timeout: 90_000 }).not.toBe("…");
   const said: Record<string, string> = {};
   for (const question of QUESTIONS) said[question] = (await answer(question).innerText()).replaceAll(/\s+/g, " ").trim();
   expect(said["What"]).toMatch(/move/i);

@@ -38,7 +38,7 @@ afterAll(async () => {
 /** A yes to the card that says these words: also what goes out to a chat is put to the person until they allow the like of it. */
 async function allow(words: string): Promise<void> {
   await world.go("/");
-  await world.page.getByRole("article", { name: "Approval" }).getByText(words).first().waitFor({ timeout: 60_000 });
+  await world.page.getByRole("article", { name: "Approval" }).getByText(words).first().waitFor({ timeout: 90_000 });
   await world.approve("high");
 }
 
@@ -57,7 +57,7 @@ test("a gateway listens only once its card was allowed, and the page says what i
   await expect.poll(async () => {
     await world.go("/gateways");
     return one().count();
-  }, { timeout: 30_000 }).toBe(1);
+  }, { timeout: 90_000 }).toBe(1);
   await one().getByText("Active", { exact: true }).waitFor();
   expect(world.hermit("gateway", "show", "family")).toContain(`127.0.0.1:${chat.port}`);
 });
@@ -65,7 +65,7 @@ test("a gateway listens only once its card was allowed, and the page says what i
 test("what a stranger writes is refused and listed, and neither answered nor bound", async () => {
   chat.write(STRANGER, "delete everything");
   await one().getByRole("button", { name: "Messages" }).click();
-  await one().getByText(/Refused because its sender is not paired/).first().waitFor({ timeout: 30_000 });
+  await one().getByText(/Refused because its sender is not paired/).first().waitFor({ timeout: 90_000 });
   await soundPicture(world.page, "gateways-stranger");
   expect(texts(STRANGER.id)).toEqual([]);
   expect(wishes.asked).toEqual([]);
@@ -82,13 +82,13 @@ test("a sender is paired by the code that the page tells once, after a yes", asy
   await one().getByRole("link", { name: "Review it" }).waitFor();
   await allow("Pair a sender");
   await world.go("/gateways");
-  await one().getByRole("timer").waitFor({ timeout: 30_000 });
+  await one().getByRole("timer").waitFor({ timeout: 90_000 });
   expect(await one().getByLabel("Code", { exact: true }).innerText()).toBe(code);
   chat.write(ANA, code);
-  await one().getByText("Ana is paired.").waitFor({ timeout: 30_000 });
+  await one().getByText("Ana is paired.").waitFor({ timeout: 90_000 });
   await allow("You are paired with Hermit");
   await world.go("/gateways");
-  await expect.poll(() => texts(ANA.id).join("\n"), { timeout: 30_000 }).toContain("paired");
+  await expect.poll(() => texts(ANA.id).join("\n"), { timeout: 90_000 }).toContain("paired");
   await one().getByRole("button", { name: "Senders" }).click();
   await one().getByRole("region", { name: "Senders of family" }).getByText("May give goals").waitFor();
   await soundPicture(world.page, "gateways-senders");
@@ -97,11 +97,11 @@ test("a sender is paired by the code that the page tells once, after a yes", asy
 test("a goal comes from the chat, its task says from whom, and its answer goes back with a receipt", async () => {
   chat.write(ANA, "Tell me what is in the folder");
   await allow(SUMMARY);
-  await expect.poll(() => texts(ANA.id).join("\n"), { timeout: 60_000 }).toContain(SUMMARY);
+  await expect.poll(() => texts(ANA.id).join("\n"), { timeout: 90_000 }).toContain(SUMMARY);
   await world.go("/gateways?of=family");
   const log = one().getByRole("region", { name: "Messages of family" });
   await log.getByText("Tell me what is in the folder").first().waitFor();
-  await log.getByText("Sent", { exact: true }).first().waitFor({ timeout: 30_000 });
+  await log.getByText("Sent", { exact: true }).first().waitFor({ timeout: 90_000 });
   await soundPicture(world.page, "gateways-messages");
   await log.locator("li").filter({ hasText: "Tell me what is in the folder" }).getByRole("link", { name: "Task" }).first().click();
   await world.page.getByText(/Started from a chat, by Ana on Telegram \(gateway family\)/).waitFor();
@@ -110,7 +110,7 @@ test("a goal comes from the chat, its task says from whom, and its answer goes b
   await log.getByRole("link", { name: "Receipt of sending it" }).first().click();
   await world.page.getByRole("log", { name: "What was said" }).waitFor();
   expect(world.hermit("gateway", "messages", "family")).toContain("Tell me what is in the folder");
-}, 120_000);
+}, 360_000);
 
 test("who is unpaired is not heard any more, and a gateway is paused, resumed and removed", async () => {
   await world.go("/gateways");
@@ -122,7 +122,7 @@ test("who is unpaired is not heard any more, and a gateway is paused, resumed an
   const before = wishes.asked.length;
   chat.write(ANA, "And now?");
   await one().getByRole("button", { name: "Messages" }).click();
-  await expect.poll(() => one().getByText(/Refused because its sender is not paired/).count(), { timeout: 30_000 }).toBeGreaterThan(1);
+  await expect.poll(() => one().getByText(/Refused because its sender is not paired/).count(), { timeout: 90_000 }).toBeGreaterThan(1);
   expect(wishes.asked.length).toBe(before);
   await one().getByRole("button", { name: "Pause" }).click();
   await one().getByText("Paused", { exact: true }).waitFor();

@@ -30,7 +30,7 @@ test("a goal is edited on the page of its task, and every goal that it had is sh
   await world.go(`/tasks/new?folder=${encodeURIComponent(world.folder)}&goal=${encodeURIComponent("the red ones")}`);
   await button("Begin").click();
   const rows = () => (JSON.parse(world.hermit("task", "list", "--json")) as { rows: { task_id: string; run_status: string }[] }).rows;
-  await expect.poll(() => rows()[0]?.run_status, { timeout: 30_000 }).toBe("awaiting_approval");
+  await expect.poll(() => rows()[0]?.run_status, { timeout: 90_000 }).toBe("awaiting_approval");
   await world.go(`/task/${rows()[0]?.task_id ?? ""}`);
   await button("Edit the goal").click();
   await world.page.getByLabel("Goal", { exact: true }).fill("the blue ones");
@@ -39,7 +39,7 @@ test("a goal is edited on the page of its task, and every goal that it had is sh
   const log = world.page.getByRole("log", { name: "What was said" });
   await log.getByText("The goal as it is now").waitFor();
   await log.getByText("The goal until it was edited").waitFor();
-  await expect.poll(() => wishes.asked.length, { timeout: 30_000 }).toBe(2);
+  await expect.poll(() => wishes.asked.length, { timeout: 90_000 }).toBe(2);
   expect(wishes.asked[1]).toContain("the blue ones");
   expect(wishes.asked[1]).not.toContain("the red ones");
   await world.page.reload();

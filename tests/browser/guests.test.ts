@@ -29,15 +29,15 @@ test("a guest is let to work on a card, followed, and what it made is a second c
   await picture(world.page, "guest-card");
   await world.approve("critical");
   await world.go(`/task/${task}`);
-  await world.page.getByText("I look around first", { exact: false }).first().waitFor({ timeout: 30_000 });
+  await world.page.getByText("I look around first", { exact: false }).first().waitFor({ timeout: 90_000 });
   expect(existsSync(join(world.folder, "made.txt"))).toBe(false);
   await picture(world.page, "guest-at-work");
   await world.go("/");
-  await card.getByText("made.txt", { exact: false }).first().waitFor({ timeout: 60_000 });
+  await card.getByText("made.txt", { exact: false }).first().waitFor({ timeout: 90_000 });
   await card.getByText("made by a guest", { exact: false }).first().waitFor();
   expect(existsSync(join(world.folder, "made.txt"))).toBe(false);
   await picture(world.page, "guest-made");
   await world.approve();
-  await expect.poll(() => existsSync(join(world.folder, "made.txt")), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(world.folder, "made.txt")), { timeout: 90_000 }).toBe(true);
   expect(readFileSync(join(world.folder, "made.txt"), "utf8")).toBe("made by a guest\n");
 });

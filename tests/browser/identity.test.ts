@@ -32,7 +32,7 @@ afterAll(async () => {
 /** A yes to the card that says these words. */
 async function allow(words: RegExp): Promise<void> {
   await world.go("/");
-  await world.page.getByRole("article", { name: "Approval" }).getByText(words).first().waitFor({ timeout: 30_000 });
+  await world.page.getByRole("article", { name: "Approval" }).getByText(words).first().waitFor({ timeout: 90_000 });
   await world.approve("high");
 }
 
@@ -46,9 +46,9 @@ async function written(text: string, version: number, look: (name: string) => Pr
   await world.page.getByText("A change of SOUL.md waits for your answer.").waitFor();
   await look("identity-asked");
   await allow(/gives no authority/i);
-  await expect.poll(() => shown().version, { timeout: 30_000 }).toBe(version);
+  await expect.poll(() => shown().version, { timeout: 90_000 }).toBe(version);
   await world.go("/identity");
-  await world.page.getByText(`Version ${version} of SOUL.md attested`).waitFor({ timeout: 30_000 });
+  await world.page.getByText(`Version ${version} of SOUL.md attested`).waitFor({ timeout: 90_000 });
 }
 
 test("SOUL.md is written on the page, is so by a yes alone, and its key signs it", conforms(part("HV-3.9-2"), part("HV-3.9-4"), async () => {
@@ -61,7 +61,7 @@ test("SOUL.md is written on the page, is so by a yes alone, and its key signs it
   expect(await world.page.getByText(/^npub1[a-z0-9]{58}$/).count()).toBe(1);
   expect(shown()).toMatchObject({ version: 1, soul: SOUL, attested: true, asked: null });
   await soundPicture(world.page, "identity-attested");
-}), 120_000);
+}), 360_000);
 
 test("a change shows what differs, is the next link of the chain, and what is only typed outlives the page", async () => {
   await world.go("/identity");
@@ -85,7 +85,7 @@ test("a change shows what differs, is the next link of the chain, and what is on
   await (await loaded).saveAs(file);
   expect(readFileSync(file, "utf8").trim().split("\n")).toHaveLength(3);
   expect(JSON.parse(world.hermit("identity", "verify", file, "--json"))).toMatchObject({ unbroken: true, findings: [] });
-}, 180_000);
+}, 540_000);
 
 test("without a clock nothing is stamped and the page says why; with one a head is stamped by a yes", conforms(part("HV-3.6-3"), async () => {
   await world.go("/anchors");
@@ -106,12 +106,12 @@ test("without a clock nothing is stamped and the page says why; with one a head 
   await world.page.getByText(/Each clock has a task of its own/).waitFor();
   expect(clock.given).toEqual([]);
   await allow(/the digest of anchor 1/i);
-  await expect.poll(() => clock.given.length, { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => clock.given.length, { timeout: 90_000 }).toBe(1);
   expect(clock.given[0]).toHaveLength(32);
   await world.go("/anchors");
   const one = world.page.getByRole("article", { name: "Anchor 1" });
   await one.getByText("Pending", { exact: true }).waitFor();
-  await one.getByText(/A block of Bitcoin is to hold it/).waitFor({ timeout: 30_000 });
+  await one.getByText(/A block of Bitcoin is to hold it/).waitFor({ timeout: 90_000 });
   await one.getByText("Nothing is proven yet.").waitFor();
   await soundPicture(world.page, "anchors-pending");
   await world.go("/proof");
@@ -119,4 +119,4 @@ test("without a clock nothing is stamped and the page says why; with one a head 
   await world.page.locator("#main").getByRole("link", { name: "Anchors" }).click();
   await one.waitFor();
   expect(world.complaints).toEqual([]);
-}), 120_000);
+}), 360_000);

@@ -42,7 +42,7 @@ test("a person looks at what a belief was before, and at a memory from its promo
   world.hermit("conversation", "say", "Learn where the rates are", "--new", "--workspace", world.folder);
   await world.go("/");
   await world.approve();
-  await expect.poll(() => memories("active").length, { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => memories("active").length, { timeout: 90_000 }).toBe(1);
   await world.go("/knowledge");
   const belief = world.page.getByRole("complementary", { name: "Belief" });
   await belief.getByRole("heading", { name: "rates live in rates.toml" }).waitFor();
@@ -58,7 +58,7 @@ test("a person looks at what a belief was before, and at a memory from its promo
   await memory.locator("li[data-trust] a").first().waitFor();
   // A task that is told of it stands among the contexts that it was sent in, and leads to what was sent.
   world.hermit("conversation", "say", "Where do the rates live?", "--new", "--workspace", world.folder);
-  await expect.poll(() => memories("active")[0]?.uses ?? 0, { timeout: 30_000 }).toBeGreaterThan(0);
+  await expect.poll(() => memories("active")[0]?.uses ?? 0, { timeout: 90_000 }).toBeGreaterThan(0);
   await memory.getByText("Contexts it was sent in").click();
   const contexts = memory.getByRole("list", { name: "Contexts it was sent in" });
   await contexts.getByRole("link", { name: "Where do the rates live?" }).waitFor();

@@ -44,9 +44,9 @@ test("a file is left out, the smaller card comes by itself, and only what was ch
   await world.page.getByLabel("Approval passphrase").fill(world.passphrase);
   await button("Approve").click();
   await card().getByRole("link", { name: "Receipt" }).waitFor();
-  await expect.poll(() => NAMES.filter((name) => world.has(name)), { timeout: 30_000 }).toEqual(["letter.txt"]);
+  await expect.poll(() => NAMES.filter((name) => world.has(name)), { timeout: 90_000 }).toEqual(["letter.txt"]);
   // The playbook proposes the file again, which a person has left out: nobody is asked twice.
-  await expect.poll(() => (JSON.parse(world.hermit("task", "show", whole?.task_id ?? "", "--json")) as { row: { ended_at: number | null } }).row.ended_at, { timeout: 30_000 }).not.toBeNull();
+  await expect.poll(() => (JSON.parse(world.hermit("task", "show", whole?.task_id ?? "", "--json")) as { row: { ended_at: number | null } }).row.ended_at, { timeout: 90_000 }).not.toBeNull();
   expect(rows("pending")).toEqual([]);
 
   const proof = join(world.dir, "part.zip");
@@ -80,14 +80,14 @@ test("a hunk of a text is left out on a phone, and the others are written", asyn
   expect(wide).toBeLessThanOrEqual(390);
   await button("Continue with 1").click();
   // The card of the part looks much like the first; what is answered is the one that waits.
-  await expect.poll(() => world.page.url(), { timeout: 30_000 }).not.toContain(whole?.approval_id);
+  await expect.poll(() => world.page.url(), { timeout: 90_000 }).not.toContain(whole?.approval_id);
   const [part] = rows("pending");
-  await expect.poll(() => world.page.url(), { timeout: 30_000 }).toContain(part?.approval_id);
+  await expect.poll(() => world.page.url(), { timeout: 90_000 }).toContain(part?.approval_id);
   await button("Approve with passphrase").click();
   await world.page.getByLabel("Approval passphrase").fill(world.passphrase);
   await button("Approve").click();
   await card().getByRole("link", { name: "Receipt" }).waitFor();
-  await expect.poll(() => world.read("letter.txt"), { timeout: 30_000 }).toBe(lines([3, 55]));
+  await expect.poll(() => world.read("letter.txt"), { timeout: 90_000 }).toBe(lines([3, 55]));
   const told = rows("denied").find((row) => row.task_id === whole?.task_id)?.feedback;
   expect(told).toContain("hunk 2 of 3");
   expect(told).toContain("letter.txt:30: this one stays as it is");
@@ -140,7 +140,7 @@ test("a file is left out of an undo, stays as it is, and is undone another time"
       await button("Choose files").click();
       await world.page.getByRole("checkbox", { name: new RegExp(`^Approve .*${leave}$`) }).uncheck();
       await button(/^Continue with/).click();
-      await expect.poll(() => world.page.url(), { timeout: 30_000 }).not.toContain(asks?.approval_id);
+      await expect.poll(() => world.page.url(), { timeout: 90_000 }).not.toContain(asks?.approval_id);
     }
     await button("Approve with passphrase").click();
     await world.page.getByLabel("Approval passphrase").fill(world.passphrase);
@@ -148,8 +148,8 @@ test("a file is left out of an undo, stays as it is, and is undone another time"
     await card().getByRole("link", { name: "Receipt" }).waitFor();
   };
   await undo("talk.mp3");
-  await expect.poll(() => NAMES.filter((name) => !world.has(name)), { timeout: 30_000 }).toEqual(["talk.mp3"]);
+  await expect.poll(() => NAMES.filter((name) => !world.has(name)), { timeout: 90_000 }).toEqual(["talk.mp3"]);
   await undo(null);
-  await expect.poll(() => NAMES.filter((name) => !world.has(name)), { timeout: 30_000 }).toEqual([]);
+  await expect.poll(() => NAMES.filter((name) => !world.has(name)), { timeout: 90_000 }).toEqual([]);
   expect(world.complaints).toEqual([]);
 });

@@ -6,6 +6,7 @@ import type { CDPSession, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fits, pictures, soundPicture } from "./kept";
 import { model } from "./model";
+import { START_MS, within } from "./within";
 import { World } from "./world";
 
 const world = new World();
@@ -178,7 +179,7 @@ test("what was not checked, comes from another origin, or is said twice allows n
   await held();
   const said = JSON.parse((await sent).postData() ?? "null") as unknown;
   await world.page.getByRole("article", { name: "Approval" }).getByRole("link", { name: "Receipt" }).waitFor();
-  await expect.poll(() => world.has("one.txt"), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => world.has("one.txt"), { timeout: 90_000 }).toBe(true);
   const again = await ask(world.page, "allow", said);
   expect([again.status, again.answer["code"]]).toEqual([409, "conflict"]);
 });
@@ -201,7 +202,7 @@ test("a passkey that was revoked signs nothing more, and the card does not offer
   expect(await button("Approve with passkey").count()).toBe(0);
   expect(statusOf(approval)).toBe("pending");
   await world.approve();
-  await expect.poll(() => world.has("two.txt"), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => world.has("two.txt"), { timeout: 90_000 }).toBe(true);
   expect(world.complaints).toEqual([]);
 });
 
@@ -241,7 +242,7 @@ test("a device is notified while its page is closed once a person turned that on
     if (own !== undefined) done(own.registrationId);
   }));
   await worker.send("ServiceWorker.enable");
-  await worker.send("ServiceWorker.deliverPushMessage", { origin: at, registrationId: await registered, data: JSON.stringify({ kind: "approval", path: "/?at=apr_1" }) });
+  await worker.send("ServiceWorker.deliverPushMessage", { origin: at, registrationId: await within(START_MS, "the registration of the service worker", registered), data: JSON.stringify({ kind: "approval", path: "/?at=apr_1" }) });
   const shown = () => page.evaluate(async () => (await (await navigator.serviceWorker.ready).getNotifications()).map((one) => [one.title, one.body, (one.data as { path: string }).path]));
   await expect.poll(shown).toEqual([["Hermit waits for you", "Something needs your approval.", "/?at=apr_1"]]);
   await button("Turn off My phone").click();

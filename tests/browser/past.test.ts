@@ -13,7 +13,7 @@ async function remember(claim: string, ...words: string[]): Promise<void> {
   world.hermit("memory", "add", claim, ...words, "--workspace", world.folder, "--json", "--no-input");
   await world.go("/");
   await world.approve();
-  await expect.poll(() => rows().some((row) => row.claim === claim), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => rows().some((row) => row.claim === claim), { timeout: 90_000 }).toBe(true);
 }
 
 beforeAll(async () => {

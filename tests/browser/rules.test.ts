@@ -15,14 +15,14 @@ const waits = () => (JSON.parse(world.hermit("approvals", "list", "--status", "p
 
 /** The card of a change of rules is read and approved. */
 async function approve(): Promise<void> {
-  await expect.poll(waits, { timeout: 30_000 }).toBeDefined();
+  await expect.poll(waits, { timeout: 90_000 }).toBeDefined();
   await world.go(`/?at=${waits()?.approval_id ?? ""}`);
   await card().getByText(/your rules hold in every folder/i).waitFor();
   await button("Approve with passphrase").click();
   await world.page.getByLabel(/^High risk/).fill("high");
   await world.page.getByLabel("Approval passphrase").fill(world.passphrase);
   await world.page.getByRole("button", { name: /^Approve/ }).last().click();
-  await expect.poll(waits, { timeout: 30_000 }).toBeUndefined();
+  await expect.poll(waits, { timeout: 90_000 }).toBeUndefined();
 }
 
 const SIZES = [{ width: 1280, height: 800 }, { width: 390, height: 844 }] as const;
@@ -68,12 +68,12 @@ test("a rule is tried on the past, holds from the passphrase on, and is removed 
   await button("Ask for approval").click();
   await world.page.waitForURL(/\/task\//);
   expect(own()).toEqual([]);
-  await expect.poll(waits, { timeout: 30_000 }).toBeDefined();
+  await expect.poll(waits, { timeout: 90_000 }).toBeDefined();
   await world.go(`/?at=${waits()?.approval_id ?? ""}`);
   await card().getByText(/from now on: Never allow/i).waitFor();
   await kept("rules-card");
   await approve();
-  await expect.poll(own, { timeout: 30_000 }).toEqual(["Never allow: deleting files that match `letter.txt`"]);
+  await expect.poll(own, { timeout: 90_000 }).toEqual(["Never allow: deleting files that match `letter.txt`"]);
 
   await world.go("/policy?tab=own");
   await world.page.getByText(/Decided (1 action|nothing) in 30 days/).waitFor();
@@ -83,6 +83,6 @@ test("a rule is tried on the past, holds from the passphrase on, and is removed 
   await button("Ask for approval").click();
   await world.page.waitForURL(/\/task\//);
   await approve();
-  await expect.poll(own, { timeout: 30_000 }).toEqual([]);
+  await expect.poll(own, { timeout: 90_000 }).toEqual([]);
   expect(world.complaints).toEqual([]);
 });

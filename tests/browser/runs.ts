@@ -64,7 +64,7 @@ export class Runs {
 
   /** The first event of a family, as soon as it is there. */
   async told(run: string, type: string): Promise<Record<string, unknown>> {
-    await expect.poll(async () => (await this.of(run, type)).length, { timeout: 60_000 }).toBeGreaterThan(0);
+    await expect.poll(async () => (await this.of(run, type)).length, { timeout: 90_000 }).toBeGreaterThan(0);
     return (await this.of(run, type))[0]?.payload ?? {};
   }
 
@@ -80,7 +80,7 @@ export class Runs {
 
   /** The same as soon as it holds this. */
   async shownWith(part: string): Promise<string> {
-    await expect.poll(() => this.shown(), { timeout: 30_000 }).toContain(part);
+    await expect.poll(() => this.shown(), { timeout: 90_000 }).toContain(part);
     return this.shown();
   }
 }

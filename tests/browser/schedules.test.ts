@@ -42,7 +42,7 @@ test("a time is said in words, read back with its next five times, and kept only
   await expect.poll(async () => {
     await world.go("/schedules");
     return one().count();
-  }, { timeout: 30_000 }).toBe(1);
+  }, { timeout: 90_000 }).toBe(1);
 });
 
 test("it is run by hand as a task that asks, paused, resumed and removed", async () => {

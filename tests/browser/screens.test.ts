@@ -330,7 +330,7 @@ test("a denial is overridden with a reason, a word and the passphrase, and the a
   expect(always().length).toBe(2);
   // Tried again, it is asked about at critical risk; cancelled, nothing of it was done.
   await world.page.getByRole("button", { name: "Retry" }).click();
-  await expect.poll(() => waiting()[0]?.risk, { timeout: 30_000 }).toBe("critical");
+  await expect.poll(() => waiting()[0]?.risk, { timeout: 90_000 }).toBe("critical");
   await world.page.getByText("Waiting for you", { exact: true }).first().waitFor();
   await world.page.getByRole("button", { name: "Cancel", exact: true }).click();
   await world.page.getByRole("button", { name: "Cancel the task" }).click();
@@ -341,7 +341,7 @@ test("a denial is overridden with a reason, a word and the passphrase, and the a
   await world.go(`/task/${done?.task_id ?? ""}`);
   await world.page.getByRole("button", { name: "Undo", exact: true }).click();
   await world.page.getByRole("button", { name: "Ask for this undo" }).click();
-  await expect.poll(() => waiting().length, { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => waiting().length, { timeout: 90_000 }).toBe(1);
   await world.go("/");
   await world.page.getByRole("article", { name: "Approval" }).getByRole("button", { name: "Deny", exact: true }).click();
   await world.page.getByText(/Nothing waits for you/).first().waitFor();

@@ -68,7 +68,7 @@ test("a skin that is chosen in a conversation changes how Hermit speaks there, a
   await world.page.getByLabel("Title", { exact: true }).fill("Photos of June");
   await world.page.getByRole("button", { name: "Open", exact: true }).click();
   await say("Write a summary of the photos");
-  await log().getByRole("link", { name: "Review" }).waitFor({ timeout: 30_000 });
+  await log().getByRole("link", { name: "Review" }).waitFor({ timeout: 90_000 });
   const plain = await read();
   expect(plain.words).toContain("summary.md");
   expect(plain.looks.length).toBeGreaterThan(20);
@@ -87,9 +87,9 @@ test("a skin that is chosen in a conversation changes how Hermit speaks there, a
   await expect.poll(() => choice().locator("option:checked").innerText()).toMatch(/^teaching:/);
   await log().getByRole("link", { name: "Review" }).click();
   await world.approve();
-  await expect.poll(() => world.has("summary.md"), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => world.has("summary.md"), { timeout: 90_000 }).toBe(true);
   await conversation();
-  await log().getByText("The summary stands in summary.md.").waitFor({ timeout: 30_000 });
+  await log().getByText("The summary stands in summary.md.").waitFor({ timeout: 90_000 });
   await expect.poll(() => log().getByText("✎").count()).toBeGreaterThan(0);
   await soundPicture(world.page, "skin-of-a-conversation");
   await choice().selectOption({ label: "No skin" });

@@ -62,22 +62,22 @@ test("each command typed on the page is said to the host, and does there what it
   await say("Write a summary of the photos");
   await log().getByRole("link", { name: "Review" }).click();
   await world.approve();
-  await expect.poll(() => world.has("summary.md"), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => world.has("summary.md"), { timeout: 90_000 }).toBe(true);
   await world.go("/conversations");
   await world.page.getByRole("button", { name: /^Photos of June/ }).click();
-  await log().getByText("The summary stands in summary.md.").waitFor({ timeout: 30_000 });
+  await log().getByText("The summary stands in summary.md.").waitFor({ timeout: 90_000 });
   const written = tasks()[0]?.task_id ?? "";
 
   expect(await say("/undo")).toEqual(["conversations.say"]);
   await expect.poll(() => tasks().length).toBe(2);
   const undo = tasks().find((one) => one.task_id !== written)?.task_id ?? "";
-  await expect.poll(() => shown(undo).waits_for?.kind, { timeout: 30_000 }).toBe("approval");
+  await expect.poll(() => shown(undo).waits_for?.kind, { timeout: 90_000 }).toBe("approval");
   expect(world.read("summary.md"), "an undo is asked about as every act").toBe("Seven photos.\n");
   world.hermit("task", "cancel", undo);
 
   await world.page.getByLabel("Who hears it").selectOption({ label: "A new task" });
   await say("Sort the photos");
-  await log().getByText("By what?").waitFor({ timeout: 30_000 });
+  await log().getByText("By what?").waitFor({ timeout: 90_000 });
   const sort = tasks().find((one) => one.title === "Sort the photos")?.task_id ?? "";
 
   expect(await say("/help")).toEqual(["conversations.say"]);
@@ -99,11 +99,11 @@ test("each command typed on the page is said to the host, and does there what it
   expect(await say("/compress")).toEqual(["conversations.say"]);
   await world.page.getByText("There is nothing to sum up yet.").waitFor();
   expect(await say("/pause")).toEqual(["conversations.say"]);
-  await expect.poll(() => shown(sort).row.status, { timeout: 30_000 }).toBe("paused");
+  await expect.poll(() => shown(sort).row.status, { timeout: 90_000 }).toBe("paused");
   expect(await say("/resume")).toEqual(["conversations.say"]);
-  await expect.poll(() => shown(sort).row.status, { timeout: 30_000 }).not.toBe("paused");
+  await expect.poll(() => shown(sort).row.status, { timeout: 90_000 }).not.toBe("paused");
   expect(await say("/stop")).toEqual(["conversations.say"]);
-  await expect.poll(() => shown(sort).row.status, { timeout: 30_000 }).toBe("cancelled");
+  await expect.poll(() => shown(sort).row.status, { timeout: 90_000 }).toBe("cancelled");
 
   const before = tasks().length;
   expect(await say("/retry")).toEqual(["conversations.say"]);

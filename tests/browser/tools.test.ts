@@ -53,7 +53,7 @@ test("a tool is classified on the page, and counts once its card was allowed", a
   await expect.poll(async () => {
     await world.go("/tools");
     return tool("echo").getByText("Read files").count();
-  }, { timeout: 30_000 }).toBe(1);
+  }, { timeout: 90_000 }).toBe(1);
   // No question any more: it is called, and answers.
   const said = world.hermit("tools", "try", "toy", "echo", '{"text":"hello"}', ...at());
   expect(said).toContain("hello");
@@ -72,22 +72,22 @@ test("what a tool says while it is at work is on the page of its task as it come
   const id = (JSON.parse(world.hermit("task", "list", "--json")) as { rows: { task_id: string }[] }).rows[0]?.task_id ?? "";
   await world.go(`/task/${id}`);
   const prints = world.page.getByRole("group").filter({ hasText: "What it prints" });
-  await prints.getByText("going on").first().waitFor({ timeout: 30_000 });
+  await prints.getByText("going on").first().waitFor({ timeout: 90_000 });
   const early = await prints.innerText();
   expect(early, "as it comes, not at the end").not.toContain("nearly there");
   await picture(world.page, "tools-at-work");
-  await prints.getByText("nearly there").first().waitFor({ timeout: 30_000 });
+  await prints.getByText("nearly there").first().waitFor({ timeout: 90_000 });
   // A command, with what it prints on either way.
-  await prints.getByText("one of two").first().waitFor({ timeout: 60_000 });
+  await prints.getByText("one of two").first().waitFor({ timeout: 90_000 });
   expect(await prints.innerText(), "as it comes, and nothing of the tool before it").not.toMatch(/two of two|nearly there/);
-  await prints.getByText("a warning").first().waitFor({ timeout: 30_000 });
-  await prints.getByText("two of two").first().waitFor({ timeout: 30_000 });
+  await prints.getByText("a warning").first().waitFor({ timeout: 90_000 });
+  await prints.getByText("two of two").first().waitFor({ timeout: 90_000 });
   // Files that are written: how far it is.
-  await expect.poll(() => world.hermit("approvals", "list", "--json"), { timeout: 30_000 }).toContain(id);
+  await expect.poll(() => world.hermit("approvals", "list", "--json"), { timeout: 90_000 }).toContain(id);
   await world.go("/");
   await world.approve();
   await world.go(`/task/${id}`);
-  await world.page.getByRole("log").getByText("It said it again.").first().waitFor({ timeout: 60_000 });
+  await world.page.getByRole("log").getByText("It said it again.").first().waitFor({ timeout: 90_000 });
   await expect.poll(() => prints.count()).toBe(0);
   // The run's stream says the same of each call: what is printed by its way, what is said with how far it is.
   const headers = { authorization: `Bearer ${world.token()}` };

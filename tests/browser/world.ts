@@ -1,5 +1,5 @@
 // A real store, a real host, a real browser: everything of a test run in one folder that goes away with it.
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { type Browser, type CDPSession, type Page, chromium } from "playwright-core";
 import { build } from "vite";
+import { END_MS, START_MS, ran, within } from "./within";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -14,6 +15,37 @@ const FLAGS = [
   "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
   "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ];
+
+/** How long a page may take to show what follows from a click. */
+const PAGE_MS = 90_000;
+/** Characters of what a host said that are kept for whoever asks why it does not answer. */
+const SAID_MAX = 8_000;
+
+/** Processes that were begun and are at work: none of them outlives the test. */
+const begun = new Set<ChildProcess>();
+process.once("exit", () => begun.forEach((child) => child.kill("SIGKILL")));
+
+/** Notes a process until it ends. */
+function noted<C extends ChildProcess>(child: C): C {
+  begun.add(child);
+  child.once("exit", () => begun.delete(child));
+  return child;
+}
+
+/** Whether a process is over, by itself or by a signal. */
+const isOver = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
+
+/** Waits until a process that was told to is over. One that goes on is killed, and that is said. */
+async function ended(child: ChildProcess, what: string, said: () => string): Promise<void> {
+  if (isOver(child)) return;
+  const gone = new Promise<void>((done) => child.once("exit", () => done()));
+  try {
+    await within(END_MS, `the end of ${what}`, gone, said);
+  } catch (late) {
+    child.kill("SIGKILL");
+    throw late;
+  }
+}
 
 function program(name: string): string {
   const targets = [process.env["HERMIT_PROGRAMS"], process.env["CARGO_TARGET_DIR"] && join(process.env["CARGO_TARGET_DIR"], "debug"), join(ROOT, "target/debug")];
@@ -30,6 +62,8 @@ export class World {
   #host: ChildProcess | null = null;
   #meter: CDPSession | null = null;
   #port = 0;
+  /** What the host that runs said last. */
+  #said = "";
   browser!: Browser;
   page!: Page;
   /** What the page complained about; a content policy that was broken would be here. */
@@ -47,29 +81,40 @@ export class World {
   /** Runs `hermit`; what it printed. Waiting for a person (4) is how most of these end. */
   hermit(...words: string[]): string {
     try {
-      return execFileSync(program("hermit"), words, { env: this.#env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+      return ran(program("hermit"), words, { env: this.#env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
     } catch (thrown) {
-      const { status, stdout, stderr } = thrown as { status: number; stdout: string; stderr: string };
+      const { status, stdout, stderr } = thrown as { status?: number; stdout: string; stderr: string };
       if (status === 4) return stdout;
+      if (status === undefined) throw thrown;
       throw new Error(`hermit ${words.join(" ")} ended with ${status}: ${stderr}`);
     }
   }
 
   /** Keeps a secret, whose value is no argument; the hosts that it may go to. */
   secret(name: string, value: string, ...hosts: string[]): void {
-    execFileSync(program("hermit"), ["secret", "set", name, ...hosts.flatMap((host) => ["--host", host])], { env: this.#env, input: value, stdio: ["pipe", "pipe", "pipe"] });
+    ran(program("hermit"), ["secret", "set", name, ...hosts.flatMap((host) => ["--host", host])], { env: this.#env, encoding: "utf8", input: value, stdio: ["pipe", "pipe", "pipe"] });
   }
 
   /** Starts `hermit`, which goes on; its lines, as they come, and what ends it. */
-  begin(...words: string[]): { line: () => Promise<string>; end: () => void } {
-    const child = spawn(program("hermit"), words, { env: this.#env, stdio: ["ignore", "pipe", "inherit"] });
+  begin(...words: string[]): { line: () => Promise<string>; end: () => Promise<void> } {
+    const what = `\`hermit ${words.join(" ")}\``;
+    const child = noted(spawn(program("hermit"), words, { env: this.#env, stdio: ["ignore", "pipe", "inherit"] }));
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    return { line: async () => String((await lines.next()).value), end: () => void child.kill("SIGTERM") };
+    const line = async () => {
+      const next = await within(START_MS, `a line of ${what}`, lines.next());
+      if (next.done === true) throw new Error(`${what} ended and said nothing more`);
+      return next.value;
+    };
+    const end = async () => {
+      child.kill("SIGTERM");
+      await ended(child, what, () => "");
+    };
+    return { line, end };
   }
 
   /** What the verifier says of a proof, which knows nothing of the store; it throws where it is not valid. */
   verify(...words: string[]): string {
-    return execFileSync(program("hermit-verify"), words, { encoding: "utf8" });
+    return ran(program("hermit-verify"), words, { encoding: "utf8" });
   }
 
   file(name: string, text: string): void {
@@ -106,8 +151,8 @@ export class World {
         chmodSync(join(this.#home, name), 0o600);
       }
     }
-    execFileSync("sh", ["-c", '"$0" keys init --store file --passphrase-fd 3 --approval-passphrase-fd 4 3<vault 4<approval', program("hermit")], {
-      cwd: this.dir, env: this.#env, stdio: "pipe",
+    ran("sh", ["-c", '"$0" keys init --store file --passphrase-fd 3 --approval-passphrase-fd 4 3<vault 4<approval', program("hermit")], {
+      cwd: this.dir, env: this.#env, encoding: "utf8", stdio: "pipe",
     });
   }
 
@@ -120,7 +165,7 @@ export class World {
   /** Runs `hermit` at a terminal of its own, in front of which a person is; what stood there. No browser is opened. */
   atTerminal(...words: string[]): string {
     const { DISPLAY: _, WAYLAND_DISPLAY: __, ...env } = this.#env;
-    return execFileSync("script", ["-qec", [program("hermit"), ...words].map((word) => `"${word}"`).join(" "), "/dev/null"], { env, encoding: "utf8", stdio: ["pipe", "pipe", "pipe"] });
+    return ran("script", ["-qec", [program("hermit"), ...words].map((word) => `"${word}"`).join(" "), "/dev/null"], { env, encoding: "utf8", stdio: ["pipe", "pipe", "pipe"] });
   }
 
   /** Starts the host, with more of its options; the link for a browser. The same port again after the first time. */
@@ -138,43 +183,50 @@ export class World {
   /** Ends the host at its terminal, as a person does. */
   async interrupt(): Promise<void> {
     const host = this.#host;
-    if (host === null || host.exitCode !== null || host.signalCode !== null) return;
-    const gone = new Promise((done) => host.once("exit", done));
+    if (host === null || isOver(host)) return;
     host.stdin?.write("\u0003");
-    await gone;
+    await ended(host, "the host that a person interrupted", () => this.#said);
   }
 
   #begin(host: ChildProcess): Promise<string> {
-    this.#host = host;
-    return new Promise((done, failed) => {
-      let said = "";
+    this.#host = noted(host);
+    this.#said = "";
+    const hear = (bytes: Buffer) => { this.#said = (this.#said + bytes.toString()).slice(-SAID_MAX); };
+    // A pipe that nobody reads becomes full, and whoever writes to it stands still.
+    host.stderr?.on("data", hear);
+    const link = new Promise<string>((done, failed) => {
+      let first = "";
       host.stdout?.on("data", (bytes: Buffer) => {
-        said += bytes.toString();
-        const link = /http:\/\/127\.0\.0\.1:(\d+)\/#token=\w+/.exec(said);
-        if (link !== null) {
-          this.#port = Number(link[1]);
-          done(link[0]);
+        hear(bytes);
+        if (first.length > SAID_MAX) return;
+        first += bytes.toString();
+        const found = /http:\/\/127\.0\.0\.1:(\d+)\/#token=\w+/.exec(first);
+        if (found !== null) {
+          this.#port = Number(found[1]);
+          done(found[0]);
         }
       });
-      host.on("exit", (code) => failed(new Error(`the host ended with ${code}: ${said}`)));
+      host.once("error", failed);
+      host.once("exit", (code, signal) => failed(new Error(`the host ended with ${code ?? signal}: ${this.#said}`)));
     });
+    return within(START_MS, "the link of the host", link, () => this.#said);
   }
 
   /** Ends the host, by the signal named. */
   async end(signal: NodeJS.Signals): Promise<void> {
     const host = this.#host;
-    if (host === null || host.exitCode !== null || host.signalCode !== null) return;
-    const gone = new Promise((done) => host.once("exit", done));
+    if (host === null || isOver(host)) return;
     host.kill(signal);
-    await gone;
+    await ended(host, `the host after ${signal}`, () => this.#said);
   }
 
   async open(link: string): Promise<void> {
     const executablePath = CHROMIUM.find(existsSync);
     if (executablePath === undefined) throw new Error("there is no Chromium; `cargo xtask setup` installs it");
-    this.browser = await chromium.launch({ executablePath, args: FLAGS });
+    this.browser = await chromium.launch({ executablePath, args: FLAGS, timeout: START_MS });
     // A context of its own, in which further tabs can be opened.
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 } });
+    context.setDefaultTimeout(PAGE_MS);
     this.page = await context.newPage();
     this.page.on("pageerror", (error) => this.complaints.push(error.message));
     this.page.on("console", (message) => {
@@ -235,7 +287,7 @@ export class World {
     const hold = button("Hold to approve");
     await hold.hover();
     await this.page.mouse.down();
-    await this.page.getByRole("button", { name: "Hold to approve", exact: true }).waitFor({ state: "detached", timeout: 15_000 });
+    await this.page.getByRole("button", { name: "Hold to approve", exact: true }).waitFor({ state: "detached" });
     await this.page.mouse.up();
   }
 
@@ -245,8 +297,15 @@ export class World {
   }
 
   async close(): Promise<void> {
-    await this.browser?.close();
-    await this.end("SIGTERM");
-    rmSync(this.dir, { recursive: true, force: true });
+    try {
+      // Not there where the test broke off before it was opened.
+      await within(END_MS, "the end of the browser", this.browser?.close() ?? Promise.resolve());
+    } finally {
+      try {
+        await this.end("SIGTERM");
+      } finally {
+        rmSync(this.dir, { recursive: true, force: true });
+      }
+    }
   }
 }

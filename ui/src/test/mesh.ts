@@ -39,7 +39,7 @@ export function meshReceipt(place: number, more: Partial<Receipt> = {}): Receipt
 export function meshQuestion(more: Partial<Question> = {}): Question {
   return {
     approval: "apr_01a20000000070008000000000000015", node: DESK, name: "desk", expires_at: Date.now() + 600_000, packet: btoa("{}"), packet_sha256: "9b".repeat(32), title: "delete 1 file",
-    lines: ["high risk", "DELETE \"data/\u202etax.csv\""], to_sign: "", ...more,
+    lines: ["high risk", "DELETE \"data/\u202etax.csv\""], word: "high", to_sign: "", ...more,
   };
 }
 

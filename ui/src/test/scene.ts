@@ -230,7 +230,7 @@ export function sceneAnswers(): Answers {
     "anchors.clocks": NO_CLOCKS,
     "mesh.show": MESH,
     "mesh.nodes": { nodes: [machine(), NOT_HEARD] },
-    "mesh.pairing": { state: "none", code: null, until: null, node: null, name: null },
+    "mesh.pairing": { state: "none", code: null, until: null, node: null, name: null, tries_left: null, says: null },
     "mesh.questions": { questions: [] },
     "mesh.messages": { messages: [meshMessage(1)], before: null },
     "mesh.receipts": { receipts: [meshReceipt(1)], before: null },

@@ -43,9 +43,13 @@ pub struct Shown {
 /// [`Code::NotFound`], and [`Code::Conflict`] when it was answered or has lapsed.
 pub fn shown(host: &dyn Host, named: &str) -> Result<Shown, Error> {
     let row = waiting(host, named)?;
-    let word =
-        matches!(row.risk_band, RiskBand::High | RiskBand::Critical).then(|| row.risk_band.to_string());
+    let word = word_at(row.risk_band);
     Ok(Shown { approval_id: row.approval_id.to_string(), packet_sha256: row.packet_sha256.to_string(), word })
+}
+
+/// The word that a yes must say at a risk, when it must say one.
+pub(crate) fn word_at(risk: RiskBand) -> Option<String> {
+    matches!(risk, RiskBand::High | RiskBand::Critical).then(|| risk.to_string())
 }
 
 /// A standing grant that could be given at a card, with the days and uses that were asked for.

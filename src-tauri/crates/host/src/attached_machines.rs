@@ -14,7 +14,8 @@ use wire::Text;
 use wire::mesh::{Answer, Approver, NodeList, Question, QuestionList, Questions};
 
 impl Session {
-    /// Answers what another machine asks and `shown` was of it, by the word of whoever knows the approval passphrase of this one.
+    /// Answers what another machine asks and `shown` was of it, by the word of whoever knows the approval passphrase of this one; at
+    /// high and critical risk a yes says the risk in `word`.
     ///
     /// # Errors
     /// [`wire::Code::KeyLocked`] for a wrong passphrase; [`wire::Code::NotFound`] when it asks that no more; [`wire::Code::Conflict`]
@@ -22,7 +23,7 @@ impl Session {
     pub fn answer_machine_by(
         &self,
         shown: &Question,
-        allow: bool,
+        (allow, word): (bool, Option<String>),
         passphrase: &[u8],
     ) -> Result<QuestionList, wire::Error> {
         // What the answer is to count to may be more by now.
@@ -45,6 +46,7 @@ impl Session {
             approval: asked.approval.clone(),
             allow,
             packet_sha256: Some(asked.packet_sha256.clone()),
+            word,
             signed: Some(STANDARD.encode(signed)),
         })
     }

@@ -7,6 +7,7 @@ mod inbox;
 mod keys;
 mod meeting;
 mod network;
+mod places;
 mod proof;
 mod reach;
 mod terms;

@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -85,6 +86,8 @@ pub struct Session {
     home: Home,
     unlock: Unlock,
     way: RwLock<Way>,
+    /// Whether this process stays and serves.
+    is_host: AtomicBool,
 }
 
 impl Session {
@@ -97,20 +100,33 @@ impl Session {
             Need::Read => Way::Local(Arc::new(read(home, unlock)?)),
             Need::Write => find(home, unlock)?,
         };
-        Ok(Self { home: home.clone(), unlock: unlock.clone(), way: RwLock::new(way) })
+        Ok(Self::by(home.clone(), unlock.clone(), way))
     }
 
     /// A way through the process that serves the store now, if one does. It needs no key of this process.
     pub fn attach(home: &Home, unlock: &Unlock) -> Option<Self> {
         let holder = here(home)?;
         let way = reach(home, &holder.address?).ok()?;
-        Some(Self { home: home.clone(), unlock: unlock.clone(), way: RwLock::new(way) })
+        Some(Self::by(home.clone(), unlock.clone(), way))
     }
 
     /// A store that this process has opened already.
     pub fn of(local: Local) -> Self {
         let (home, way) = (local.home().clone(), Way::Local(local.shared()));
-        Self { home, unlock: Unlock::Environment, way: RwLock::new(way) }
+        Self::by(home, Unlock::Environment, way)
+    }
+
+    const fn by(home: Home, unlock: Unlock, way: Way) -> Self {
+        Self { home, unlock, way: RwLock::new(way), is_host: AtomicBool::new(false) }
+    }
+
+    /// This process stays and serves, also where it takes the store over later. To be said before work is gone on with: what runs
+    /// beside the work for as long as a host does runs here.
+    pub fn be_host(&self) {
+        self.is_host.store(true, Ordering::SeqCst);
+        if let Some(local) = self.local() {
+            local.be_host();
+        }
     }
 
     fn way(&self) -> Way {
@@ -309,6 +325,9 @@ impl Session {
             tracing::info!("the process that owned the store has ended; this one took it over");
             if let Err(error) = local.serve(None) {
                 tracing::warn!(%error, "nobody can attach to this process");
+            }
+            if self.is_host.load(Ordering::SeqCst) {
+                local.be_host();
             }
             local.go_on()?;
         }

@@ -255,6 +255,10 @@ fn what_is_about_something_else_or_counts_back_or_comes_of_nobody_leaves_the_que
         SignedDecision { approval: phone.answers(&world, &asked, true, 21).approval, ..yes.clone() },
         1,
     );
+    // Nor is a yes to another machine one to this, whatever stands around it.
+    let elsewhere = Asked { from: node(2), card: asked.card.clone(), packet: asked.packet.clone() };
+    let to_another = laptop.answers(&world, &elsewhere, true, 20).approval;
+    waits(first, SignedDecision { approval: to_another, ..yes.clone() }, 1);
     assert_eq!(decided(&world, first, yes.clone()).drive, [task]);
     let second = world.drive_to_approval(task);
     // What was said to the first question says nothing to the second, as it was and said anew.

@@ -1,7 +1,8 @@
 //! Proof of a node's key on a socket between two machines: an event that is signed over what the other machine gave.
 //!
 //! It is of the kind with which a client proves itself to a relay (NIP-42), and is none that a relay takes: what is signed
-//! names this protocol beside what was given.
+//! names this protocol beside what was given, and the place that was dialled: whoever stands at another place and hands proofs on
+//! between two machines is none of them.
 
 use crate::sealed::{NostrSealing, WireEvent, is_event};
 use crate::{Chance, NodeId};
@@ -22,27 +23,28 @@ pub fn challenge(chance: &mut dyn Chance) -> String {
     Digest(bytes).to_string()
 }
 
-/// The frame that proves this node to whoever gave a challenge; none where it is not one of [`challenge`].
-pub fn answer(sealing: &NostrSealing, challenge: &str, now: UnixMs) -> Option<Vec<u8>> {
+/// The frame that proves this node to whoever gave a challenge on the connection to a place (`address:port`, as both sides of it see
+/// it); none where it is not one of [`challenge`].
+pub fn answer(sealing: &NostrSealing, challenge: &str, place: &str, now: UnixMs) -> Option<Vec<u8>> {
     let _: Digest = challenge.parse().ok()?;
-    let event = sealing.sign_tags(PROOF_KIND, tags(challenge), now).ok()?;
+    let event = sealing.sign_tags(PROOF_KIND, tags(challenge, place), now).ok()?;
     serde_json::to_vec(&("AUTH", event)).ok()
 }
 
-/// Whose key a frame proves for the challenge that this machine gave.
-pub fn check(challenge: &str, frame: &[u8], now: UnixMs) -> Option<NodeId> {
+/// Whose key a frame proves for the challenge that this machine gave on the connection to a place.
+pub fn check(challenge: &str, place: &str, frame: &[u8], now: UnixMs) -> Option<NodeId> {
     let (word, event) = serde_json::from_slice::<(String, WireEvent)>(frame).ok()?;
     let apart = event.created_at.checked_mul(1000)?.checked_sub(now.0)?.checked_abs()?;
     let is_proof = word == "AUTH"
         && apart <= PROOF_FOR_MS
         && event.content.is_empty()
-        && event.tags == tags(challenge)
+        && event.tags == tags(challenge, place)
         && is_event(&event, PROOF_KIND);
     is_proof.then_some(event.pubkey)
 }
 
-fn tags(challenge: &str) -> Vec<Vec<String>> {
-    [("relay", PLACE.to_owned()), ("challenge", format!("{PLACE} {challenge}"))]
+fn tags(challenge: &str, place: &str) -> Vec<Vec<String>> {
+    [("relay", PLACE.to_owned()), ("challenge", format!("{PLACE} {place} {challenge}"))]
         .map(|(name, value)| vec![name.to_owned(), value])
         .to_vec()
 }

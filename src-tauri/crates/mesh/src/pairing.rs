@@ -2,21 +2,22 @@
 //!
 //! The first four letters of the code say where both meet; the last six are a secret of 30 bits that neither sends. SPAKE2 turns it
 //! into a key, so that whoever listens learns nothing to guess from, and whoever stands in between has one guess in each run. Each
-//! side ends after three runs that failed: at most six guesses of a billion for one code.
+//! side ends after three runs that failed: at most six guesses of a billion for one code. The machine at which a code was typed wrong
+//! begins no run again by itself: a slip costs one of the three.
+
+mod keys;
 
 use crate::code::{DOMAIN, Drawn, halves};
 pub use crate::code::{MEETING_LETTERS, SECRET_LETTERS, draw_code};
-use crate::sealed::{self, Sealing, WireEvent};
-use crate::{Chance, Error, GroupSecret, NodeId, Peer, RELAYS_MAX, frame};
+use crate::sealed::{self, Sealing};
+use crate::{Chance, Error, GroupSecret, NodeId, Peer, frame};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hkdf::Hkdf;
+use keys::Keys;
 use model::UnixMs;
-use nostr::nips::nip44::v2::{self, ConversationKey};
 use seal::keys::PublicKey;
 use seal::{Digest, canon};
 use serde::{Deserialize, Serialize};
-use sha2::Sha256;
 use spake2::{Ed25519Group, Identity, Password, Spake2};
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
@@ -27,8 +28,9 @@ pub const PAIRING_KIND: u16 = 24_179;
 pub const CODE_FOR_MS: i64 = 10 * 60_000;
 /// Runs that fail before a pairing ends.
 pub const TRIES_MAX: u32 = 3;
-/// After how long a run is begun anew, in milliseconds.
-const RUN_MS: i64 = 15_000;
+/// After how long a run is begun anew in which the other machine answered once and then no more, in milliseconds. It counts as one
+/// that failed: whoever answered may have been somebody in between, who had a guess.
+const RUN_MS: i64 = 30_000;
 /// Runs that one code answers; more are a flood.
 const RUNS_MAX: usize = 64;
 /// The name of the subscription.
@@ -54,15 +56,6 @@ pub struct Introduction {
     pub group: Option<GroupSecret>,
 }
 
-/// An introduction with the proof that the node key is the speaker's.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Introduced {
-    about: Introduction,
-    /// A signature by the node key over what both sent in this run.
-    proof: WireEvent,
-}
-
 /// What is said in a pairing.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -75,8 +68,10 @@ enum Spoken {
     Joins { run: Digest, sealed: String },
     /// So does the second.
     Invites { run: Digest, sealed: String },
-    /// The key was another one: the code was mistyped, or somebody guessed.
-    Wrong { run: Digest },
+    /// The key was another one: the code was mistyped, or somebody guessed. How often it may be typed still.
+    Wrong { run: Digest, left: u32 },
+    /// The code was right, and the one or the other does not pair: why, under the key.
+    Refuses { run: Digest, sealed: String },
 }
 
 /// How a pairing ended.
@@ -89,8 +84,12 @@ pub enum Ended {
         /// Its group, where it told one.
         group: Option<GroupSecret>,
     },
-    /// Three runs failed.
+    /// The code that was typed is another one than is shown; at the machine that shows it, for the third time.
     WrongCode,
+    /// The other machine knew the code and does not pair, and says why.
+    Refused(String),
+    /// Somebody answered three times and went no further.
+    Silent,
     /// The code is too old.
     Expired,
 }
@@ -104,16 +103,14 @@ pub struct Progress {
     pub ended: Option<Ended>,
 }
 
-struct Keys {
-    run: Digest,
-    transcript: Digest,
-    of_joiner: Zeroizing<[u8; 32]>,
-    of_inviter: Zeroizing<[u8; 32]>,
-}
-
 enum Side {
     /// Shows the code.
-    Inviter { runs: BTreeMap<Digest, (Keys, String)>, answered: Option<(Digest, Vec<u8>)> },
+    Inviter {
+        runs: BTreeMap<Digest, (Keys, String)>,
+        answered: Option<(Keys, Vec<u8>)>,
+        /// Runs with another key, at most as many as may fail, and what was said of each.
+        wrong: BTreeMap<Digest, Vec<u8>>,
+    },
     /// Was given it.
     Joiner {
         run: Digest,
@@ -148,62 +145,13 @@ fn identities(channel: &str) -> (Identity, Identity) {
     (of("inviter"), of("joiner"))
 }
 
-impl Keys {
-    fn derive(channel: &str, run: Digest, joiner: &str, inviter: &str, shared: &[u8]) -> Option<Self> {
-        let text = format!("{DOMAIN}\nrun\n{channel}\n{joiner}\n{inviter}");
-        let transcript = Digest::of(text.as_bytes());
-        let expand = |info: &str| {
-            let mut key = Zeroizing::new([0; 32]);
-            let hkdf = Hkdf::<Sha256>::new(Some(transcript.as_bytes()), shared);
-            hkdf.expand(info.as_bytes(), &mut *key).ok()?;
-            Some(key)
-        };
-        Some(Self { run, transcript, of_joiner: expand("joiner")?, of_inviter: expand("inviter")? })
-    }
-
-    fn proof(&self, side: &str) -> String {
-        format!("{DOMAIN}\nproof\n{side}\n{}", self.transcript)
-    }
-
-    fn seal(
-        &self,
-        side: &str,
-        about: Introduction,
-        sealing: &dyn Sealing,
-        now: UnixMs,
-        chance: &mut dyn Chance,
-    ) -> Result<String, Error> {
-        let proof = sealing.sign(&self.proof(side), now)?;
-        let bytes = canon::to_canonical(&Introduced { about, proof })?;
-        let mut nonce = [0; 32];
-        chance.fill(&mut nonce);
-        let key = if side == "joiner" { &self.of_joiner } else { &self.of_inviter };
-        let sealed = v2::encrypt_to_bytes_with_nonce(&ConversationKey::new(**key), &bytes, nonce);
-        sealed.map(|bytes| STANDARD.encode(bytes)).map_err(|_| Error::Sealing("it cannot be encrypted"))
-    }
-
-    /// What the other side said of itself; none where the key is another.
-    fn open(&self, side: &str, text: &str, sealing: &dyn Sealing) -> Option<(NodeId, Introduction)> {
-        let key = if side == "joiner" { &self.of_joiner } else { &self.of_inviter };
-        let bytes = v2::decrypt_to_bytes(&ConversationKey::new(**key), &STANDARD.decode(text).ok()?).ok()?;
-        let Introduced { about, proof } = canon::from_canonical(&bytes).ok()?;
-        let is_fit = about.relays.len() <= RELAYS_MAX
-            && about.name.len() <= 128
-            && !about.name.chars().any(model::visible::is_hidden)
-            && proof.content == self.proof(side)
-            && proof.pubkey != sealing.node()
-            && sealing.is_signed(&proof);
-        is_fit.then_some((proof.pubkey, about))
-    }
-}
-
 impl Pairing {
     /// Begins at the machine that shows the code.
     ///
     /// # Errors
     /// When the text is no code.
     pub fn invite(me: NodeId, about: Introduction, code: &str, now: UnixMs) -> Result<Self, Error> {
-        let side = Side::Inviter { runs: BTreeMap::new(), answered: None };
+        let side = Side::Inviter { runs: BTreeMap::new(), answered: None, wrong: BTreeMap::new() };
         Self::new(me, about, code, now, side)
     }
 
@@ -250,7 +198,7 @@ impl Pairing {
         if self.is_late(now) {
             return self.end(Ended::Expired);
         }
-        if matches!(self.side, Side::Joiner { .. }) && now > self.run_until {
+        if now > self.run_until && self.is_answered() {
             return self.run_failed(now, chance);
         }
         match &self.side {
@@ -277,7 +225,10 @@ impl Pairing {
         let Ok(spoken) = canon::from_canonical::<Spoken>(event.content.as_bytes()) else {
             return Progress::default();
         };
-        let still_answers = matches!(self.side, Side::Inviter { answered: Some(_), .. });
+        let still_answers = match &self.side {
+            Side::Inviter { answered, wrong, .. } => answered.is_some() || !wrong.is_empty(),
+            Side::Joiner { .. } => false,
+        };
         if self.is_late(now) {
             return if self.is_over { Progress::default() } else { self.end(Ended::Expired) };
         }
@@ -289,11 +240,53 @@ impl Pairing {
             Spoken::Joins { run, sealed } => self.take_joiner(run, &sealed, sealing, now, chance),
             Spoken::Reply { run, element } => self.take_reply(run, &element, sealing, now, chance),
             Spoken::Invites { run, sealed } => self.take_inviter(run, &sealed, sealing),
-            Spoken::Wrong { run: wrong } => match self.side {
-                Side::Joiner { run, keys: Some(_), .. } if run == wrong => self.run_failed(now, chance),
+            Spoken::Wrong { run: wrong, left } => match self.side {
+                Side::Joiner { run, keys: Some(_), .. } if run == wrong => {
+                    self.failed = TRIES_MAX.saturating_sub(left).max(1);
+                    self.end(Ended::WrongCode)
+                }
                 _ => Progress::default(),
             },
+            Spoken::Refuses { run, sealed } => self.take_refusal(run, &sealed),
         }
+    }
+
+    /// How often the code may be typed wrong still, as far as this machine knows.
+    pub const fn tries_left(&self) -> u32 {
+        TRIES_MAX.saturating_sub(self.failed)
+    }
+
+    /// Whether somebody who shows the code has answered, at the machine at which it was typed.
+    pub const fn is_answered(&self) -> bool {
+        matches!(self.side, Side::Joiner { keys: Some(_), .. })
+    }
+
+    /// The frame that tells the other machine why this one does not pair, where it knows the code.
+    pub fn refuse(&mut self, why: &str, now: UnixMs, chance: &mut dyn Chance) -> Option<Vec<u8>> {
+        let (keys, side) = match &self.side {
+            Side::Inviter { answered: Some((keys, _)), .. } => (keys, "inviter"),
+            Side::Joiner { keys: Some(keys), .. } => (keys, "joiner"),
+            _ => return None,
+        };
+        let (run, sealed) = (keys.run, keys.refuse(side, why, chance).ok()?);
+        let frame = self.say(&Spoken::Refuses { run, sealed }, now, chance).ok()?;
+        if let Side::Inviter { answered: Some((_, said)), .. } = &mut self.side {
+            said.clone_from(&frame);
+        }
+        self.is_over = true;
+        Some(frame)
+    }
+
+    /// The other machine does not pair, which it alone can say under the key.
+    fn take_refusal(&mut self, run: Digest, sealed: &str) -> Progress {
+        let why = match &self.side {
+            Side::Inviter { answered: Some((keys, _)), .. } if keys.run == run => {
+                keys.refused("joiner", sealed)
+            }
+            Side::Joiner { keys: Some(keys), .. } if keys.run == run => keys.refused("inviter", sealed),
+            _ => None,
+        };
+        why.map_or_else(Progress::default, |why| self.end(Ended::Refused(why)))
     }
 
     /// Whether the code counts no more. A clock that was set back makes it count for twice its time at most.
@@ -309,7 +302,7 @@ impl Pairing {
     fn run_failed(&mut self, now: UnixMs, chance: &mut dyn Chance) -> Progress {
         self.failed += 1;
         if self.failed >= TRIES_MAX {
-            return self.end(Ended::WrongCode);
+            return self.end(Ended::Silent);
         }
         match (self.begin_run(now, chance), &self.side) {
             (Ok(()), Side::Joiner { said, .. }) => Progress { write: vec![said.clone()], ended: None },
@@ -338,10 +331,10 @@ impl Pairing {
     /// The machine that shows the code answers the beginning of a run.
     fn answer_run(&mut self, joiner: &str, now: UnixMs, chance: &mut dyn Chance) -> Progress {
         let run = Digest::of(joiner.as_bytes());
-        let Side::Inviter { runs, answered } = &mut self.side else {
+        let Side::Inviter { runs, answered, .. } = &mut self.side else {
             return Progress::default();
         };
-        if answered.is_some() || (runs.len() >= RUNS_MAX && !runs.contains_key(&run)) {
+        if self.is_over || answered.is_some() || (runs.len() >= RUNS_MAX && !runs.contains_key(&run)) {
             return Progress::default();
         }
         let element = match runs.get(&run) {
@@ -391,6 +384,7 @@ impl Pairing {
         };
         let sealed = made.seal("joiner", self.about.clone(), sealing, now, chance);
         *keys = Some(made);
+        self.run_until = now.plus_ms(RUN_MS);
         let spoken = sealed.and_then(|sealed| self.say(&Spoken::Joins { run: of, sealed }, now, chance));
         let Ok(frame) = spoken else {
             return Progress::default();
@@ -410,24 +404,26 @@ impl Pairing {
         now: UnixMs,
         chance: &mut dyn Chance,
     ) -> Progress {
-        let Side::Inviter { runs, answered } = &mut self.side else {
+        let Side::Inviter { runs, answered, wrong } = &mut self.side else {
             return Progress::default();
         };
-        if let Some((of, frame)) = answered {
+        let said = match answered {
+            Some((keys, frame)) => Some(frame).filter(|_| keys.run == run),
+            None => wrong.get_mut(&run),
+        };
+        if let Some(frame) = said {
             // The other did not hear it: it is said again.
-            let write = if *of == run { vec![frame.clone()] } else { Vec::new() };
-            return Progress { write, ended: None };
+            return Progress { write: vec![frame.clone()], ended: None };
+        }
+        if self.is_over || answered.is_some() {
+            return Progress::default();
         }
         // Each run has one guess.
         let Some((keys, _)) = runs.remove(&run) else {
             return Progress::default();
         };
         let Some((node, about)) = keys.open("joiner", sealed, sealing) else {
-            self.failed += 1;
-            let write = self.say(&Spoken::Wrong { run: keys.run }, now, chance);
-            let ended = (self.failed >= TRIES_MAX).then_some(Ended::WrongCode);
-            self.is_over = ended.is_some();
-            return Progress { write: write.into_iter().collect(), ended };
+            return self.was_wrong(run, now, chance);
         };
         let sealed = keys.seal("inviter", self.about.clone(), sealing, now, chance);
         let spoken = sealed.and_then(|sealed| self.say(&Spoken::Invites { run, sealed }, now, chance));
@@ -435,11 +431,23 @@ impl Pairing {
             return Progress::default();
         };
         if let Side::Inviter { answered, .. } = &mut self.side {
-            *answered = Some((run, frame.clone()));
+            *answered = Some((keys, frame.clone()));
         }
         // Only the machine that shows the code tells a group, whatever the other says.
         let ended = self.end(paired(node, Introduction { group: None, ..about }));
         Progress { write: vec![frame], ..ended }
+    }
+
+    /// A code was typed that is another one than is shown.
+    fn was_wrong(&mut self, run: Digest, now: UnixMs, chance: &mut dyn Chance) -> Progress {
+        self.failed += 1;
+        let said = self.say(&Spoken::Wrong { run, left: self.tries_left() }, now, chance).ok();
+        if let (Side::Inviter { wrong, .. }, Some(frame)) = (&mut self.side, &said) {
+            wrong.insert(run, frame.clone());
+        }
+        let ended = (self.failed >= TRIES_MAX).then_some(Ended::WrongCode);
+        self.is_over = ended.is_some();
+        Progress { write: said.into_iter().collect(), ended }
     }
 
     fn take_inviter(&mut self, of: Digest, sealed: &str, sealing: &dyn Sealing) -> Progress {

@@ -86,12 +86,78 @@ fn what_a_relay_loses_is_said_again_and_pairs_once() {
     assert_eq!((two.ended[0].len(), two.ended[1].len()), (1, 1));
 }
 
+/// The machine at which the code is typed once more.
+fn types(two: &mut Two, code: &str) {
+    two.sides[1] = Pairing::join(two.keys[1].node(), about("server"), code, NOW, &mut two.chance).unwrap();
+    two.talk(NOW, |_, _| true);
+}
+
 #[test]
-fn three_wrong_codes_end_it_at_both() {
+fn a_slip_costs_one_try_of_three_and_both_say_how_many_are_left() {
     let mut two = Two::new("ABCD-EFGHJK", "ABCD-EFGHJL");
     two.talk(NOW, |_, _| true);
-    assert_eq!(two.ended, [vec![Ended::WrongCode], vec![Ended::WrongCode]]);
-    assert_eq!(two.talk(NOW.plus_ms(60_000), |_, _| true), 0);
+    assert_eq!(two.ended, [vec![], vec![Ended::WrongCode]], "the code that is shown counts on");
+    assert_eq!((two.sides[0].tries_left(), two.sides[1].tries_left()), (2, 2));
+    assert_eq!(two.talk(NOW.plus_ms(60_000), |_, _| true), 0, "nobody tries again but a person");
+    types(&mut two, "ABCD-EFGHJM");
+    assert_eq!((two.sides[0].tries_left(), two.sides[1].tries_left()), (1, 1));
+    types(&mut two, "ABCD-EFGHJK");
+    assert!(matches!(two.ended[0].as_slice(), [Ended::Paired { .. }]), "{:?}", two.ended[0]);
+    assert!(matches!(two.ended[1].last(), Some(Ended::Paired { .. })), "{:?}", two.ended[1]);
+}
+
+#[test]
+fn a_code_that_was_typed_wrong_three_times_counts_no_more_at_either() {
+    let mut two = Two::new("ABCD-EFGHJK", "ABCD-EFGHJL");
+    two.talk(NOW, |_, _| true);
+    types(&mut two, "ABCD-EFGHJM");
+    // The last word of it is lost, and said again.
+    two.sides[1] =
+        Pairing::join(two.keys[1].node(), about("server"), "ABCD-EFGHJN", NOW, &mut two.chance).unwrap();
+    two.talk(NOW, |by, said| !(by == 0 && said > 2));
+    assert_eq!((two.ended[0].len(), two.ended[1].len()), (1, 2));
+    two.talk(NOW.plus_ms(3_000), |_, _| true);
+    assert_eq!(two.ended, [vec![Ended::WrongCode], vec![Ended::WrongCode; 3]]);
+    assert_eq!((two.sides[0].tries_left(), two.sides[1].tries_left()), (0, 0));
+    types(&mut two, "ABCD-EFGHJK");
+    assert_eq!((two.ended[0].len(), two.ended[1].len()), (1, 3), "not even the right one");
+}
+
+#[test]
+fn who_answers_and_goes_no_further_has_three_guesses_and_who_never_answers_none() {
+    let code = draw_code(&mut Seeded(1));
+    let mut two = Two::new(&code, &code);
+    for minute in 1..=4 {
+        two.talk(NOW.plus_ms(minute * 60_000), |_, _| false);
+    }
+    assert!(two.ended[1].is_empty() && !two.sides[1].is_answered(), "nobody answered yet");
+    for minute in 5..=8 {
+        // Whatever it says of itself is lost, and with it every answer but the first.
+        two.talk(NOW.plus_ms(minute * 60_000), |by, said| by == 0 || said == 1);
+    }
+    assert_eq!(two.ended[1], [Ended::Silent]);
+}
+
+#[test]
+fn who_does_not_pair_says_why_and_only_under_the_key() {
+    let code = draw_code(&mut Seeded(1));
+    for by in [0, 1] {
+        let mut two = Two::new(&code, &code);
+        // The machine that shows the code knows the other; its last words are held back where it is the one that refuses.
+        two.talk(NOW, |from, said| by == 1 || !(from == 0 && said > 2));
+        let frame = two.sides[by].refuse("it was withdrawn", NOW, &mut two.chance).unwrap();
+        let to = 1 - by;
+        let heard = two.sides[to].received(&frame, &two.keys[to], NOW, &mut two.chance);
+        assert_eq!(heard.ended, Some(Ended::Refused("it was withdrawn".to_owned())), "by {by}");
+        // In another pairing with the same code it says nothing.
+        let mut other = Two::new(&code, &code);
+        other.chance = Seeded(99);
+        other.talk(NOW, |from, said| by == 1 || !(from == 0 && said > 2));
+        let heard = other.sides[to].received(&frame, &other.keys[to], NOW, &mut other.chance);
+        assert_eq!(heard.ended, None);
+    }
+    let mut two = Two::new(&code, &code);
+    assert!(two.sides[0].refuse("nobody is there", NOW, &mut two.chance).is_none());
 }
 
 #[test]

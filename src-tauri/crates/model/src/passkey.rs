@@ -14,9 +14,9 @@ pub const PASSKEY_FORMAT: &str = "hermit-passkey/1";
 /// is no address, so no page in a browser is ever at it, and no passkey of a page signs for it.
 pub const SECURITY_KEY_ORIGIN: &str = "hermit:security-key";
 
-/// Origin and host of the approval key of another machine of the same person, which says yes there in the place of a passkey
-/// (mesh.md 4). It is no address either. The identifier is the key by which that machine is known in the mesh, and the SHA-256 of its
-/// approval key behind it.
+/// Origin of the approval key of another machine of the same person, which says yes there in the place of a passkey (mesh.md 4). It is
+/// no address either. The identifier is the key by which that machine is known in the mesh, and the SHA-256 of its approval key behind
+/// it; the host is the origin with the key in the mesh of the machine that asks behind it.
 pub const MESH_ORIGIN: &str = "hermit:mesh";
 
 /// What is signed when a passkey signs a page in. It begins with this line and is no JSON, so it can be read as no decision, nor a

@@ -1,7 +1,9 @@
 //! Sockets between two machines: each proves its key over what the other gave, before anything else is read.
 //!
 //! Whoever dialled proves itself first. Whoever was dialled answers only a node that is kept: a stranger learns neither its
-//! key nor a signature.
+//! key nor a signature. Both sign the place that was dialled, each as it sees it of its own end: somebody at another place who hands
+//! everything on between two machines has proofs that neither takes. Who has that very place, and hands on, is seen by nobody here; what
+//! is said is sealed all the same.
 
 use crate::address::one_place;
 use crate::line::stand;
@@ -10,7 +12,7 @@ use crate::talk::{Heard, Talk};
 use crate::wake::Handle;
 use crate::{At, Came, lock};
 use serde_json::{Value, json};
-use std::net::{IpAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -58,9 +60,14 @@ fn challenge(shared: &Shared, talk: &mut Talk) -> Result<String, &'static str> {
     }
 }
 
-fn answer(shared: &Shared, talk: &mut Talk, challenge: &str) -> Result<(), &'static str> {
+/// A place as both sides of a connection write it, in whatever form the system has it.
+fn spelled(at: SocketAddr) -> String {
+    SocketAddr::new(at.ip().to_canonical(), at.port()).to_string()
+}
+
+fn answer(shared: &Shared, talk: &mut Talk, challenge: &str, place: &str) -> Result<(), &'static str> {
     let fits = !challenge.is_empty() && challenge.len() <= CHALLENGE_BYTES_MAX;
-    let proof = if fits { shared.proves.answer(challenge) } else { None };
+    let proof = if fits { shared.proves.answer(challenge, place) } else { None };
     let proof = proof.ok_or("this machine cannot prove its key for what it was given")?;
     if talk.write(proof) { Ok(()) } else { Err("it hung up") }
 }
@@ -73,17 +80,18 @@ pub(crate) fn prove(
     node: &str,
 ) -> Result<(), &'static str> {
     let until = Instant::now() + PROOF;
+    let place = spelled(talk.tcp().peer_addr().map_err(|_| "it hung up")?);
     let own = challenge(shared, talk)?;
     let mut is_answered = false;
     loop {
         match talk.hear(handle, until) {
             Heard::Text(frame) => match read(frame) {
                 Said::Challenge(theirs) if !is_answered => {
-                    answer(shared, talk, &theirs)?;
+                    answer(shared, talk, &theirs, &place)?;
                     is_answered = true;
                 }
                 Said::Proof(proof) => {
-                    let proven = shared.proves.check(&own, &proof);
+                    let proven = shared.proves.check(&own, &place, &proof);
                     let is_node = proven.is_some_and(|proven| proven == node);
                     return if is_node { Ok(()) } else { Err("another machine answers there") };
                 }
@@ -138,15 +146,13 @@ pub(crate) fn take(shared: &Arc<Shared>, tcp: TcpStream, from: IpAddr) {
     let until = Instant::now() + PROOF;
     shared.spawn(move |shared| {
         let handle = Arc::clone(&seat.handle);
-        if !handle.reached(&tcp) {
-            return;
-        }
+        let (true, Ok(place)) = (handle.reached(&tcp), tcp.local_addr().map(spelled)) else { return };
         let Some(mut talk) = Talk::accept(tcp, until) else { return };
-        match meet(shared, &mut talk, &handle, until) {
+        match meet(shared, &mut talk, &handle, (place.as_str(), until)) {
             Met::Node(node, theirs) => {
                 seat.prove();
                 talk.trust();
-                serve(shared, &mut talk, &handle, &node, &theirs);
+                serve(shared, &mut talk, &handle, &node, (theirs.as_str(), place.as_str()));
             }
             Met::Guest(first) => guest(shared, &mut talk, &handle, first),
             Met::Nobody => {}
@@ -164,14 +170,14 @@ enum Met {
     Nobody,
 }
 
-fn meet(shared: &Shared, talk: &mut Talk, handle: &Handle, until: Instant) -> Met {
+fn meet(shared: &Shared, talk: &mut Talk, handle: &Handle, (place, until): (&str, Instant)) -> Met {
     let Ok(own) = challenge(shared, talk) else { return Met::Nobody };
     let mut theirs = None;
     while let Heard::Text(frame) = talk.hear(handle, until) {
         match (read(frame), theirs.take()) {
             (Said::Challenge(given), None) if given.len() <= CHALLENGE_BYTES_MAX => theirs = Some(given),
             (Said::Proof(proof), Some(theirs)) => {
-                let node = shared.proves.check(&own, &proof);
+                let node = shared.proves.check(&own, place, &proof);
                 let node = node.filter(|node| lock(&shared.state).admits(node));
                 return node.map_or(Met::Nobody, |node| Met::Node(node, theirs));
             }
@@ -183,9 +189,9 @@ fn meet(shared: &Shared, talk: &mut Talk, handle: &Handle, until: Instant) -> Me
 }
 
 /// A node that proved its key. It is answered where its socket is the one that stands from now on.
-fn serve(shared: &Shared, talk: &mut Talk, handle: &Arc<Handle>, node: &str, theirs: &str) {
+fn serve(shared: &Shared, talk: &mut Talk, handle: &Arc<Handle>, node: &str, (theirs, place): (&str, &str)) {
     let at = At::Direct(node.to_owned());
-    if !shared.has_better(&at, false) && answer(shared, talk, theirs).is_ok() {
+    if !shared.has_better(&at, false) && answer(shared, talk, theirs, place).is_ok() {
         stand(shared, &at, talk, handle, false);
     }
 }

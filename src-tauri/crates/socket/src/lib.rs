@@ -11,7 +11,8 @@
 //!
 //! 1. Everything that another side sends is bounded in bytes and time, and is read no faster than it is taken.
 //! 2. What ended is told once, after what came from it, and what is told open was not open before.
-//! 3. No frame of a direct socket is given on before the other side proved whose it is; between two nodes one socket stands.
+//! 3. No frame of a direct socket is given on before the other side proved whose it is, at the place that was dialled; between two
+//!    nodes one socket stands.
 //! 4. A guest is heard only while guests are welcome.
 //! 5. A connection that is dead is noticed within 90 seconds, and dialled again after a pause that grows.
 //! 6. Whoever drops [`Sockets`] or [`relay::OwnRelay`] has no connection after two seconds.
@@ -72,14 +73,16 @@ pub enum Came {
 
 /// Proves whose node this is, and checks what another one proves.
 ///
-/// A frame that proves a key is an array of JSON that begins with `"AUTH"` and goes on with an object.
+/// A frame that proves a key is an array of JSON that begins with `"AUTH"` and goes on with an object. It is signed over what the
+/// other side gave and over the place that was dialled (`address:port`, as each side sees it of the connection), so that nobody at
+/// another place can hand it on.
 pub trait Proves: Send + Sync {
     /// What the other side is to sign: never the same twice, 256 bytes at most.
     fn challenge(&self) -> String;
     /// The frame that proves this node to whoever gave a challenge.
-    fn answer(&self, challenge: &str) -> Option<Vec<u8>>;
+    fn answer(&self, challenge: &str, place: &str) -> Option<Vec<u8>>;
     /// Whose key a frame proves for a challenge: 64 hex digits.
-    fn check(&self, challenge: &str, frame: &[u8]) -> Option<String>;
+    fn check(&self, challenge: &str, place: &str, frame: &[u8]) -> Option<String>;
 }
 
 /// Why a connection did not come about.

@@ -2,10 +2,9 @@
 
 use crate::direct;
 use crate::shared::Shared;
-use crate::wake::Wake;
+use crate::wake::{On, Wake};
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener};
-use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -66,7 +65,9 @@ fn serve(shared: &Arc<Shared>, listener: &TcpListener, gate: &Gate) {
     while !gate.is_over.load(Ordering::SeqCst) && !shared.is_over() {
         match listener.accept() {
             Ok((tcp, from)) => direct::take(shared, tcp, from.ip()),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => gate.wake.wait(listener.as_fd(), LOOK),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                gate.wake.wait(On::Listener(listener), LOOK)
+            }
             // Whoever hung up before it was taken up holds up nobody.
             Err(error) if matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted) => {}
             Err(_) => gate.wake.pause(NONE_LEFT),

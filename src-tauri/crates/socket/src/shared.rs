@@ -158,7 +158,7 @@ impl Shared {
     pub(crate) fn own(&self) -> Option<&str> {
         if self.own.get().is_none() {
             let challenge = self.proves.challenge();
-            let own = self.proves.check(&challenge, &self.proves.answer(&challenge)?)?;
+            let own = self.proves.check(&challenge, "", &self.proves.answer(&challenge, "")?)?;
             let _ = self.own.set(own);
         }
         self.own.get().map(String::as_str)

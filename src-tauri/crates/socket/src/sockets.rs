@@ -12,7 +12,7 @@ use crate::{At, Came, FRAME_BYTES_MAX, Fault, GUEST_FRAME_BYTES_MAX, Proves, loc
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 use ureq::tls::Certificate;
 use url::Url;
@@ -20,8 +20,6 @@ use url::Url;
 /// Relays that are kept connected, and nodes that are dialled. The first of those that are named are.
 const RELAYS_MAX: usize = 64;
 const NODES_MAX: usize = 64;
-/// How long whoever dials as a guest waits for an answer.
-const GUEST: Duration = Duration::from_secs(1);
 /// How long it is waited for threads to end.
 const END: Duration = Duration::from_millis(1900);
 
@@ -122,38 +120,30 @@ impl Sockets {
         state.end_strangers();
     }
 
-    /// Connects as a guest to a machine that lets guests in (`host:port`), for as long as it hears guests; the guest's number. One
-    /// that does not answer within a second is not waited for here: what is written until it does is kept for it, and where it
-    /// never does the guest is gone.
+    /// Connects as a guest to a machine that lets guests in (`host:port`), for as long as it hears guests; the guest's number. It is
+    /// not waited for here: what is written until it answers is kept for it, and where it never does the guest is gone.
     ///
     /// # Errors
-    /// When nobody answers there, or this machine is a guest at too many.
+    /// For what is no such place, or when this machine is a guest at too many.
     pub fn dial_guest(&self, at: &str) -> Result<u64, Fault> {
         let url = node_url(at).ok_or_else(|| Fault::new(format!("`{at}` is no host with a port")))?;
         let in_words = |error: std::io::Error| Fault::new(error.kind().to_string());
         let handle = Arc::new(Handle::new().map_err(in_words)?);
         let number = lock(&self.shared.state).take_guest(&handle, true);
         let number = number.ok_or_else(|| Fault::new("this machine is a guest at too many"))?;
-        let (tell, told) = sync_channel(1);
         let is_begun = self.shared.spawn(move |shared| {
             let reached = |tcp: &TcpStream| handle.reached(tcp);
             let terms = Terms { whom: Whom::Anybody, by_proxy: false, reached: &reached };
             match Talk::dial(&url, &shared.authorities, &terms, GUEST_FRAME_BYTES_MAX) {
-                Ok(mut talk) => {
-                    let _ = tell.send(Ok(()));
-                    hear_guest(shared, &mut talk, &handle, number);
-                }
-                Err(fault) => {
-                    lock(&shared.state).guests.remove(&number);
-                    let _ = tell.send(Err(fault));
-                }
+                Ok(mut talk) => hear_guest(shared, &mut talk, &handle, number),
+                Err(_) => drop(lock(&shared.state).guests.remove(&number)),
             }
         });
         if !is_begun {
             lock(&self.shared.state).guests.remove(&number);
             return Err(Fault::new("the system has no thread left"));
         }
-        told.recv_timeout(GUEST).unwrap_or(Ok(())).map(|()| number)
+        Ok(number)
     }
 
     /// Ends what a guest says, whoever dialled.

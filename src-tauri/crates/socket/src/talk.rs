@@ -96,6 +96,11 @@ impl Talk {
         Self { socket, allowance, heard_at: Instant::now(), asked_at: None, beat: BEAT, answer: ANSWER }
     }
 
+    /// The connection below it.
+    pub(crate) fn tcp(&self) -> &TcpStream {
+        self.socket.get_ref().tcp()
+    }
+
     /// Reads frames of full size from now on.
     pub(crate) fn trust(&mut self) {
         self.socket.set_config(|config| {
@@ -138,7 +143,7 @@ impl Talk {
             }
             match self.look() {
                 Heard::Other => {}
-                Heard::Nothing => handle.wait(self.socket.get_ref().tcp(), left),
+                Heard::Nothing => handle.wait(self.tcp(), left),
                 heard => return heard,
             }
         }
@@ -176,7 +181,7 @@ impl Talk {
                 Heard::Nothing => {
                     let Some(within) = self.patience() else { return "it does not answer" };
                     let within = left.map_or(within, |left| left.min(within));
-                    handle.wait(self.socket.get_ref().tcp(), within);
+                    handle.wait(self.tcp(), within);
                 }
             }
         }

@@ -1,11 +1,19 @@
 //! Waiting for a connection and for a word of another thread at once, and the connection as other threads see it.
 
+#[cfg(unix)]
+mod polled;
+#[cfg(any(not(unix), test))]
+mod sliced;
+
+#[cfg(unix)]
+pub(crate) use polled::Wake;
+#[cfg(not(unix))]
+pub(crate) use sliced::Wake;
+
 use crate::lock;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::VecDeque;
-use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
-use std::net::{Shutdown, TcpStream};
-use std::os::fd::{AsFd as _, BorrowedFd};
+use std::io;
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -14,50 +22,13 @@ use std::time::Duration;
 const QUEUE_FRAMES_MAX: usize = 512;
 const QUEUE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// Wakes the one thread that waits.
-pub(crate) struct Wake {
-    reader: PipeReader,
-    writer: PipeWriter,
-    /// Whether there is a byte in the pipe, which never holds more.
-    is_pending: AtomicBool,
-}
-
-impl Wake {
-    pub(crate) fn new() -> io::Result<Self> {
-        let (reader, writer) = io::pipe()?;
-        Ok(Self { reader, writer, is_pending: AtomicBool::new(false) })
-    }
-
-    pub(crate) fn wake(&self) {
-        if !self.is_pending.swap(true, Ordering::SeqCst) {
-            let mut writer = &self.writer;
-            let _ = writer.write_all(&[1]);
-        }
-    }
-
-    /// Waits until somebody wakes, or a time is up.
-    pub(crate) fn pause(&self, within: Duration) {
-        self.wait_on(&mut [PollFd::new(&self.reader, PollFlags::IN)], within);
-    }
-
-    /// Waits until a connection has something as well.
-    pub(crate) fn wait(&self, connection: BorrowedFd<'_>, within: Duration) {
-        let own = PollFd::new(&self.reader, PollFlags::IN);
-        self.wait_on(&mut [own, PollFd::from_borrowed_fd(connection, PollFlags::IN)], within);
-    }
-
-    /// Waits on descriptors, of which the first is the pipe's.
-    fn wait_on(&self, on: &mut [PollFd<'_>], within: Duration) {
-        let within = Timespec::try_from(within).unwrap_or_default();
-        if poll(on, Some(&within)).is_err() {
-            return;
-        }
-        if on.first().is_some_and(|own| own.revents().contains(PollFlags::IN)) {
-            let (mut reader, mut byte) = (&self.reader, [0]);
-            let _ = reader.read(&mut byte);
-            self.is_pending.store(false, Ordering::SeqCst);
-        }
-    }
+/// What is waited for beside a word of another thread.
+#[derive(Clone, Copy)]
+pub(crate) enum On<'a> {
+    /// Something to be read.
+    Connection(&'a TcpStream),
+    /// Somebody to be taken up.
+    Listener(&'a TcpListener),
 }
 
 /// A connection as other threads see it: what waits to be written to it, and how it is ended.
@@ -134,27 +105,64 @@ impl Handle {
 
     /// Waits until the connection has something, somebody has, or a time is up.
     pub(crate) fn wait(&self, tcp: &TcpStream, within: Duration) {
-        self.wake.wait(tcp.as_fd(), within);
+        self.wake.wait(On::Connection(tcp), within);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{Read as _, Write as _};
+    use std::thread;
     use std::time::Instant;
 
-    #[test]
-    fn a_word_said_before_the_wait_is_heard_and_heard_once() {
-        let wake = Wake::new().unwrap();
-        wake.wake();
-        wake.wake();
-        let began = Instant::now();
-        wake.pause(Duration::from_secs(20));
-        assert!(began.elapsed() < Duration::from_secs(10));
-        let began = Instant::now();
-        wake.pause(Duration::from_millis(40));
-        assert!(began.elapsed() >= Duration::from_millis(30));
+    /// A word that was said before the wait is heard, and once; what comes by a connection or to a listener ends it as well.
+    macro_rules! waits {
+        ($name:ident, $wake:ty) => {
+            #[test]
+            fn $name() {
+                let wake = <$wake>::new().unwrap();
+                let (long, short) = (Duration::from_secs(20), Duration::from_millis(40));
+                let took = |wait: &dyn Fn()| {
+                    let began = Instant::now();
+                    wait();
+                    began.elapsed()
+                };
+                wake.wake();
+                wake.wake();
+                assert!(took(&|| wake.pause(long)) < Duration::from_secs(10));
+                assert!(took(&|| wake.pause(short)) >= Duration::from_millis(30));
+                let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+                listener.set_nonblocking(true).unwrap();
+                let mut there = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+                assert!(took(&|| wake.wait(On::Listener(&listener), long)) < Duration::from_secs(10));
+                let (here, _) = listener.accept().unwrap();
+                here.set_nonblocking(false).unwrap();
+                assert!(took(&|| wake.wait(On::Connection(&here), short)) >= Duration::from_millis(30));
+                there.write_all(b"x").unwrap();
+                assert!(took(&|| wake.wait(On::Connection(&here), long)) < Duration::from_secs(10));
+                let mut byte = [0];
+                (&here).read_exact(&mut byte).unwrap();
+                assert_eq!(&byte, b"x", "nothing of it is taken by the wait");
+                thread::scope(|scope| {
+                    scope.spawn(|| {
+                        thread::sleep(short);
+                        wake.wake();
+                    });
+                    assert!(took(&|| wake.wait(On::Connection(&here), long)) < Duration::from_secs(10));
+                });
+                drop(there);
+                assert!(
+                    took(&|| wake.wait(On::Connection(&here), long)) < Duration::from_secs(10),
+                    "its end"
+                );
+            }
+        };
     }
+
+    #[cfg(unix)]
+    waits!(a_wait_by_the_system_ends_with_whatever_comes_first, polled::Wake);
+    waits!(a_wait_in_slices_ends_with_whatever_comes_first, sliced::Wake);
 
     #[test]
     fn what_waits_to_be_written_is_bounded_in_number_and_bytes() {

@@ -4,6 +4,8 @@ use crate::sides::{ByHand, Drawn, by_hand, bytes, key, nodes, now, of, relays, s
 use mesh::direct;
 use serde_json::json;
 use socket::Came;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::thread;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -48,7 +50,7 @@ fn who_is_kept_no_more_is_ended_and_not_let_in_again() {
 fn begin(hand: &mut ByHand, secret: u8) -> (String, Vec<u8>) {
     let theirs = hand.challenge();
     let own = direct::challenge(&mut Drawn);
-    let proof = direct::answer(&sealing(secret), &theirs, now()).unwrap();
+    let proof = direct::answer(&sealing(secret), &theirs, &hand.place(), now()).unwrap();
     hand.say(&json!(["AUTH", own]).to_string());
     (own, proof)
 }
@@ -73,9 +75,42 @@ fn a_stranger_is_refused_and_learns_neither_key_nor_signature() {
     // Who proves a key before giving anything to be signed.
     let mut stranger = by_hand(at).unwrap();
     let theirs = stranger.challenge();
-    stranger.say_bytes(direct::answer(&sealing(2), &theirs, now()).unwrap());
+    stranger.say_bytes(direct::answer(&sealing(2), &theirs, &stranger.place(), now()).unwrap());
     assert_eq!(stranger.hear(), None);
     assert!(one.is_quiet(50));
+}
+
+/// Hands on every byte between whoever connects here and a machine that listens elsewhere.
+fn relaying(to: SocketAddr) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let here = listener.local_addr().unwrap();
+    let hand_on = |mut from: TcpStream, mut into: TcpStream| {
+        let _ = std::io::copy(&mut from, &mut into);
+        let _ = into.shutdown(Shutdown::Both);
+    };
+    thread::spawn(move || {
+        for from in listener.incoming().map_while(Result::ok) {
+            let Ok(into) = TcpStream::connect(to) else { return };
+            let (back_from, back_into) = (into.try_clone().unwrap(), from.try_clone().unwrap());
+            thread::spawn(move || hand_on(from, into));
+            thread::spawn(move || hand_on(back_from, back_into));
+        }
+    });
+    here
+}
+
+#[test]
+fn whoever_stands_between_two_machines_at_another_place_and_hands_on_what_both_say_is_none_of_them() {
+    let (one, two) = (side(1), side(2));
+    one.admit(&[2]);
+    let at = one.listen();
+    two.listen();
+    two.sockets.keep(&relays(&[]), &nodes(&[(1, relaying(at))]));
+    let why = two.why(&of(1), |_, why| !why.is_empty());
+    assert!(one.is_quiet(50) && two.is_quiet(50), "neither takes the other's proof: {why}");
+    // The very same words at the place of the machine itself open a socket.
+    two.sockets.keep(&relays(&[]), &nodes(&[(1, at)]));
+    assert_eq!((one.next(), two.next()), (Came::Open(of(2)), Came::Open(of(1))));
 }
 
 #[test]
@@ -87,7 +122,7 @@ fn a_proof_that_somebody_kept_opens_nothing() {
     let (own, proof) = begin(&mut first, 2);
     first.say_bytes(proof.clone());
     let answered = first.hear().unwrap();
-    assert_eq!(direct::check(&own, answered.as_bytes(), now()).unwrap().to_string(), key(1));
+    assert_eq!(direct::check(&own, &first.place(), answered.as_bytes(), now()).unwrap().to_string(), key(1));
     assert_eq!(one.next(), Came::Open(of(2)));
     let mut second = by_hand(at).unwrap();
     begin(&mut second, 2);
@@ -178,7 +213,7 @@ fn a_listener_moves_and_ends_and_what_came_by_it_goes_on() {
     assert!(first.prove(2, 1));
     assert_eq!(one.next(), Came::Open(of(2)));
     assert_eq!(one.sockets.listen(None).unwrap(), None);
-    assert!(std::net::TcpStream::connect(at).is_err());
+    assert!(TcpStream::connect(at).is_err());
     assert!(first.say("[1]") && one.next() == bytes(&of(2), "[1]"));
     // The place is free, and one that is taken is told.
     assert_eq!(one.sockets.listen(Some(at)).unwrap(), Some(at));

@@ -49,12 +49,12 @@ impl Proves for Own {
         direct::challenge(&mut Drawn)
     }
 
-    fn answer(&self, challenge: &str) -> Option<Vec<u8>> {
-        direct::answer(&self.0, challenge, now())
+    fn answer(&self, challenge: &str, place: &str) -> Option<Vec<u8>> {
+        direct::answer(&self.0, challenge, place, now())
     }
 
-    fn check(&self, challenge: &str, frame: &[u8]) -> Option<String> {
-        direct::check(challenge, frame, now()).map(|node| node.to_string())
+    fn check(&self, challenge: &str, place: &str, frame: &[u8]) -> Option<String> {
+        direct::check(challenge, place, frame, now()).map(|node| node.to_string())
     }
 }
 
@@ -147,6 +147,11 @@ pub fn by_hand(at: SocketAddr) -> Option<ByHand> {
 }
 
 impl ByHand {
+    /// The place that was dialled.
+    pub fn place(&self) -> String {
+        self.0.get_ref().peer_addr().unwrap().to_string()
+    }
+
     pub fn say(&mut self, words: &str) -> bool {
         self.0.send(Message::text(words)).is_ok()
     }
@@ -178,10 +183,11 @@ impl ByHand {
         let theirs = self.challenge();
         let own = direct::challenge(&mut Drawn);
         self.say(&json!(["AUTH", own]).to_string());
-        self.say_bytes(direct::answer(&sealing(secret), &theirs, now()).unwrap());
+        self.say_bytes(direct::answer(&sealing(secret), &theirs, &self.place(), now()).unwrap());
         let proof = self.hear();
         proof.is_some_and(|proof| {
-            direct::check(&own, proof.as_bytes(), now()).is_some_and(|node| node.to_string() == key(other))
+            direct::check(&own, &self.place(), proof.as_bytes(), now())
+                .is_some_and(|node| node.to_string() == key(other))
         })
     }
 }

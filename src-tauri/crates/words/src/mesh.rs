@@ -37,8 +37,10 @@ crate::names! {
         Waiting = "waiting",
         /// Both know each other.
         Paired = "paired",
-        /// The code was another one, three times.
+        /// The code was another one: at the machine that shows it, three times.
         WrongCode = "wrong_code",
+        /// The code was right, and one of both machines did not pair.
+        Refused = "refused",
         /// The code is too old.
         Expired = "expired",
     }

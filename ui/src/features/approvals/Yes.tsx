@@ -12,11 +12,9 @@ import { Hold } from "~/primitives/Hold";
 import { Failed } from "~/primitives/States";
 import { capital } from "~/screen/words";
 import styles from "./Card.module.css";
+import { HOLD_MS, RiskWord, lacks } from "./RiskWord";
 import { deaf, useTicket } from "./ticket";
 import type { useStandingGrant } from "./StandingGrant";
-
-/** A critical act, and whatever lasts, is allowed by a hand that stays; so is whatever a thumb allows with a passkey. */
-const HOLD_MS = 1200;
 
 type Way = "passphrase" | "passkey";
 
@@ -82,16 +80,13 @@ function Answering({ way, approval, pen, isLasting, choice, isPhone, close }: Gi
     : isLasting && choice === null ? "Choose what to allow from now on"
     : isStale ? "The action changed; read the card again"
     : !isArmed ? "The card was only just shown"
-    : needed !== null && word.trim() !== needed ? `Type ${needed} first`
-    : way === "passphrase" && passphrase === "" ? "Type the passphrase first"
-    : null;
+    : lacks(needed, word) ?? (way === "passphrase" && passphrase === "" ? "Type the passphrase first" : null);
+  // Whatever lasts is held, and so is whatever a thumb allows with a passkey.
   const isHeld = isLasting || approval.row.risk === "critical" || (isPhone === true && way === "passkey");
   const says = isLasting ? "approve from now on" : way === "passkey" ? "approve with passkey" : "approve";
   return (
     <div className={styles.allow}>
-      {needed !== null && (
-        <TextField label={`${capital(needed)} risk. Type ${needed} to confirm`} value={word} autoComplete="off" autoCapitalize="none" spellCheck={false} onKeyDown={deaf} onChange={(event) => setWord(event.target.value)} />
-      )}
+      <RiskWord needed={needed} value={word} onKeyDown={deaf} onChange={setWord} />
       {way === "passphrase" && <TextField label="Approval passphrase" type="password" value={passphrase} autoComplete="off" onKeyDown={deaf} onChange={(event) => setPassphrase(event.target.value)} />}
       <div className={styles.row}>
         {isHeld

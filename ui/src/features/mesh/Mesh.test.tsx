@@ -11,7 +11,7 @@ import { DONE, RECEIPT, scene } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
 import { alertWords, howFar, typedCode, waitsFor, wrongAlias, wrongRelay } from "./words";
 
-const NO_PAIRING: PairingState = { state: "none", code: null, until: null, node: null, name: null };
+const NO_PAIRING: PairingState = { state: "none", code: null, until: null, node: null, name: null, tries_left: null, says: null };
 const asked = (host: FakeHost, name: string) => host.asked.filter((call) => call.name === name).map((call) => call.params);
 /** A host whose page takes the passphrase `right`; what was said with it, in order. */
 function saying(host: FakeHost): unknown[][] {
@@ -237,8 +237,13 @@ test("a code is shown in large groups with what to type, counts down, and its en
   expect(code.getByText("hermit mesh pair K7QM-2XPDHJ --at wss://relay.example")).toBeTruthy();
   expect(code.getByRole("timer").textContent).toMatch(/^(10:00|9:5\d)$/);
   expect(await seriousFindings()).toEqual([]);
-  for (const [state, says] of [["wrong_code", /not the one that was shown/], ["expired", /the code has expired/]] as const) {
-    now = { ...NO_PAIRING, state };
+  now = { ...NO_PAIRING, state: "waiting", until, tries_left: 2 };
+  await client.invalidateQueries({ queryKey: ["mesh.pairing"] });
+  expect(await screen.findByText(/typed wrong at the other machine. It may be typed 2 times more/)).toBeTruthy();
+  expect(code.getByLabelText("Code").textContent, "the code still counts").toBe("K7QM-2XPDHJ");
+  const refused = "This machine refused laptop: it has as many machines as it may have.";
+  for (const [state, tries_left, told, says] of [["wrong_code", 1, null, /Read it again.*may be typed once more/], ["wrong_code", 0, null, /typed wrong three times/], ["refused", null, refused, /This machine refused laptop/], ["expired", null, null, /the code has expired/]] as const) {
+    now = { ...NO_PAIRING, state, tries_left, says: told };
     await client.invalidateQueries({ queryKey: ["mesh.pairing"] });
     expect(await screen.findByText(says)).toBeTruthy();
     expect(screen.queryByText(/K7QM/)).toBeNull();
@@ -247,6 +252,13 @@ test("a code is shown in large groups with what to type, counts down, and its en
   await client.invalidateQueries({ queryKey: ["mesh.pairing"] });
   expect((await screen.findByText(/^Paired with/)).textContent).toContain("laptop U+202E");
   expect(await seriousFindings()).toEqual([]);
+});
+
+test("while a code that was typed finds nobody, it is said what may be wrong", async () => {
+  const says = "Nobody who shows this code has answered yet. Check its first four letters.";
+  show(scene({ "mesh.pairing": { ...NO_PAIRING, state: "waiting", until: Date.now() + 500_000, says } }), "/machines");
+  expect(await screen.findByText(says)).toBeTruthy();
+  expect(screen.getByText(/The code was taken/)).toBeTruthy();
 });
 
 test("a code is typed with or without what separates it, and the other machine is waited for", async () => {
@@ -328,10 +340,34 @@ test("what another machine asks is shown line by line and answered with this mac
   await person.click(card.getByRole("button", { name: "Approve" }));
   expect(said, "one press is no yes").toEqual([]);
   await person.click(card.getByRole("button", { name: "Approve on desk" }));
+  expect(said, "nor is one without the word of its risk").toEqual([]);
+  expect(card.getByText("Type high first.")).toBeTruthy();
+  expect(await seriousFindings()).toEqual([]);
+  await person.type(card.getByLabelText("High risk. Type high to confirm"), "high");
+  await person.click(card.getByRole("button", { name: "Approve on desk" }));
   const { approval, packet_sha256 } = meshQuestion();
-  await waitFor(() => expect(said).toEqual([["mesh.answer", { approval, allow: true, packet_sha256 }, "right"]]));
+  await waitFor(() => expect(said).toEqual([["mesh.answer", { approval, allow: true, packet_sha256, word: "high" }, "right"]]));
   expect((card.getByLabelText("Approval passphrase") as HTMLInputElement).value).toBe("");
   expect(asked(host, "mesh.answer"), "no passphrase goes along with an ordinary command").toEqual([]);
+});
+
+test("what is critical on another machine is held, and what is of less risk needs no word", async () => {
+  const questions = [meshQuestion({ word: "critical" }), meshQuestion({ approval: "apr_2", node: LAPTOP, name: "laptop", word: null })];
+  const host = scene({ "mesh.questions": { questions } }, "passphrase");
+  const said = saying(host);
+  const { user: person } = show(host, "/machines");
+  const [grave, small] = [await machine("desk asks"), await machine("laptop asks")];
+  for (const card of [grave, small]) {
+    await person.type(card.getByLabelText("Approval passphrase"), "right");
+    await person.click(card.getByRole("button", { name: "Approve" }));
+  }
+  expect(small.queryByLabelText(/risk/)).toBeNull();
+  await person.click(small.getByRole("button", { name: "Approve on laptop" }));
+  await waitFor(() => expect(said).toHaveLength(1));
+  expect(said[0]?.[1]).toEqual({ approval: "apr_2", allow: true, packet_sha256: meshQuestion().packet_sha256 });
+  await person.type(grave.getByLabelText("Critical risk. Type critical to confirm"), "critical");
+  await person.click(grave.getByRole("button", { name: "Hold to approve on desk" }));
+  expect(said, "a click is no hand that stays").toHaveLength(1);
 });
 
 test("the inbox says that another machine asks, and leads to where it is answered", async () => {

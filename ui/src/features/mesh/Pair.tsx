@@ -45,7 +45,9 @@ function Now({ now, mesh }: { now: PairingState; mesh: Mesh }) {
   return (
     <>
       {isShown && <Shown code={code} left={left} at={kept !== null && kept.code === code ? kept.at : mesh.relays} />}
+      {isWaiting && now.tries_left !== null && <Said tone="failed">The code was typed wrong at the other machine. It may be typed {times(now.tries_left)} more.</Said>}
       {isWaiting && !isShown && <p role="status">The code was taken. The other machine is waited for{left !== null && <>, for <b role="timer">{leftClock(left)}</b> more</>}.</p>}
+      {isWaiting && now.says !== null && <p role="status"><Words of={now.says} /></p>}
       {!isWaiting && <End now={now} isOver={left === 0} />}
       {!isShown && !isTyping && <p>Show a code here and type it at the other machine, or the other way round. The mesh must be on at both.</p>}
       {!isTyping && invite.field}
@@ -59,10 +61,14 @@ function Now({ now, mesh }: { now: PairingState; mesh: Mesh }) {
   );
 }
 
+const times = (left: number) => (left === 1 ? "once" : `${left} times`);
+
 /** The end of a pairing, in words. */
 function End({ now, isOver }: { now: PairingState; isOver: boolean }) {
   if (now.state === "paired") return <Said tone="done">Paired with <Words of={now.name ?? "the other machine"} />. Both know each other, and either can withdraw the other.</Said>;
-  if (now.state === "wrong_code") return <Said tone="failed">Nobody was paired: the code that was typed is not the one that was shown, which counts no more. Show a new code and type that.</Said>;
+  if (now.state === "wrong_code" && (now.tries_left ?? 0) > 0) return <Said tone="failed">Nobody was paired: the code that was typed here is not the one that is shown. Read it again and type it once more: it may be typed {times(now.tries_left ?? 0)} more.</Said>;
+  if (now.state === "wrong_code") return <Said tone="failed">Nobody was paired: the code was typed wrong three times, so it counts no more. Show a new code and type that.</Said>;
+  if (now.state === "refused") return <Said tone="failed">Nobody was paired. <Words of={now.says ?? "One of both machines refused it."} /></Said>;
   if (now.state === "expired" || isOver) return <Said tone="failed">Nobody was paired: the code has expired. Show a new one.</Said>;
   return null;
 }

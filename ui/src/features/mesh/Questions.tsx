@@ -1,11 +1,13 @@
 // What other machines ask a person here: the lines of the exact packet, and an answer that the approval key of this machine signs.
 // The other machine judges whether it counts there.
 import { useState } from "react";
+import { HOLD_MS, RiskWord, lacks } from "~/features/approvals/RiskWord";
 import { useAsk, useHost } from "~/ipc/client";
 import type { Question } from "~/ipc/generated/mesh";
 import { Button } from "~/primitives/Button";
 import { Copyable } from "~/primitives/Copyable";
 import { Hash } from "~/primitives/Hash";
+import { Hold } from "~/primitives/Hold";
 import { useLeft } from "~/primitives/left";
 import { useParts } from "~/primitives/Parts";
 import { Answer, Failed } from "~/primitives/States";
@@ -65,6 +67,7 @@ function Decide({ question: one }: { question: Question }) {
   const host = useHost();
   const answer = useSaying("mesh.answer", { always: true });
   const [isYes, setYes] = useState(false);
+  const [word, setWord] = useState("");
   // Where a yes is given in a window of its own, or at a terminal, no passphrase is typed here.
   if (host.person === undefined) {
     return (
@@ -75,17 +78,28 @@ function Decide({ question: one }: { question: Question }) {
       </div>
     );
   }
-  const say = (allow: boolean) => answer.give({ approval: one.approval, allow, packet_sha256: one.packet_sha256 });
+  const say = (allow: boolean) => answer.give({ approval: one.approval, allow, packet_sha256: one.packet_sha256, ...(allow && one.word !== null ? { word: one.word } : {}) });
   const because = answer.isPending ? "It is being signed" : answer.missing;
+  const unsaid = because ?? lacks(one.word, word);
+  const on = <>on <Words of={nodeName(one)} /></>;
   return (
     <div className={styles.form} role="group" aria-label="Your answer">
+      {isYes && <RiskWord needed={one.word} value={word} onChange={setWord} />}
       {answer.field}
       <div className={styles.buttons}>
         <Button data-deny because={because} onClick={() => say(false)}>Deny</Button>
         {isYes
-          ? <><Button look="person" because={because} onClick={() => say(true)}>Approve on <Words of={nodeName(one)} /></Button><Button look="link" onClick={() => setYes(false)}>Back</Button></>
+          ? (
+            <>
+              {one.word === "critical"
+                ? <Hold ms={HOLD_MS} because={unsaid} begin={() => Promise.resolve()} end={() => undefined} held={() => say(true)}>Hold to approve {on}</Hold>
+                : <Button look="person" because={unsaid} onClick={() => say(true)}>Approve {on}</Button>}
+              <Button look="link" onClick={() => setYes(false)}>Back</Button>
+            </>
+          )
           : <Button because={because} onClick={() => setYes(true)}>Approve</Button>}
       </div>
+      {isYes && unsaid !== null && !answer.isPending && <p className={styles.note}>{unsaid}.</p>}
       {answer.error !== null && <Failed error={answer.error} />}
     </div>
   );

@@ -1,6 +1,7 @@
 // Schedules on their page: how a time is read is seen before anything is asked, and each act is one question to the host.
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
+import { DESK, MESH, MESH_OFF } from "~/test/mesh";
 import { DONE, SCHEDULE, scene } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
 
@@ -31,6 +32,44 @@ test("a schedule of the mesh says who runs it, who cannot, and which of its runs
   expect(noon.textContent).toContain("This machine runs it, 1 of 2 (laptop, server).");
   expect(noon.textContent).not.toContain("Not counted");
   expect(screen.getByRole("article", { name: "night" }).textContent).toContain("No machine runs it yet (laptop, server).");
+});
+
+test("which machines run a schedule is chosen by rank, and it is taken back to this one alone", async () => {
+  const held = { nodes: ["server", "desk"], holder: "server", rank: 1, is_here: true, unready: [] };
+  const files = { ...SCHEDULE.waits_for, kind: "files", globs: [], changes: null, quiet_ms: null } as unknown as NonNullable<typeof SCHEDULE.waits_for>;
+  const schedules = [SCHEDULE, { ...SCHEDULE, name: "noon", held_by: held }, { ...SCHEDULE, name: "scans", waits_for: files }];
+  const answer = { schedule: "morning", nodes: ["desk", "server"], holder: null, epoch: 0 };
+  const host = scene({ "schedules.list": { schedules }, "mesh.hold": answer });
+  const { user: person } = show(host, "/schedules");
+  const holds = () => host.asked.filter((one) => one.name === "mesh.hold").map((one) => one.params);
+  const morning = within(await screen.findByRole("article", { name: "morning" }));
+  await person.click(await morning.findByRole("button", { name: "Let other machines run it" }));
+  const form = within(await morning.findByRole("group", { name: "Machines that run morning" }));
+  expect(form.getByText("Add another machine.")).toBeTruthy();
+  await person.selectOptions(form.getByLabelText("Add a machine"), "desk");
+  await person.click(form.getByRole("button", { name: "Move desk up" }));
+  await person.type(form.getByLabelText(/Minutes of silence/), "1");
+  expect(form.getByText(/whole number of minutes, from 2 to 10080/)).toBeTruthy();
+  await person.click(form.getByRole("button", { name: "Save the machines" }));
+  expect(holds()).toEqual([]);
+  expect(await seriousFindings()).toEqual([]);
+  await person.type(form.getByLabelText(/Minutes of silence/), "5");
+  await person.click(form.getByRole("button", { name: "Save the machines" }));
+  await waitFor(() => expect(holds()).toEqual([{ schedule: "morning", nodes: [DESK, MESH.node], term_minutes: 15 }]));
+  const noon = within(screen.getByRole("article", { name: "noon" }));
+  await person.click(noon.getByRole("button", { name: "Change which machines run it" }));
+  const change = within(await noon.findByRole("group", { name: "Machines that run noon" }));
+  expect(change.getByRole("list", { name: "Machines, in this order" }).textContent).toMatch(/^server \(this machine\)desk/);
+  await person.click(change.getByRole("button", { name: "Run it on this machine alone" }));
+  await waitFor(() => expect(holds()[1]).toEqual({ schedule: "noon", nodes: [], term_minutes: null }));
+  expect(within(screen.getByRole("article", { name: "scans" })).queryByRole("button", { name: /machines run it/ })).toBeNull();
+});
+
+test("where the mesh is off, nothing of other machines is offered", async () => {
+  show(scene({ "mesh.show": MESH_OFF }), "/schedules");
+  const card = within(await screen.findByRole("article", { name: "morning" }));
+  await waitFor(() => expect(card.getByRole("button", { name: "Run it now" })).toBeTruthy());
+  expect(card.queryByRole("button", { name: /machines run it/ })).toBeNull();
 });
 
 test("pausing, running now and removing are one question each, and removing is asked twice", async () => {

@@ -18,9 +18,9 @@ import { Asks } from "./Asks";
 import { Calendar } from "./Calendar";
 import { reason } from "./Entry";
 import { History } from "./History";
-import { heldBy } from "./held";
 import { Hook } from "./Hook";
 import { boundsOf } from "./limits";
+import { Machines } from "./Machines";
 import { NewSchedule } from "./NewSchedule";
 import styles from "./Schedules.module.css";
 import { unseen, waits, watches } from "./triggers";
@@ -67,7 +67,7 @@ function One({ schedule: one, open }: { schedule: Schedule; open: boolean }) {
       </header>
       <p className={styles.when}><Words of={capital(one.said)} />{next !== undefined && <>. Next: <b>{next.text}</b></>}{one.waits_for !== null && <>. <b><Words of={waits(one.waits_for, one.folder)} /></b></>}</p>
       {one.why !== null && <p role="status"><Words of={capital(one.why)} /></p>}
-      {one.held_by != null && <p><Words of={heldBy(one.held_by)} /></p>}
+      <Machines schedule={one} />
       {one.unseen !== null && <p role="status">What it watches cannot be seen now. {unseen(one.unseen)}.</p>}
       <p className={styles.goal}><Words of={one.goal} /></p>
       <details open={open}>

@@ -106,6 +106,8 @@ export interface Answer {
   allow: boolean;
   /** What was shown: another packet is not answered. */
   packet_sha256?: string | null;
+  /** The word that the question names, where a yes needs it. */
+  word?: string | null;
   /** What the approval key of this machine signed for it, base64. */
   signed?: string | null;
 }
@@ -184,6 +186,10 @@ export interface PairingState {
   until: number | null;
   node: string | null;
   name: string | null;
+  /** How often the code may be typed wrong still, where it was. */
+  tries_left: number | null;
+  /** Who refused it and why, or what is waited for. */
+  says: string | null;
 }
 
 /** Machines. */
@@ -294,6 +300,8 @@ export interface Question {
   packet_sha256: string;
   title: Text;
   lines: Text[];
+  /** The word that a person types for a yes: the risk, where it is high or critical. */
+  word: string | null;
   /** What an answer needs beside the packet, base64 of its canonical JSON. */
   to_sign: string;
 }

@@ -839,8 +839,10 @@ export const MESH_PAIRING_STATE = [
   "waiting",
   /** Both know each other. */
   "paired",
-  /** The code was another one, three times. */
+  /** The code was another one: at the machine that shows it, three times. */
   "wrong_code",
+  /** The code was right, and one of both machines did not pair. */
+  "refused",
   /** The code is too old. */
   "expired",
 ] as const;

@@ -3,11 +3,13 @@
 use super::mesh::{registry, running};
 use super::mesh_names::Names;
 use crate::convert::{from_base64, to_base64};
+use crate::page_approval::word_at;
 use crate::{Host, Wire as _, failed, fold, not_found, usage};
 use acts::ApprovalPacket;
 use kernel::command::mesh::approvals::{MeshQuestion, approvers as enrolled, enrolment, questions as asked};
 use mesh::NodeId;
 use model::approval::Surface;
+use serde_json::json;
 use std::collections::BTreeSet;
 use wire::mesh::{Answer, Approver, NodeList, Question, QuestionList, Questions};
 use wire::{Code, Error, Text};
@@ -50,6 +52,7 @@ fn question(names: &Names, one: &MeshQuestion, packet: &[u8]) -> Result<Option<Q
         packet_sha256: one.card.packet.to_string(),
         title: Text::Shown(card.title),
         lines: card.lines.into_iter().map(|line| Text::Shown(line.text)).collect(),
+        word: word_at(read.risk_band),
         to_sign: to_base64(&to_sign),
     }))
 }
@@ -92,9 +95,23 @@ fn answered(
         return Err(Error::new(Code::Conflict, "what is asked is not what was shown")
             .hint("look at the question again; nothing was decided"));
     }
+    if p.allow {
+        has_said(p.word.as_deref(), packet)?;
+    }
     let signed = signed(one, packet)?;
     mesh.say(kernel.mesh_decide(&p.approval, p.allow, &signed).wire()?)?;
     questions(host, Questions {})
+}
+
+/// At high and critical risk a yes says the risk, as at a card of this machine; whoever signs it cannot leave that out.
+fn has_said(word: Option<&str>, packet: &[u8]) -> Result<(), Error> {
+    let read: ApprovalPacket = seal::canon::from_canonical(packet).map_err(failed)?;
+    match word_at(read.risk_band) {
+        Some(needed) if word.is_none_or(|word| word.trim() != needed) => {
+            Err(usage(format!("this needs the word `{needed}`")).details(json!({ "word": needed })))
+        }
+        _ => Ok(()),
+    }
 }
 
 pub(crate) fn approver(host: &dyn Host, p: Approver) -> Result<NodeList, Error> {

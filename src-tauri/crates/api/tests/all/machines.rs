@@ -2,8 +2,11 @@
 
 use crate::home::{Home, PASSPHRASE};
 use api::{Host as _, Mesh, MeshLive, MeshShown, Presence};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use kernel::command::person::{Matter, Signed, mesh_subject};
-use mesh::{Command, Delivered, Fact, Input, NodeId, Peer, ReceiptLine, Says};
+use mesh::{Card, Command, Delivered, Fact, Input, NodeId, Part, Peer, ReceiptLine, Says};
+use model::ingress::Channel;
 use model::{Clock as _, Digest, UnixMs};
 use seal::Signer as _;
 use serde_json::{Value, json};
@@ -60,7 +63,7 @@ impl Mesh for Fake {
     fn pairing(&self) -> PairingState {
         let state = words::mesh::MeshPairingState::Waiting;
         let code = Some("ABCD-EFGHJK".to_owned());
-        PairingState { state, code, until: Some(1), node: None, name: None }
+        PairingState { state, code, until: Some(1), node: None, name: None, tries_left: None, says: None }
     }
 
     fn export(&self, path: &Path, only: Option<NodeId>) -> Result<Carried, Error> {
@@ -217,6 +220,47 @@ fn a_program_takes_a_yes_from_a_machine_and_gives_none_and_types_no_passphrase()
     assert_eq!(page["code"], Value::Null);
     let at_terminal = api::call_for(&home, api::Asker::page(true), "mesh.pairing", json!({}), &[]).unwrap();
     assert_eq!(at_terminal["code"], "ABCD-EFGHJK");
+}
+
+#[test]
+fn a_yes_to_what_another_machine_asks_says_the_risk_where_it_is_high_whatever_page_it_comes_from() {
+    let (home, _) = meshed(406, &[]);
+    let kernel = home.world.kernel();
+    let soul = "# A machine\nI keep notes.\n";
+    let task = kernel.propose_soul(soul, 0, (Channel::App, "soul".to_owned())).unwrap().task_id;
+    let approval = home.world.drive_to_approval(task).to_string();
+    let shown = home.must("approvals.show", json!({ "approval": approval }));
+    let packet = STANDARD.decode(shown["packet"].as_str().unwrap()).unwrap();
+    let (from, whole, now) = (node("aaaa1"), Digest::of(&packet), home.world.clock.now());
+    let card = Card {
+        approval: approval.clone(),
+        packet: whole,
+        nonce: Digest::of(b"drawn"),
+        person: "somebody".to_owned(),
+        asked_at: now,
+        expires_at: now.plus_ms(600_000),
+        need: 1,
+    };
+    let part = Part { whole, index: 0, count: 1, data: STANDARD.encode(&packet) };
+    let facts = [Fact::Part { from, part }, Fact::Question { from, card, at: now }];
+    kernel.record_mesh(&facts, &[], None).unwrap();
+    assert_eq!(home.must("mesh.questions", json!({}))["questions"][0]["word"], "high");
+    let answer = |allow: bool, word: Value| {
+        let given =
+            json!({ "approval": approval, "allow": allow, "packet_sha256": whole.to_string(), "word": word });
+        api::page_approval::mesh(&home, "mesh.answer", given, PASSPHRASE.as_bytes()).unwrap_err()
+    };
+    for word in [Value::Null, json!(""), json!("critical"), json!("low")] {
+        let error = answer(true, word.clone());
+        assert_eq!((error.code, &error.details["word"]), (Code::Usage, &json!("high")), "{word}");
+    }
+    // From there on it wants the key, which this host has not; and so does a no, which needs no word.
+    assert_eq!(answer(true, json!("high")).code, Code::KeyLocked);
+    assert_eq!(answer(false, Value::Null).code, Code::KeyLocked);
+    // Nor does whoever signs it elsewhere leave it out.
+    let signed = json!({ "approval": approval, "allow": true, "signed": STANDARD.encode("{}") });
+    let error = home.ask("mesh.answer", signed).unwrap_err();
+    assert_eq!((error.code, &error.details["word"]), (Code::Usage, &json!("high")));
 }
 
 #[test]

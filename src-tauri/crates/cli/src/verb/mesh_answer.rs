@@ -86,11 +86,9 @@ pub(super) fn answer(context: &Context, approval: &str, allow: bool) -> Came {
             false => "Your approval passphrase signs your no.",
         });
         terminal.arm();
-        if allow {
-            confirmed(terminal, one)?;
-        }
+        let word = if allow { confirmed(terminal, one)? } else { None };
         let words = approval_passphrase(context, None)?;
-        let left = session.answer_machine_by(one, allow, &words)?;
+        let left = session.answer_machine_by(one, (allow, word), &words)?;
         Ok((named(&one.name.to_string()), left))
     });
     session.close();
@@ -102,17 +100,19 @@ pub(super) fn answer(context: &Context, approval: &str, allow: bool) -> Came {
     Ok(exit::DONE)
 }
 
-/// At high and critical risk a second word, as at a card of this machine.
-fn confirmed(terminal: &Terminal, one: &Question) -> Result<(), Error> {
+/// At high and critical risk a second word, as at a card of this machine; what was typed.
+fn confirmed(terminal: &Terminal, one: &Question) -> Result<Option<String>, Error> {
     let damaged = |why: String| Error::new(Code::Damaged, why);
     let packet = STANDARD.decode(&one.packet).map_err(|e| damaged(e.to_string()))?;
     let packet: ApprovalPacket = serde_json::from_slice(&packet).map_err(|e| damaged(e.to_string()))?;
-    let Some(words) = second_words(packet.risk_band) else { return Ok(()) };
+    let Some(words) = second_words(packet.risk_band) else { return Ok(None) };
     let risk = packet.risk_band.as_str();
     let question = format!("{} risk. Type `{risk}` to confirm, or `no`: ", capital(risk));
     loop {
         match terminal.ask(&question, Echo::Words(words))? {
-            Typed::Line(word) if word.trim().eq_ignore_ascii_case(risk) => return Ok(()),
+            Typed::Line(word) if word.trim().eq_ignore_ascii_case(risk) => {
+                return Ok(Some(risk.to_owned()));
+            }
             Typed::Line(word) if !matches!(word.trim(), "n" | "no") => {}
             _ => return Err(Error::new(Code::Cancelled, "nothing was answered")),
         }

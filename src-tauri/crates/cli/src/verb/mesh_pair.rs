@@ -97,8 +97,15 @@ fn spaced(code: &str) -> String {
 fn waited_for(context: &Context, session: &Session, shown: Option<i64>) -> Result<PairingState, Error> {
     let interrupts = Interrupts::watch();
     let mut line = Left::new(context);
+    let mut told = None;
     loop {
         let stands = session.call(&Pairing {})?;
+        let news = news(&stands);
+        if news != told {
+            line.end();
+            news.iter().for_each(|news| context.out.note(plain(news)));
+            told = news;
+        }
         if let Some(done) = came(stands, shown)? {
             line.end();
             return Ok(done);
@@ -112,6 +119,21 @@ fn waited_for(context: &Context, session: &Session, shown: Option<i64>) -> Resul
     }
 }
 
+/// What is told while it is waited for: a code that was typed wrong, or that nobody answers.
+fn news(stands: &PairingState) -> Option<String> {
+    if stands.state != MeshPairingState::Waiting {
+        return None;
+    }
+    let wrong = stands.tries_left.map(|left| {
+        format!("The code was typed wrong at the other machine. It may be typed {} more.", times(left))
+    });
+    wrong.or_else(|| stands.says.clone())
+}
+
+fn times(left: u32) -> String {
+    if left == 1 { "once".to_owned() } else { format!("{left} times") }
+}
+
 /// What a pairing came to: nothing while the other machine is waited for.
 fn came(stands: PairingState, shown: Option<i64>) -> Result<Option<PairingState>, Error> {
     let again = match shown {
@@ -123,9 +145,21 @@ fn came(stands: PairingState, shown: Option<i64>) -> Result<Option<PairingState>
         MeshPairingState::Paired => Ok(Some(stands)),
         MeshPairingState::Waiting if shown.is_none() || stands.until == shown => Ok(None),
         MeshPairingState::Waiting => failed("another code is shown since, so this one counts no more"),
-        MeshPairingState::WrongCode => failed(
-            "the code that was typed is wrong: it is not the one that was shown, which counts no more now",
-        ),
+        MeshPairingState::WrongCode => match stands.tries_left {
+            Some(left) if left > 0 && shown.is_none() => {
+                let says = format!(
+                    "the code that was typed is wrong: it is not the one that is shown, which may be typed {} more",
+                    times(left)
+                );
+                Err(Error::new(Code::Failed, says)
+                    .hint("read the code again, and run `hermit mesh pair CODE` with it"))
+            }
+            _ => failed("the code was typed wrong three times: the one that was shown counts no more now"),
+        },
+        MeshPairingState::Refused => {
+            let says = stands.says.as_deref().map_or_else(|| "no machine was paired".to_owned(), plain);
+            failed(says.trim_end_matches('.'))
+        }
         MeshPairingState::Expired => failed("the code has expired, and no machine was paired"),
         MeshPairingState::None => {
             failed("no pairing is under way: Hermit was started again, or one of both machines was withdrawn")
@@ -175,7 +209,7 @@ mod tests {
     use super::*;
 
     fn stands(state: MeshPairingState, until: Option<i64>) -> PairingState {
-        PairingState { state, code: None, until, node: None, name: None }
+        PairingState { state, code: None, until, node: None, name: None, tries_left: None, says: None }
     }
 
     #[test]
@@ -205,6 +239,16 @@ mod tests {
                 assert!(error.message.contains(says) && error.hint.contains("hermit mesh pair"), "{error:?}");
             }
         }
+        let slip = PairingState { tries_left: Some(2), ..stands(MeshPairingState::WrongCode, None) };
+        let error = came(slip, None).unwrap_err();
+        assert!(error.message.contains("may be typed 2 times more"), "{error:?}");
+        let says = Some("This machine refused laptop: why.".to_owned());
+        let refused = PairingState { says, ..stands(MeshPairingState::Refused, None) };
+        let error = came(refused, code).unwrap_err();
+        assert!(error.message.ends_with("refused laptop: why"), "{error:?}");
+        let waits = |left| PairingState { tries_left: left, ..stands(MeshPairingState::Waiting, code) };
+        assert!(news(&waits(Some(1))).is_some_and(|says| says.contains("typed once more")));
+        assert_eq!(news(&waits(None)), None);
         assert!(
             given_up(code).hint.contains("still counts") && !given_up(None).hint.contains("still counts")
         );

@@ -51,6 +51,7 @@ fn elsewhere(context: &Context, session: &Session) -> Came {
 fn stay(context: &Context, session: &Session, local: &Arc<Local>, args: &ServeArgs) -> Came {
     let interrupts = Interrupts::watch_all();
     let address = local.serve_as(args.port, args.origin.as_deref()).map_err(host::Error::to_wire)?;
+    session.be_host();
     // Everything that can go on does, unless Hermit is halted; from here on the clock takes up what is due.
     let resumed = session.call(&Resume {})?.tasks;
     let serving = Serving {

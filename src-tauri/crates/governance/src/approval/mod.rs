@@ -13,7 +13,7 @@ mod values;
 pub use card::{Card, card};
 pub(crate) use decision::belongs;
 pub use decision::{answer, sign, verify, verify_denial};
-pub use machine::{machine_enrolment, machine_of, sign_at_machine};
+pub use machine::{host_of_asking, machine_enrolment, machine_of, sign_at_machine};
 pub use packet::{PacketInput, build_packet, packet_bytes};
 pub use passkey::{
     COUNTER, Passkey, passkey, rp_id_of, sign_in_payload, sign_passkey, verify_by_passkey, verify_sign_in,

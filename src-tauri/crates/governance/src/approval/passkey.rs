@@ -2,6 +2,7 @@
 //! (schedule.md 4, proof.md 3).
 
 use super::decision::checked;
+use super::machine::asking_of;
 use crate::Refusal;
 use crate::refusal::demand;
 use model::UnixMs;
@@ -36,12 +37,12 @@ impl From<webauthn::Fault> for Refusal {
 }
 
 /// The host that a passkey of this origin is for. It is HTTPS with a name; this machine by its name `localhost`; or that of
-/// security keys or of other machines, each host and origin in one.
+/// security keys, host and origin in one. Of another machine the host names who asks it.
 ///
 /// # Errors
 /// `passkey_origin` for every other origin: at an address in numbers and over plain HTTP no browser makes a passkey.
 pub fn rp_id_of(origin: &str) -> Result<&str, Refusal> {
-    if [SECURITY_KEY_ORIGIN, MESH_ORIGIN].contains(&origin) {
+    if origin == SECURITY_KEY_ORIGIN {
         return Ok(origin);
     }
     let refused = || {
@@ -101,7 +102,11 @@ pub fn passkey(envelope: &[u8], log_id: &str, key: &PublicKey) -> Result<Passkey
     demand(enrolment.surface.may_grant(), "surface", || {
         format!("`{}` may deny but not approve; enrol it on a page of Hermit", enrolment.surface)
     })?;
-    demand(rp_id_of(&enrolment.origin)? == enrolment.rp_id, "passkey_origin", || {
+    let is_for_its_host = match enrolment.origin.as_str() {
+        MESH_ORIGIN => asking_of(&enrolment.rp_id).is_some(),
+        origin => rp_id_of(origin)? == enrolment.rp_id,
+    };
+    demand(is_for_its_host, "passkey_origin", || {
         "this passkey is for another host than its origin".to_owned()
     })?;
     let said =

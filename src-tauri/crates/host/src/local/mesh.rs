@@ -22,7 +22,9 @@ pub(super) struct MeshSeat {
     thread: Mutex<Option<Arc<MeshThread>>>,
     /// Held by whoever changes what is set, or begins what is.
     changes: Mutex<()>,
-    /// Whether work is gone on with here, and the mesh with it.
+    /// Whether this process stays and serves. A command that has the store for its own time speaks to no other machine.
+    is_host: AtomicBool,
+    /// Whether work is gone on with at such a host, and the mesh with it.
     is_begun: AtomicBool,
 }
 
@@ -67,10 +69,16 @@ fn speaks_as(kernel: &Kernel) -> Result<NodeId, wire::Error> {
 }
 
 impl Local {
-    /// Begins the mesh beside the clock, where it is on. What stands in its way is in the log, and stops nothing else.
+    /// This process stays and serves: the mesh runs here, where it is on, from when work is gone on with.
+    pub fn be_host(&self) {
+        self.owned.iter().for_each(|owned| owned.mesh.is_host.store(true, Ordering::SeqCst));
+    }
+
+    /// Begins the mesh beside the clock, where it is on and this is a host. What stands in its way is in the log, and stops nothing else.
     pub(super) fn begin_mesh(&self) {
         let Some(owned) = &self.owned else { return };
-        if owned.drives.is_ending() || owned.mesh.is_begun.swap(true, Ordering::SeqCst) {
+        let is_host = owned.mesh.is_host.load(Ordering::SeqCst);
+        if !is_host || owned.drives.is_ending() || owned.mesh.is_begun.swap(true, Ordering::SeqCst) {
             return;
         }
         // A person who changes it meanwhile may have begun it.
@@ -341,6 +349,26 @@ mod tests {
         assert_eq!(mesh.settings().unwrap().name.as_deref(), Some("laptop"));
         assert!(is_nothing());
         local.close();
+    }
+
+    #[test]
+    fn a_command_that_has_the_store_for_its_own_time_runs_no_mesh_and_a_host_does() {
+        let store = tempfile::tempdir().unwrap();
+        let local = Local::owning(Home::find(Some(store.path())).unwrap(), &Unlock::Environment).unwrap();
+        let on = Config::change(&local.home, |config| {
+            config.mesh.on = true;
+            Ok(())
+        });
+        on.unwrap();
+        let runs = || local.owned().unwrap().mesh.thread().is_some();
+        local.go_on().unwrap();
+        assert!(!runs(), "as in `hermit run`");
+        local.be_host();
+        assert!(!runs(), "it begins with the work");
+        local.go_on().unwrap();
+        assert!(runs(), "as in `hermit serve`");
+        local.close();
+        assert!(!runs());
     }
 
     #[test]

@@ -3,10 +3,13 @@
 
 use super::engine::{Drawn, Engine};
 use super::fault::Fault;
+use super::places::places;
 use super::ways::Ways;
-use crate::mesh_settings::{DIRECT, relay};
+use crate::mesh_settings::DIRECT;
 use mesh::frame::{self, Frame};
-use mesh::pairing::{CODE_FOR_MS, Ended, Introduction, PAIRING_KIND, Pairing, Progress, draw_code};
+use mesh::pairing::{
+    CODE_FOR_MS, Ended, Introduction, PAIRING_KIND, Pairing, Progress, TRIES_MAX, draw_code,
+};
 use mesh::sealed::Sealing as _;
 use mesh::{Command, GroupSecret, NodeId, Peer};
 use model::UnixMs;
@@ -14,18 +17,19 @@ use model::body::KeyPurpose;
 use seal::Digest;
 use socket::At;
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
 use wire::mesh::{Code, PairingState};
 use words::mesh::MeshPairingState;
 
 /// How often what was said is said again, in milliseconds.
 const AGAIN_MS: i64 = 3_000;
-/// How often a machine is dialled again where nobody answered, in milliseconds: each try may take as long.
-const DIAL_MS: i64 = 20_000;
-/// For how long the machine that showed a code still answers once both know each other, in milliseconds.
+/// How often a machine is dialled again where nobody answered, in milliseconds.
+const DIAL_MS: i64 = 5_000;
+/// After how long it is said that nobody answered yet, in milliseconds.
+const UNHEARD_MS: i64 = 30_000;
+const UNHEARD: &str = "Nobody who shows this code has answered yet. Check its first four letters, and that both machines meet at \
+                       the same place.";
+/// For how long the machine that showed a code still answers once it came to an end, in milliseconds.
 const ANSWERS_MS: i64 = 60_000;
-/// Places that a person names for one pairing.
-const PLACES_MAX: usize = 8;
 /// The frame that ends the subscription of a pairing.
 const CLOSE: &[u8] = br#"["CLOSE","hermit-mesh-pairing"]"#;
 
@@ -45,40 +49,31 @@ pub struct Meeting {
     ended: Option<(Peer, Option<GroupSecret>)>,
     state: MeshPairingState,
     with: Option<(NodeId, String)>,
+    /// Who refused it and why.
+    says: Option<String>,
     /// When it is looked at again.
     pub(super) next: UnixMs,
     /// When machines are dialled again where nobody answered.
     dial_at: UnixMs,
+    /// Whether a machine that was dialled did not answer.
+    is_deaf: bool,
 }
 
 /// How a pairing stands that nobody began.
 pub fn no_pairing() -> PairingState {
-    PairingState { state: MeshPairingState::None, code: None, until: None, node: None, name: None }
+    PairingState {
+        state: MeshPairingState::None,
+        code: None,
+        until: None,
+        node: None,
+        name: None,
+        tries_left: None,
+        says: None,
+    }
 }
 
 fn conflict(why: &str, hint: &str) -> wire::Error {
     wire::Error::new(wire::Code::Conflict, why).hint(hint)
-}
-
-/// Where both meet, as a person named it: relays, and addresses of machines.
-fn places(at: &[String]) -> Result<(BTreeSet<String>, Vec<String>), wire::Error> {
-    let usage = |why: String| wire::Error::new(wire::Code::Usage, why);
-    if at.len() > PLACES_MAX {
-        return Err(usage(format!("two machines meet at {PLACES_MAX} places at most")));
-    }
-    let (mut relays, mut machines) = (BTreeSet::new(), Vec::new());
-    for place in at.iter().map(|place| place.trim()).filter(|place| !place.is_empty()) {
-        let bare = place.strip_prefix(DIRECT).unwrap_or(place);
-        if let Ok(address) = bare.parse::<SocketAddr>() {
-            machines.push(address.to_string());
-        } else {
-            let none = |why: String| {
-                usage(format!("{why}; a machine of the same network is reached at `ADDRESS:PORT`"))
-            };
-            relays.insert(relay(place).map_err(none)?);
-        }
-    }
-    Ok((relays, machines))
 }
 
 impl Meeting {
@@ -94,8 +89,10 @@ impl Meeting {
             ended: None,
             state: MeshPairingState::Waiting,
             with: None,
+            says: None,
             next: now,
             dial_at: now,
+            is_deaf: false,
         }
     }
 
@@ -113,10 +110,31 @@ impl Meeting {
         self.is_inviter
     }
 
+    /// What there is to say of it: why it was refused, or that nobody answered yet.
+    fn said(&self, now: UnixMs) -> Option<String> {
+        if !self.is_waiting() || self.is_inviter {
+            return self.says.clone();
+        }
+        if self.pairing.is_answered() {
+            return None;
+        }
+        if self.relays.is_empty() && self.is_deaf {
+            let at: Vec<&str> = self.places.keys().map(String::as_str).collect();
+            let at = at.join(", ");
+            return Some(format!("Nobody who shows a code answers at {at}. It is tried again."));
+        }
+        let is_long = now > self.until.plus_ms(UNHEARD_MS - CODE_FOR_MS);
+        is_long.then(|| UNHEARD.to_owned())
+    }
+
     /// As surfaces show it.
-    pub fn shown(&self) -> PairingState {
+    pub fn shown(&self, now: UnixMs) -> PairingState {
         let waits = self.is_waiting();
+        let is_left = (waits && self.is_inviter) || self.state == MeshPairingState::WrongCode;
+        let left = self.pairing.tries_left();
         PairingState {
+            tries_left: Some(left).filter(|left| is_left && *left < TRIES_MAX),
+            says: self.said(now),
             state: self.state,
             code: self.code.clone().filter(|_| waits),
             until: Some(self.until.0).filter(|_| waits),
@@ -248,7 +266,8 @@ impl<W: Ways> Engine<W> {
 
     /// How the pairing stands that was begun last.
     pub fn pairing(&self) -> PairingState {
-        self.meeting.as_ref().map_or_else(no_pairing, Meeting::shown)
+        let now = self.now();
+        self.meeting.as_ref().map_or_else(no_pairing, |meeting| meeting.shown(now))
     }
 
     /// Does what is due of a pairing.
@@ -297,12 +316,15 @@ impl<W: Ways> Engine<W> {
         for (place, guest) in &mut meeting.places {
             let said = meeting.pairing.subscription();
             // What says nothing of a pairing is not heard there; it shows whether the socket stands.
-            if guest.is_some_and(|guest| self.parts.ways.write_guest(guest, said)) || !may_dial {
+            if guest.is_some_and(|guest| self.parts.ways.write_guest(guest, said)) {
                 continue;
             }
-            meeting.dial_at = now.plus_ms(DIAL_MS);
-            let dialled = self.parts.ways.dial_guest(place);
-            *guest = dialled.inspect_err(|why| tracing::info!(%why, "nobody answers who shows a code")).ok();
+            meeting.is_deaf |= guest.take().is_some();
+            if may_dial {
+                meeting.dial_at = now.plus_ms(DIAL_MS);
+                let dialled = self.parts.ways.dial_guest(place);
+                *guest = dialled.inspect_err(|why| tracing::info!(%why, "no machine is dialled")).ok();
+            }
         }
     }
 
@@ -321,21 +343,30 @@ impl<W: Ways> Engine<W> {
     /// What a pairing says, and what came of it.
     fn went(&mut self, progress: Progress, guest: Option<u64>) {
         let Some(meeting) = &mut self.meeting else { return };
+        let mut write = progress.write;
         match progress.ended {
             Some(Ended::Paired { peer, group }) if meeting.is_waiting() => {
                 meeting.ended = Some((peer, group));
             }
             Some(Ended::WrongCode) => self.end(MeshPairingState::WrongCode),
             Some(Ended::Expired) => self.end(MeshPairingState::Expired),
+            Some(Ended::Refused(why)) => self.is_refused(&why),
+            Some(Ended::Silent) => self.refuse(
+                "Somebody answered three times and then said nothing more. Show a new code, and type that."
+                    .to_owned(),
+            ),
             Some(Ended::Paired { .. }) | None => {}
         }
-        self.keep_pairing();
+        if let Some(refusal) = self.keep_pairing() {
+            // Whoever is refused is told nothing else.
+            write = vec![refusal];
+        }
         let Some(meeting) = &self.meeting else { return };
         // What is not on record is not said.
-        if meeting.ended.is_some() || meeting.state == MeshPairingState::None {
+        if meeting.ended.is_some() {
             return;
         }
-        for frame in progress.write {
+        for frame in write {
             if let Some(guest) = guest {
                 self.parts.ways.write_guest(guest, frame);
                 continue;
@@ -357,26 +388,55 @@ impl<W: Ways> Engine<W> {
             return;
         }
         meeting.state = state;
-        let answers = state == MeshPairingState::Paired && meeting.is_inviter;
+        let answers = state != MeshPairingState::Expired && meeting.is_inviter;
         meeting.until = if answers { now.plus_ms(ANSWERS_MS) } else { now.plus_ms(-1) };
         meeting.next = if answers { meeting.until } else { now };
     }
 
-    /// Has on record what a pairing came to. What fails is tried again as long as the code counts.
-    fn keep_pairing(&mut self) {
-        let Some(meeting) = &self.meeting else { return };
-        let Some((peer, given)) = meeting.ended.clone() else { return };
+    /// It came to nothing, since one of both refuses it.
+    fn refuse(&mut self, says: String) {
+        if let Some(meeting) = &mut self.meeting {
+            (meeting.says, meeting.ended) = (Some(says), None);
+        }
+        self.end(MeshPairingState::Refused);
+    }
+
+    /// The other machine says that it does not pair. Where this one has it on record by then, it says that too.
+    fn is_refused(&mut self, why: &str) {
+        let Some(meeting) = &mut self.meeting else { return };
+        match meeting.state {
+            MeshPairingState::Paired => {
+                let name = meeting.with.as_ref().map_or("The other machine", |(_, name)| name.as_str());
+                let says = format!(
+                    "{name} refused it: {why}. This machine lists it as paired, but it will not answer. Withdraw it here, or \
+                     fix that and pair both again."
+                );
+                (meeting.says, meeting.state) = (Some(says), MeshPairingState::Refused);
+            }
+            MeshPairingState::Waiting => {
+                self.refuse(format!("The machine that shows the code refused it: {why}."));
+            }
+            // By two relays it comes twice.
+            _ => {}
+        }
+    }
+
+    /// Has on record what a pairing came to; the frame by which the other machine is told that this one refuses it. What fails
+    /// is tried again as long as the code counts.
+    fn keep_pairing(&mut self) -> Option<Vec<u8>> {
+        let (peer, given) = self.meeting.as_ref()?.ended.clone()?;
         if let Err(error) = self.ready() {
             tracing::warn!(%error, "a pairing is not on record; it is tried again");
-            return;
+            return None;
         }
-        let Some(meeting) = &self.meeting else { return };
+        let meeting = self.meeting.as_ref()?;
         let is_first = self.node.as_ref().is_some_and(|node| node.own_group().is_none());
         // The group that was told is this machine's from now on, where it had none.
         let group = if meeting.is_inviter { meeting.group.clone().filter(|_| is_first) } else { given };
         let with = (peer.node, peer.name.clone());
         let kept = self.say(vec![Command::Pair { peer, group }], None, true);
-        let Some(meeting) = &mut self.meeting else { return };
+        let (now, mut chance) = (self.now(), self.chance());
+        let meeting = self.meeting.as_mut()?;
         match kept {
             Ok(()) => {
                 (meeting.ended, meeting.with) = (None, Some(with));
@@ -385,11 +445,20 @@ impl<W: Ways> Engine<W> {
             }
             Err(Fault::Node(error)) => {
                 tracing::warn!(%error, "a pairing is refused here");
-                meeting.ended = None;
-                self.end(MeshPairingState::None);
+                // It is read at both machines.
+                let why = match error {
+                    mesh::Error::TooLarge => "it has as many machines as it may have",
+                    _ => "a key that was withdrawn is not paired again, and no machine is paired with itself",
+                };
+                let told = meeting.pairing.refuse(why, now, &mut chance);
+                let says = format!("This machine refused {}: {why}.", with.1);
+                meeting.with = Some(with);
+                self.refuse(says);
+                return told;
             }
             Err(error) => tracing::warn!(%error, "a pairing is not on record; it is tried again"),
         }
+        None
     }
 }
 
@@ -399,22 +468,4 @@ fn leave<W: Ways>(ways: &W, relays: BTreeSet<String>, places: BTreeMap<String, O
         ways.write(&At::Relay(url), CLOSE.to_vec());
     }
     places.into_values().flatten().for_each(|guest| ways.hang_up_guest(guest));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_are_relays_and_addresses_and_nothing_else() {
-        let named = |at: &[&str]| places(&at.iter().map(|place| (*place).to_owned()).collect::<Vec<_>>());
-        let (relays, machines) =
-            named(&["wss://relay.example/", " 192.168.1.5:7447 ", "", "hermit://[::1]:7"]).unwrap();
-        assert_eq!(Vec::from_iter(relays), ["wss://relay.example"]);
-        assert_eq!(machines, ["192.168.1.5:7447", "[::1]:7"]);
-        for place in ["laptop:7447", "https://relay.example", "192.168.1.5"] {
-            assert!(named(&[place]).is_err(), "{place}");
-        }
-        assert!(named(&["wss://relay.example"; PLACES_MAX + 1]).is_err());
-    }
 }

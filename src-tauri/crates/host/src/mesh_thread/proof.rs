@@ -36,11 +36,11 @@ impl Proves for NodeProof {
         direct::challenge(&mut Drawn(Arc::clone(&self.entropy)))
     }
 
-    fn answer(&self, challenge: &str) -> Option<Vec<u8>> {
-        direct::answer(&*self.sealing()?, challenge, self.clock.now())
+    fn answer(&self, challenge: &str, place: &str) -> Option<Vec<u8>> {
+        direct::answer(&*self.sealing()?, challenge, place, self.clock.now())
     }
 
-    fn check(&self, challenge: &str, frame: &[u8]) -> Option<String> {
-        direct::check(challenge, frame, self.clock.now()).map(|node| node.to_string())
+    fn check(&self, challenge: &str, place: &str, frame: &[u8]) -> Option<String> {
+        direct::check(challenge, place, frame, self.clock.now()).map(|node| node.to_string())
     }
 }

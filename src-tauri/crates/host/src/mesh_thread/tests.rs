@@ -245,7 +245,7 @@ fn a_code_pairs_two_machines_and_a_goal_of_one_is_worked_on_at_the_other() {
 }
 
 #[test]
-fn three_wrong_codes_end_a_pairing_and_ten_minutes_do() {
+fn a_slip_costs_one_try_three_end_a_pairing_and_ten_minutes_do() {
     let net = Net::default();
     let (mut one, mut other) = (Machine::new(&net, 1, &[RELAY]), Machine::new(&net, 2, &[RELAY]));
     let code = one.engine().invite().unwrap().code;
@@ -254,12 +254,21 @@ fn three_wrong_codes_end_a_pairing_and_ten_minutes_do() {
     let mut typed = code.clone();
     typed.pop();
     typed.push(wrong);
-    other.engine().join(&typed, &[]).unwrap();
+    for (left, shows) in
+        [(2, MeshPairingState::Waiting), (1, MeshPairingState::Waiting), (0, MeshPairingState::WrongCode)]
+    {
+        other.engine().join(&typed, &[]).unwrap();
+        go_on([&mut one, &mut other]);
+        assert_eq!((state(&mut one), state(&mut other)), (shows, MeshPairingState::WrongCode), "{left}");
+        let told = [one.engine().pairing().tries_left, other.engine().pairing().tries_left];
+        assert_eq!(told, [Some(left), Some(left)]);
+    }
+    other.engine().join(&code, &[]).unwrap();
     go_on([&mut one, &mut other]);
-    assert_eq!(
-        (state(&mut one), state(&mut other)),
-        (MeshPairingState::WrongCode, MeshPairingState::WrongCode)
-    );
+    assert_eq!(state(&mut other), MeshPairingState::Waiting, "it counts no more, typed right or not");
+    other.world.clock.advance(31_000);
+    other.turns();
+    assert!(other.engine().pairing().says.is_some_and(|says| says.contains("Nobody")));
     assert!(one.kernel().mesh_registry().state().unwrap().peers().next().is_none());
     let late = one.engine().invite().unwrap().code;
     assert_eq!(state(&mut one), MeshPairingState::Waiting);
@@ -269,6 +278,27 @@ fn three_wrong_codes_end_a_pairing_and_ten_minutes_do() {
     other.engine().join(&late, &[]).unwrap();
     go_on([&mut one, &mut other]);
     assert_eq!(state(&mut other), MeshPairingState::Waiting);
+}
+
+#[test]
+fn a_pairing_that_is_refused_says_at_both_who_refused_it_and_why_until_the_next_one() {
+    let net = Net::default();
+    let (mut one, mut other) = paired(&net);
+    let of_other = other.id();
+    one.engine().say(vec![Command::Withdraw(of_other)], None, true).unwrap();
+    let code = one.engine().invite().unwrap().code;
+    other.engine().join(&code, &[]).unwrap();
+    go_on([&mut one, &mut other]);
+    let (here, there) = (one.engine().pairing(), other.engine().pairing());
+    assert_eq!((here.state, there.state), (MeshPairingState::Refused, MeshPairingState::Refused));
+    let (here, there) = (here.says.unwrap(), there.says.unwrap());
+    assert!(here.contains("This machine refused machine 2") && here.contains("withdrawn"), "{here}");
+    assert!(there.contains("machine that shows the code refused") && there.contains("withdrawn"), "{there}");
+    one.world.clock.advance(3_600_000);
+    one.turns();
+    assert_eq!(one.engine().pairing().says, Some(here), "an hour later, too");
+    one.engine().invite().unwrap();
+    assert_eq!((state(&mut one), one.engine().pairing().says), (MeshPairingState::Waiting, None));
 }
 
 #[test]

@@ -21,7 +21,8 @@ pub fn made_of(key: &PublicKey, credential_id: &[u8], rp_id: &str) -> Vec<u8> {
     said
 }
 
-/// A payload with the key's signature on its digest, as a passkey's: `counter` is higher than any that the key told before.
+/// A payload with the key's signature on its digest, as a passkey's at an origin and for a host: `counter` is higher than any that the
+/// key told before.
 ///
 /// # Errors
 /// Whatever the signer says, such as that the key is locked.
@@ -29,10 +30,10 @@ pub fn signed_by(
     key: &dyn Signer,
     (payload_type, payload): (&str, Vec<u8>),
     (credential_id, counter): (Vec<u8>, u32),
-    origin: &str,
+    (origin, rp_id): (&str, &str),
 ) -> Result<Signed, Error> {
     let client_data_json = client_data_json("webauthn.get", Digest::of(&payload).as_bytes(), origin);
-    let authenticator_data = head(origin, PRESENT | VERIFIED, counter).to_vec();
+    let authenticator_data = head(rp_id, PRESENT | VERIFIED, counter).to_vec();
     let message =
         [authenticator_data.as_slice(), Digest::of(&client_data_json).as_bytes().as_slice()].concat();
     let signature = key.sign(&message)?.0.to_vec();
@@ -59,15 +60,17 @@ mod tests {
 
     #[test]
     fn what_is_written_for_an_own_key_reads_as_what_an_authenticator_says() {
-        let (signer, origin) = (SeedSigner::from_seed([5; 32]), "hermit:mesh");
+        let (signer, origin, rp_id) = (SeedSigner::from_seed([5; 32]), "hermit:mesh", "hermit:mesh/01");
         let id = vec![7; 64];
-        let made = credential_of(&made_of(&signer.public(), &id, origin), origin).unwrap();
+        let made = credential_of(&made_of(&signer.public(), &id, rp_id), rp_id).unwrap();
         assert_eq!((&made.credential_id, made.key), (&id, PasskeyKey::ed25519(signer.public())));
         assert_eq!((made.said.counter, made.said.is_backup_eligible), (0, false));
-        let signed = signed_by(&signer, ("text", b"yes".to_vec()), (id.clone(), 9), origin).unwrap();
+        let signed = signed_by(&signer, ("text", b"yes".to_vec()), (id.clone(), 9), (origin, rp_id)).unwrap();
         let signed = Signed::parse(&signed.to_bytes().unwrap()).unwrap();
-        let enrolled = Enrolled { credential_id: &id, key: &made.key, rp_id: origin, origin };
+        let enrolled = Enrolled { credential_id: &id, key: &made.key, rp_id, origin };
         assert_eq!(signed.verify(&enrolled).unwrap().counter, 9);
+        let for_another = Enrolled { rp_id: "hermit:mesh/02", ..enrolled };
+        assert!(signed.verify(&for_another).is_err(), "a yes for one host is none for another");
         let other = Signed { payload: b"no".to_vec(), ..signed };
         assert_eq!(other.verify(&enrolled).unwrap_err().code, "passkey_challenge");
     }

@@ -101,6 +101,8 @@ params! {
         allow: bool,
         /// What was shown: another packet is not answered.
         packet_sha256: Option<String>,
+        /// The word that the question names, where a yes needs it.
+        word: Option<String>,
         /// What the approval key of this machine signed for it, base64.
         signed: Option<String>,
     }
@@ -160,6 +162,10 @@ answers! {
         until: Option<i64>,
         node: Option<String>,
         name: Option<String>,
+        /// How often the code may be typed wrong still, where it was.
+        tries_left: Option<u32>,
+        /// Who refused it and why, or what is waited for.
+        says: Option<String>,
     }
     /// Machines.
     NodeList { nodes: Vec<Node> }
@@ -241,6 +247,8 @@ answers! {
         packet_sha256: String,
         title: Text,
         lines: Vec<Text>,
+        /// The word that a person types for a yes: the risk, where it is high or critical.
+        word: Option<String>,
         /// What an answer needs beside the packet, base64 of its canonical JSON.
         to_sign: String,
     }

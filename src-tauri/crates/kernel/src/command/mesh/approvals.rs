@@ -4,7 +4,7 @@
 //! The approval key of another machine is enrolled as a passkey is, and says yes as one does; so whatever ends a passkey ends it, and
 //! what is checked of a passkey is checked of it. A yes allows nothing that a yes here would not.
 
-use super::MeshDone;
+use super::{MeshDone, not_joined};
 use crate::Error;
 use crate::command::approve::Answered;
 use crate::command::passkeys::at_machine;
@@ -14,7 +14,7 @@ use crate::passkey_registry::PasskeyRecord;
 use crate::query::{all, view};
 use crate::store::StoreState;
 use governance::Refusal;
-use governance::approval::{machine_enrolment, machine_of, passkey, sign_at_machine};
+use governance::approval::{host_of_asking, machine_enrolment, machine_of, passkey, sign_at_machine};
 use mesh::port::Discount;
 use mesh::{
     CLOCK_DIFFERENCE_MS, Card, Command, Decision, Delivered, Fact, NodeId, PACKET_BYTES_MAX, SignedDecision,
@@ -29,7 +29,7 @@ use model::{ApprovalId, Digest, PrincipalId, UnixMs};
 use seal::webauthn::{PasskeyKey, Signed, base64url};
 use seal::{PublicKey, Signer};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Questions of this machine that are open at the same time.
 const ASKED_MAX: usize = 200;
@@ -82,7 +82,7 @@ impl MeshQuestion {
 
     fn yes(&self, packet: &[u8], now: UnixMs, key: &dyn Signer) -> Result<Vec<u8>, Error> {
         let person: PrincipalId = self.card.person.parse()?;
-        let counted = (self.asked.0, self.counter);
+        let counted = (self.asked.0, self.from.0, self.counter);
         Ok(sign_at_machine(packet, (person, self.decided_at(now)), counted, key)?)
     }
 
@@ -125,9 +125,10 @@ pub fn enrolment(
     node: NodeId,
     (surface, now): (Surface, UnixMs),
 ) -> Result<PasskeyEnrolment, Error> {
+    let asking = store.mesh.node().ok_or_else(not_joined)?;
     let key = shown_key(store.mesh.state(), node)?;
     let person = store.principal(PrincipalType::User)?;
-    Ok(machine_enrolment((node.0, &key), log_id, (person, surface), now))
+    Ok(machine_enrolment((node.0, &key), (log_id, asking.0), (person, surface), now))
 }
 
 /// The approval key that a machine showed when it was paired.
@@ -307,10 +308,22 @@ impl Kernel {
 
     /// A machine that was withdrawn says yes no more, nor does the key of one that was paired again with another; that is on record.
     fn end_approvers(&self, state: &State) -> Result<(), Error> {
-        let approvers = approvers(&lock(&self.store));
+        let (approvers, of_before) = {
+            let store = lock(&self.store);
+            let host = store.mesh.node().map(|asking| host_of_asking(asking.0));
+            let is_other = |passkey: &Digest| {
+                store.passkeys.get(*passkey).map(|one| one.rp_id.as_str()) != host.as_deref()
+            };
+            let approvers = approvers(&store);
+            let of_before: BTreeSet<Digest> = approvers.values().copied().filter(is_other).collect();
+            (approvers, of_before)
+        };
         for (node, passkey) in approvers {
             let shown = shown_key(Some(state), node).map(|key| key.keyid());
             let why = match (state.is_peer(node), shown) {
+                (true, Ok(shown)) if shown == passkey && of_before.contains(&passkey) => {
+                    "this machine has another key in the mesh than the one that asked then"
+                }
                 (true, Ok(shown)) if shown == passkey => continue,
                 (true, _) => "its machine has another approval key",
                 (false, _) => "its machine was withdrawn from the mesh",
@@ -356,7 +369,9 @@ impl Kernel {
         let envelope = envelope.ok_or_else(unsigned)?;
         let (_, own) = self.approval_key()?;
         let signed = passkey(envelope, self.reader.log_id(), &own)?.enrolment;
+        let asking = registry.node().ok_or_else(not_joined)?;
         let is_it = signed.origin == MESH_ORIGIN
+            && signed.rp_id == host_of_asking(asking.0)
             && signed.public_key == PasskeyKey::ed25519(key).to_base64()
             && machine_of(&signed.credential_id) == Some(node.0);
         if !is_it {
