@@ -27,6 +27,8 @@ pub enum Frame {
     },
     /// Anything else that is said for a person: a notice, or a closed subscription.
     Said(String),
+    /// A relay asks who is there, and what is to be signed (NIP-42).
+    Asks(String),
     /// A frame that changes nothing.
     Nothing,
 }
@@ -55,7 +57,8 @@ pub fn read(bytes: &[u8]) -> Option<Frame> {
         }
         "NOTICE" => Some(Frame::Said(shown(text(1)?))),
         "CLOSED" => Some(Frame::Said(shown(text(2).unwrap_or_default()))),
-        "EOSE" | "AUTH" | "REQ" | "CLOSE" => Some(Frame::Nothing),
+        "AUTH" => Some(text(1).map_or(Frame::Nothing, |challenge| Frame::Asks(challenge.to_owned()))),
+        "EOSE" | "REQ" | "CLOSE" => Some(Frame::Nothing),
         _ => None,
     }
 }
@@ -77,6 +80,11 @@ fn shown(text: &str) -> String {
 /// The frame in which an event is written.
 pub fn event(event: &WireEvent) -> Vec<u8> {
     serde_json::to_vec(&("EVENT", event)).unwrap_or_default()
+}
+
+/// The frame that tells a relay who is there.
+pub fn proof(event: &WireEvent) -> Vec<u8> {
+    serde_json::to_vec(&("AUTH", event)).unwrap_or_default()
 }
 
 /// The frame that subscribes to all that is for a node and its groups, from a time in seconds on.

@@ -17,6 +17,7 @@
 //! 7. No decision counts that a key made which is not registered, or was withdrawn before the decision came in.
 //! 8. Secrets stand in no fact.
 //! 9. A cosignature is asked for only where a log is shown to have grown from the head that was seen of it before.
+//! 10. A relay that asks is told who this node is only where the node reads, once for each challenge and a few times in all.
 //!
 //! Start reading at [`port`], then [`state`], then [`Node`].
 
@@ -24,6 +25,7 @@
 
 mod approvals;
 mod asked;
+mod auth;
 pub mod carry;
 mod chain;
 mod code;
@@ -41,6 +43,7 @@ mod owners;
 pub mod pairing;
 mod peers;
 pub mod port;
+pub mod published;
 mod schedules;
 pub mod sealed;
 mod shown;

@@ -1,5 +1,6 @@
 //! A node: what happened goes in, what is to be done comes out.
 
+use crate::auth::AskedWho;
 use crate::frame::{self, Frame};
 use crate::peers::Seen;
 use crate::port::{Command, Delivered, Fact, Input, Step, Telling, Way};
@@ -73,6 +74,8 @@ pub struct Node<S> {
     pub(crate) news: bool,
     pub(crate) mended: BTreeMap<NodeId, UnixMs>,
     unreadable: BTreeMap<Way, u64>,
+    /// What relays asked of who is there, while their connections stand.
+    pub(crate) asked: BTreeMap<Way, AskedWho>,
     pub(crate) own: Option<(Capabilities, u8, Vec<String>)>,
     pub(crate) told_at: Option<UnixMs>,
 }
@@ -105,6 +108,7 @@ impl<S: Sealing> Node<S> {
             news: false,
             mended: BTreeMap::new(),
             unreadable: BTreeMap::new(),
+            asked: BTreeMap::new(),
             own: None,
             told_at: None,
         }
@@ -135,6 +139,7 @@ impl<S: Sealing> Node<S> {
             }
             Input::Down(way) => {
                 self.ways.remove(&way);
+                self.asked.remove(&way);
             }
             Input::Said(command) => {
                 self.said(command, chance)?;
@@ -207,14 +212,21 @@ impl<S: Sealing> Node<S> {
                     self.step.write.push((way.clone(), frame::came(event.id)));
                 }
             }
-            Some(Frame::Ok { id, accepted, why }) => self.told(way, id, accepted, why),
+            Some(Frame::Ok { id, accepted, why }) => {
+                if !(self.told_who(way, id, accepted) && accepted) {
+                    self.told(way, id, accepted, why);
+                } else {
+                    self.write_letters(chance);
+                }
+            }
+            Some(Frame::Asks(challenge)) => self.asked_who(way, challenge),
             Some(Frame::Said(why)) => self.step.tell.push(Telling::Refused { way: way.clone(), why }),
             Some(Frame::Nothing) => {}
             None => self.unread(way),
         }
     }
 
-    fn unread(&mut self, way: &Way) {
+    pub(crate) fn unread(&mut self, way: &Way) {
         *self.unreadable.entry(way.clone()).or_default() += 1;
     }
 
@@ -265,10 +277,20 @@ impl<S: Sealing> Node<S> {
     }
 
     fn up(&mut self, way: Way) {
+        self.asked.remove(&way);
         self.ways.insert(way.clone());
-        if self.reads_at(&way) {
+        self.begin_at(&way);
+    }
+
+    pub(crate) fn is_up(&self, way: &Way) -> bool {
+        self.ways.contains(way)
+    }
+
+    /// Begins where nothing was said that counts.
+    pub(crate) fn begin_at(&mut self, way: &Way) {
+        if self.reads_at(way) {
             let frame = self.subscription();
-            self.step.write.push((way, frame));
+            self.step.write.push((way.clone(), frame));
         }
         self.told_at = None;
         // What was written before may be lost; what waits is written anew.
@@ -276,7 +298,7 @@ impl<S: Sealing> Node<S> {
     }
 
     /// At its own relays, and from nodes directly. At the relays of others a node only writes.
-    fn reads_at(&self, way: &Way) -> bool {
+    pub(crate) fn reads_at(&self, way: &Way) -> bool {
         match (way, &self.own) {
             (Way::Relay(url), Some((_, _, relays))) => relays.contains(url),
             (Way::Relay(_), None) | (Way::Carried, _) => false,
@@ -368,6 +390,7 @@ impl<S: Sealing> Node<S> {
                 let moves = self.own.as_ref().is_none_or(|(_, _, before)| *before != relays);
                 self.own = Some((can, load, relays));
                 if moves {
+                    self.tell_who_asked();
                     self.subscribe();
                 }
                 self.announce(chance);

@@ -4,11 +4,13 @@
 #![allow(missing_docs, reason = "helpers of tests are read where they are used")]
 
 mod asking;
+mod auth;
 mod direct;
 mod fake;
 mod heads;
 mod nodes;
 mod pairing;
+mod published;
 mod put_back;
 mod sealed;
 mod simulation;

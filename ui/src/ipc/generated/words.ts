@@ -1975,5 +1975,6 @@ export const TOOL = [
   "guest",
   "message",
   "anchor",
+  "publish",
 ] as const;
 export type Tool = (typeof TOOL)[number];

@@ -178,6 +178,10 @@ Examples:
         /// Where it listens; any free port of this machine alone unless you say so.
         #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
         listen: String,
+        /// Takes and gives nothing before whoever connects has proven a key (NIP-42). Your machines do so by themselves where you have
+        /// named this relay to them.
+        #[arg(long)]
+        auth: bool,
     },
 }
 

@@ -78,7 +78,7 @@ pub fn mesh(context: &Context, verb: MeshVerb) -> Came {
             let import = Import { path: absolute(&file)? };
             changed(context, |session| session.call(&import), read)
         }
-        MeshVerb::Relay { listen } => mesh_relay::relay(context, &listen),
+        MeshVerb::Relay { listen, auth } => mesh_relay::relay(context, &listen, auth),
     }
 }
 
