@@ -1,6 +1,7 @@
 //! Frames of NIP-01, as far as the mesh speaks it with a relay or with a node directly.
 
 use crate::NodeId;
+use crate::public::PUBLIC_TAG;
 use crate::sealed::{PRESENCE_KIND, WRAP_KIND, WireEvent};
 use serde_json::Value;
 
@@ -89,8 +90,17 @@ pub fn proof(event: &WireEvent) -> Vec<u8> {
 
 /// The frame that subscribes to all that is for a node and its groups, from a time in seconds on.
 pub fn subscribe(receivers: &[NodeId], since: i64) -> Vec<u8> {
+    subscribe_to(receivers, since, &[])
+}
+
+/// The same, and to what these nodes tell everybody.
+pub fn subscribe_to(receivers: &[NodeId], since: i64, public: &[NodeId]) -> Vec<u8> {
     let filter = serde_json::json!({ "kinds": [WRAP_KIND, PRESENCE_KIND], "#p": receivers, "since": since });
-    serde_json::to_vec(&("REQ", SUBSCRIPTION, filter)).unwrap_or_default()
+    if public.is_empty() {
+        return serde_json::to_vec(&("REQ", SUBSCRIPTION, filter)).unwrap_or_default();
+    }
+    let open = serde_json::json!({ "kinds": [PRESENCE_KIND], "authors": public, "#d": [PUBLIC_TAG], "since": since });
+    serde_json::to_vec(&("REQ", SUBSCRIPTION, filter, open)).unwrap_or_default()
 }
 
 /// The frame that tells whoever wrote an event directly that it came.

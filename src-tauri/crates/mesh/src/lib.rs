@@ -43,6 +43,7 @@ mod owners;
 pub mod pairing;
 mod peers;
 pub mod port;
+pub mod public;
 pub mod published;
 mod schedules;
 pub mod sealed;

@@ -4,6 +4,7 @@ use crate::auth::AskedWho;
 use crate::frame::{self, Frame};
 use crate::peers::Seen;
 use crate::port::{Command, Delivered, Fact, Input, Step, Telling, Way};
+use crate::public::{self, Publicity};
 use crate::sealed::{MOVED_SECS, PRESENCE_KIND, Sealing, WRAP_KIND, WireEvent};
 use crate::state::State;
 use crate::{Capabilities, Chance, Error, Letter, NodeId, RELAYS_MAX, carry};
@@ -76,6 +77,7 @@ pub struct Node<S> {
     unreadable: BTreeMap<Way, u64>,
     /// What relays asked of who is there, while their connections stand.
     pub(crate) asked: BTreeMap<Way, AskedWho>,
+    pub(crate) publicity: Publicity,
     pub(crate) own: Option<(Capabilities, u8, Vec<String>)>,
     pub(crate) told_at: Option<UnixMs>,
 }
@@ -109,6 +111,7 @@ impl<S: Sealing> Node<S> {
             mended: BTreeMap::new(),
             unreadable: BTreeMap::new(),
             asked: BTreeMap::new(),
+            publicity: Publicity::default(),
             own: None,
             told_at: None,
         }
@@ -249,6 +252,12 @@ impl<S: Sealing> Node<S> {
         if !event.is_bounded() || self.came.known.contains(&event.id) {
             return;
         }
+        if public::is_named(event) {
+            if event.pubkey != self.state.me {
+                self.take_public(way, event);
+            }
+            return;
+        }
         let unsealed = match event.kind {
             WRAP_KIND => self.sealing.open(event),
             PRESENCE_KIND if event.pubkey == self.state.me => return,
@@ -292,7 +301,7 @@ impl<S: Sealing> Node<S> {
             let frame = self.subscription();
             self.step.write.push((way.clone(), frame));
         }
-        self.told_at = None;
+        (self.told_at, self.publicity.told_at) = (None, None);
         // What was written before may be lost; what waits is written anew.
         self.retries.clear();
     }
@@ -304,6 +313,11 @@ impl<S: Sealing> Node<S> {
             (Way::Relay(_), None) | (Way::Carried, _) => false,
             (Way::Direct(_), _) => true,
         }
+    }
+
+    /// Relays at which this node reads, as far as they are connected.
+    pub(crate) fn own_relays_up(&self) -> impl Iterator<Item = &Way> {
+        self.ways.iter().filter(move |way| matches!(way, Way::Relay(_)) && self.reads_at(way))
     }
 
     pub(crate) fn subscribe(&mut self) {
@@ -318,17 +332,20 @@ impl<S: Sealing> Node<S> {
         own.chain(self.state.peers().flat_map(|peer| &peer.relays)).cloned().collect()
     }
 
-    fn subscription(&self) -> Vec<u8> {
+    fn subscription(&mut self) -> Vec<u8> {
         // Older groups too: whoever missed the newest still speaks to one, and is given it then.
         let receivers: Vec<NodeId> =
             std::iter::once(self.state.me).chain(self.sealing.groups().into_iter().rev()).collect();
-        frame::subscribe(&receivers, self.now.0 / 1000 - i64::from(MOVED_SECS) - REACH_SECS)
+        let public = self.ask_of();
+        frame::subscribe_to(&receivers, self.now.0 / 1000 - i64::from(MOVED_SECS) - REACH_SECS, &public)
     }
 
     fn tick(&mut self, chance: &mut dyn Chance) {
         if self.tells_at() <= self.now {
             self.announce(chance);
         }
+        self.tell_everybody();
+        self.ask_of_new();
         self.take_over(chance);
         self.keep_group_closed(chance);
         self.tell_untold(chance);
@@ -376,7 +393,8 @@ impl<S: Sealing> Node<S> {
         let letters = goes.map(|(_, (at, _))| (*at).max(self.now)).min();
         let owed = (self.unwritten || !self.owed.is_empty()).then_some(self.now);
         let untold = (!self.state.untold.is_empty()).then(|| self.tells_untold_at().max(self.now));
-        [told, letters, owed, untold].into_iter().flatten().min()
+        let public = self.tells_everybody_at();
+        [told, letters, owed, untold, public].into_iter().flatten().min()
     }
 
     fn said(&mut self, command: Command, chance: &mut dyn Chance) -> Result<(), Error> {
@@ -394,6 +412,10 @@ impl<S: Sealing> Node<S> {
                     self.subscribe();
                 }
                 self.announce(chance);
+                Ok(())
+            }
+            Command::Public { is_on } => {
+                self.publicise(is_on);
                 Ok(())
             }
             Command::Own { .. } | Command::HandOver { .. } | Command::Take { .. } | Command::Route { .. } => {

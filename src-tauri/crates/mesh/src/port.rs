@@ -79,6 +79,11 @@ pub enum Command {
         /// Where it reads.
         relays: Vec<String>,
     },
+    /// Whether everybody may see that this node is here ([`crate::public`]).
+    Public {
+        /// Whether they may.
+        is_on: bool,
+    },
     /// A conversation begins here.
     Own {
         /// The conversation.

@@ -10,6 +10,7 @@ mod fake;
 mod heads;
 mod nodes;
 mod pairing;
+mod public;
 mod published;
 mod put_back;
 mod sealed;

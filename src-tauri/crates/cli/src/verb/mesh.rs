@@ -90,6 +90,7 @@ fn on(context: &Context, args: MeshOn) -> Came {
         listen: args.listen,
         folders: some(args.folders).map(|named| folders(&named)).transpose()?,
         model: args.model,
+        public: args.public,
         leave: false,
         signed: None,
     };

@@ -44,8 +44,22 @@ impl<W: Ways> Engine<W> {
         }
     }
 
+    /// Has the node tell everybody that it is here, or no more, as its person set it.
+    fn publicise(&mut self) {
+        let is_on = self.parts.settings.public;
+        let is_said = self.node.is_some() && self.is_public != is_on;
+        if is_said && self.say(vec![Command::Public { is_on }], None, false).is_ok() {
+            self.is_public = is_on;
+        }
+    }
+
     /// Tells the group what this machine can do, where that is another than before.
     pub(super) fn tell(&mut self) {
+        self.tell_group();
+        self.publicise();
+    }
+
+    fn tell_group(&mut self) {
         let settings = &self.parts.settings;
         let tools = self.parts.kernel.tool_registry().0.into_iter();
         let tools = tools.filter(|(_, server)| server.disabled.is_none() && server.latest().is_some());
@@ -179,6 +193,7 @@ impl<W: Ways> Engine<W> {
             let presence = api::Presence { until: told.until, can: told.can.clone(), load: told.load };
             live.here.insert(node, presence);
         }
+        live.public = self.node.iter().flat_map(|node| node.public()).collect();
         live
     }
 }
