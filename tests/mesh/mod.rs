@@ -5,6 +5,7 @@ mod asking;
 mod hostile;
 mod independent;
 mod machines;
+mod public;
 mod published;
 mod reach;
 mod work;

@@ -414,8 +414,8 @@ impl<S: Sealing> Node<S> {
                 self.announce(chance);
                 Ok(())
             }
-            Command::Public { is_on } => {
-                self.publicise(is_on);
+            Command::Public { is_on, head } => {
+                self.publicise(is_on, head);
                 Ok(())
             }
             Command::Own { .. } | Command::HandOver { .. } | Command::Take { .. } | Command::Route { .. } => {

@@ -83,6 +83,8 @@ pub enum Command {
     Public {
         /// Whether they may.
         is_on: bool,
+        /// The newest signed head of its log, which they see as well.
+        head: Option<String>,
     },
     /// A conversation begins here.
     Own {

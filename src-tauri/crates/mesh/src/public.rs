@@ -1,7 +1,7 @@
 //! That this machine is here, told to everybody who reads a public topic (HV-3.7-1). Off until its person turns it on.
 //!
-//! It is a signed event under the node's key with numbers alone: what has a name (tools, models, folders, relays, the machine) is for
-//! its own group. It goes to relays that its person set, expires by itself, and is taken back when it is turned off. Of others that of
+//! It is a signed event under the node's key with numbers and the newest signed head of its log: what has a name (tools, models,
+//! folders, relays, the machine) is for its own group. It goes to relays that its person set, expires by itself, and is taken back when it is turned off. Of others that of
 //! paired machines is read, so that their person sees which of them everybody sees.
 
 use crate::node::{Node, text};
@@ -17,13 +17,16 @@ use std::collections::BTreeMap;
 pub const TOPIC: &str = "hermit-presence";
 /// The `d` tag.
 pub const PUBLIC_TAG: &str = "hermit-public-presence/1";
-/// How often it is told, in milliseconds, and for how long it counts.
+/// How often it is told, in milliseconds.
 pub const PUBLIC_EVERY_MS: i64 = 5 * 60_000;
+/// For how long it counts, in milliseconds.
 pub const PUBLIC_MS: i64 = 3 * PUBLIC_EVERY_MS;
 /// For how long relays keep that it was taken back, in milliseconds.
 const GONE_MS: i64 = 60_000;
+/// Bytes of the signed note of a head.
+const HEAD_BYTES_MAX: usize = 2_048;
 /// Bytes of one that is read.
-const BYTES_MAX: usize = 512;
+const BYTES_MAX: usize = 2 * HEAD_BYTES_MAX;
 /// Machines of which it is asked for.
 const ASKED_OF_MAX: usize = 64;
 
@@ -43,6 +46,9 @@ pub struct PublicPresence {
     pub models: u32,
     /// How busy it is, in per cent.
     pub load: u8,
+    /// The newest signed head of its log (HV-3.6-1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
 }
 
 /// What this node tells everybody, and what it read of others.
@@ -52,6 +58,7 @@ pub(crate) struct Publicity {
     /// Whether relays may have it.
     is_told: bool,
     pub(crate) told_at: Option<UnixMs>,
+    head: Option<String>,
     /// Of how many machines relays were asked for it.
     asked_of: usize,
     seen: BTreeMap<NodeId, PublicPresence>,
@@ -93,8 +100,9 @@ impl<S: Sealing> Node<S> {
     }
 
     /// Everybody may see from now on that this machine is here, or nobody but its group.
-    pub(crate) fn publicise(&mut self, is_on: bool) {
+    pub(crate) fn publicise(&mut self, is_on: bool, head: Option<String>) {
         self.publicity.is_on = is_on;
+        self.publicity.head = head.filter(|note| note.len() <= HEAD_BYTES_MAX);
         if is_on {
             self.tell_everybody();
             return;
@@ -108,6 +116,7 @@ impl<S: Sealing> Node<S> {
                 tools: 0,
                 models: 0,
                 load: 0,
+                head: None,
             };
             self.write_publicly(&gone, self.now.plus_ms(GONE_MS));
         }
@@ -132,6 +141,7 @@ impl<S: Sealing> Node<S> {
             tools: number(can.tools.len()),
             models: number(can.models.len()),
             load: (*load).min(100),
+            head: self.publicity.head.clone(),
         };
         (self.publicity.told_at, self.publicity.is_told) = (Some(self.now), true);
         self.write_publicly(&presence, presence.until);

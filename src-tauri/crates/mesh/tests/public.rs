@@ -32,7 +32,7 @@ fn told(step: &Step) -> Vec<(Way, WireEvent)> {
 }
 
 fn everybody(one: &mut One, is_on: bool) -> Step {
-    one.does(Happened::Said(Command::Public { is_on }))
+    one.does(Happened::Said(Command::Public { is_on, head: None }))
 }
 
 #[test]
@@ -43,7 +43,10 @@ fn nothing_is_public_before_a_person_says_so_and_then_no_name_and_only_at_its_ow
     let ticks: Vec<Step> = (0..20).map(|n| this.at(Happened::Tick, NOW.plus_ms(n * 60_000))).collect();
     assert!(ticks.iter().all(|step| told(step).is_empty()), "off until it is turned on");
     let later = NOW.plus_ms(20 * 60_000);
-    let step = this.at(Happened::Said(Command::Public { is_on: true }), later);
+    let step = this.at(
+        Happened::Said(Command::Public { is_on: true, head: Some("hermit.local/log\n7\nroot\n".to_owned()) }),
+        later,
+    );
     let all = told(&step);
     let [(way, event)] = all.as_slice() else { panic!("{all:?}") };
     assert_eq!((way, event.pubkey), (&relay(), this.id));
@@ -51,17 +54,23 @@ fn nothing_is_public_before_a_person_says_so_and_then_no_name_and_only_at_its_ow
     assert_eq!(event.tags[2], ["expiration", &((later.0 + PUBLIC_MS) / 1000).to_string()]);
     let said: serde_json::Value = serde_json::from_str(&event.content).unwrap();
     assert_eq!((&said["tools"], &said["models"], &said["load"]), (&json!(2), &json!(1), &json!(12)));
+    assert_eq!(said["head"], "hermit.local/log\n7\nroot\n", "and the newest signed head");
     let whole = serde_json::to_string(event).unwrap();
     for secret in ["payroll", "letters", "qwen", "divorce", "relay.example", "machine"] {
         assert!(!whole.contains(secret), "{secret}: {whole}");
     }
-    // It is told again before it expires, and no more often.
+    // It is told again before it expires, and no more often, whatever else it has to tell.
+    let grown = Command::Public { is_on: true, head: Some("hermit.local/log\n9\nroot\n".to_owned()) };
+    assert!(told(&this.at(Happened::Said(grown), later.plus_ms(60_000))).is_empty());
     let soon = this.at(Happened::Tick, later.plus_ms(PUBLIC_EVERY_MS - 1));
     assert!(told(&soon).is_empty());
-    assert_eq!(told(&this.at(Happened::Tick, later.plus_ms(PUBLIC_EVERY_MS))).len(), 1);
+    let due = told(&this.at(Happened::Tick, later.plus_ms(PUBLIC_EVERY_MS)));
+    assert!(due.len() == 1 && due[0].1.content.contains("\\n9\\n"), "{due:?}");
     // Turned off, what stands at relays is replaced by what expires.
-    let off =
-        this.at(Happened::Said(Command::Public { is_on: false }), later.plus_ms(PUBLIC_EVERY_MS + 1_000));
+    let off = this.at(
+        Happened::Said(Command::Public { is_on: false, head: None }),
+        later.plus_ms(PUBLIC_EVERY_MS + 1_000),
+    );
     let all = told(&off);
     let said: serde_json::Value = serde_json::from_str(&all[0].1.content).unwrap();
     assert_eq!((all.len(), &said["until"]), (1, &said["at"]));
@@ -90,13 +99,14 @@ fn a_paired_machine_is_seen_to_be_public_until_that_expires_and_nothing_of_a_str
     bent.content = bent.content.replace("\"load\":12", "\"load\":99");
     let bytes = mesh::frame::event(&bent);
     this.does(Happened::Received { way: relay(), bytes });
-    let off = other.at(Happened::Said(Command::Public { is_on: false }), NOW.plus_ms(1_000));
+    let off = other.at(Happened::Said(Command::Public { is_on: false, head: None }), NOW.plus_ms(1_000));
     let gone = NOW.plus_ms(6 * 60_000);
     for (_, bytes) in off.write.iter().chain(&tells.write) {
         this.at(Happened::Received { way: relay(), bytes: bytes.clone() }, gone);
     }
     assert!(seen(&this).is_empty(), "it was taken back");
-    let again = other.at(Happened::Said(Command::Public { is_on: true }), NOW.plus_ms(PUBLIC_EVERY_MS));
+    let again =
+        other.at(Happened::Said(Command::Public { is_on: true, head: None }), NOW.plus_ms(PUBLIC_EVERY_MS));
     for (_, bytes) in again.write {
         this.at(Happened::Received { way: relay(), bytes }, gone);
     }

@@ -87,7 +87,7 @@ function Form({ mesh }: { mesh: Mesh }) {
       />
       {who === OTHER && <ModelChoice value={address} onChange={setModel} />}
       <Check checked={isPublic} onChange={(event) => setPublic(event.target.checked)} label="Everybody who reads these relays may see that this machine is here" />
-      <p className={styles.note}>Strangers then see its key, when it is on, how busy it is, and how many tools and models it has. They see no name, no folder and no address, and can do nothing by it. When you turn it off, it expires within 15 minutes.</p>
+      <p className={styles.note}>Strangers then see its key, when it is on, how busy it is, how many tools and models it has, and the newest signed head of your log: its size and its digest. They see no name, no folder and no address, and can do nothing by it. When you turn it off, it expires within 15 minutes.</p>
       {set.field}
       <div className={styles.buttons}>
         <Button type="submit" look={mesh.on ? "plain" : "person"} because={because}>{mesh.on ? "Save" : "Turn the mesh on"}</Button>

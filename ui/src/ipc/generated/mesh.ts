@@ -21,7 +21,7 @@ export interface Set {
   folders?: Record<string, string> | null;
   /** Who proposes in goals of other machines: a model, as for a task; none is the standard model. */
   model?: string | null;
-  /** Whether everybody who reads its relays may see that it is here: its key, how busy it is, and how many tools and models it has, no names. */
+  /** Whether everybody who reads its relays may see that it is here: its key, how busy it is, and how many tools and models it has, and the newest signed head of its log; no names. */
   public?: boolean | null;
   signed?: PersonSigned | null;
 }

@@ -215,7 +215,7 @@ pub struct MeshOn {
     #[arg(long, value_name = "ADDRESS")]
     pub model: Option<String>,
     /// Whether everybody who reads the relays may see that this machine is here: its key, how busy it is, and how many tools and models
-    /// it has. No name, no folder and no address is told. It is off unless you turn it on; turned off, it expires within 15 minutes.
+    /// it has, and the newest signed head of your log: its size and digest. No name, no folder and no address is told. It is off unless you turn it on; turned off, it expires within 15 minutes.
     #[arg(long, value_name = "yes|no", value_parser = clap::builder::BoolishValueParser::new())]
     pub public: Option<bool>,
     #[command(flatten)]

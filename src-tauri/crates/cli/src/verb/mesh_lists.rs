@@ -50,7 +50,7 @@ pub(super) fn stands(out: &Output, mesh: &Mesh) {
         out.say(
             Tone::Warn,
             "  everybody who reads these relays sees that this machine is here, its key, how busy it is, and how many tools and models \
-             it has; `hermit mesh on --public no` ends that",
+             it has, and the newest signed head of your log; `hermit mesh on --public no` ends that",
         );
     }
     mesh.ways.iter().for_each(|one| way(out, one));

@@ -6,6 +6,7 @@ use super::meeting::Meeting;
 use super::reach::reach;
 use super::ways::Ways;
 use crate::mesh_settings::{DIRECT, MeshSettings};
+use ledger::CheckpointKind;
 use mesh::{Capabilities, Command, Happened, NodeId, Way};
 use socket::{At, Came};
 use std::collections::BTreeSet;
@@ -44,12 +45,17 @@ impl<W: Ways> Engine<W> {
         }
     }
 
-    /// Has the node tell everybody that it is here, or no more, as its person set it.
+    /// Has the node tell everybody that it is here, with the newest head of the log, or no more, as its person set it.
     fn publicise(&mut self) {
         let is_on = self.parts.settings.public;
-        let is_said = self.node.is_some() && self.is_public != is_on;
-        if is_said && self.say(vec![Command::Public { is_on }], None, false).is_ok() {
-            self.is_public = is_on;
+        let newest =
+            || self.parts.kernel.reader().last_checkpoint(CheckpointKind::Global, None).ok().flatten();
+        let head = is_on.then(newest).flatten().and_then(|head| String::from_utf8(head.note).ok());
+        if self.node.is_none() || self.public == (is_on, head.clone()) {
+            return;
+        }
+        if self.say(vec![Command::Public { is_on, head: head.clone() }], None, false).is_ok() {
+            self.public = (is_on, head);
         }
     }
 

@@ -29,7 +29,7 @@ params! {
         /// Who proposes in goals of other machines: a model, as for a task; none is the standard model.
         model: Option<String>,
         /// Whether everybody who reads its relays may see that it is here: its key, how busy it is, and how many tools and models it has,
-        /// no names.
+        /// and the newest signed head of its log; no names.
         public: Option<bool>,
         #[serde(default)]
         signed: Option<PersonSigned>,
