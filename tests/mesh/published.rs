@@ -43,7 +43,10 @@ fn a_chain_is_published_where_its_person_said_and_followed_by_whoever_reads_it()
     assert_eq!((&graph["unbroken"], &graph["key_in_force"]), (&Value::from(true), &told["instance_pubkey"]));
     assert_eq!(graph["instance_id"], told["instance_id"]);
     let link = &graph["links"][0];
-    assert_eq!((&link["soul_sha256"], &link["signed_by"][0]), (&told["soul_sha256"], &told["instance_pubkey"]));
+    assert_eq!(
+        (&link["soul_sha256"], &link["signed_by"][0]),
+        (&told["soul_sha256"], &told["instance_pubkey"])
+    );
     let kept = std::fs::read_to_string(stage.at("theirs.jsonl")).expect("a file");
     assert!(!kept.contains("harbour"), "no word of SOUL.md: {kept}");
     // Whoever proves no key is given nothing by the relay that asks, and no relay has anything of another key.
