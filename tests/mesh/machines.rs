@@ -206,13 +206,19 @@ impl Relay {
 
     /// At an address.
     pub fn at(address: &str) -> Self {
+        Self::begun(&["--listen", address])
+    }
+
+    /// One that takes and gives nothing before whoever is there has proven a key.
+    pub fn asking() -> Self {
+        Self::begun(&["--auth"])
+    }
+
+    fn begun(more: &[&str]) -> Self {
         let stage = Stage::bare();
-        let mut child = stage
-            .command(&["--json", "mesh", "relay", "--listen", address])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("it starts");
+        let words = [&["--json", "mesh", "relay"][..], more].concat();
+        let mut child =
+            stage.command(&words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
         let mut lines = Lines::of(child.stdout.take().expect("a pipe"));
         let mut text = String::new();
         let url = loop {

@@ -1,8 +1,11 @@
 //! Machines of one person as one, by the real programs: each a store and a `hermit serve` of its own, between them relays that die,
 //! sockets, and a stick.
 
+mod asking;
 mod hostile;
 mod independent;
 mod machines;
+mod public;
+mod published;
 mod reach;
 mod work;

@@ -6,9 +6,9 @@ export const DESK = "d0".repeat(32);
 export const LAPTOP = "1a".repeat(32);
 const CONVERSATION = "cnv_01a20000000070008000000000000014";
 
-export const MESH_OFF: Mesh = { on: false, name: null, node: null, cosign_key: null, relays: [], listen: null, folders: {}, model: null, ways: [], waiting: 0, alerts: [] };
+export const MESH_OFF: Mesh = { on: false, name: null, node: null, cosign_key: null, relays: [], listen: null, folders: {}, model: null, public: false, ways: [], waiting: 0, alerts: [] };
 export const MESH: Mesh = {
-  on: true, name: "server", node: "5e".repeat(32), cosign_key: null, relays: ["wss://relay.example"], listen: "192.168.1.5:7447", folders: { notes: "/home/you/notes" }, model: null,
+  on: true, name: "server", node: "5e".repeat(32), cosign_key: null, relays: ["wss://relay.example"], listen: "192.168.1.5:7447", folders: { notes: "/home/you/notes" }, model: null, public: false,
   ways: [
     { at: "wss://relay.example", is_direct: false, is_open: true, says: null },
     { at: "wss://other.example", is_direct: false, is_open: false, says: "it refuses events that are older than a day" },
@@ -20,7 +20,7 @@ export const MESH: Mesh = {
 export function node(more: Partial<Node> = {}): Node {
   return {
     node: DESK, name: "desk", relays: ["wss://relay.example"], here_until: Date.now() + 500_000, tools: ["change", "command"], models: ["qwen2.5-7b"], folders: ["atlas", "photos"], load: 12,
-    queued: 0, accepted: 0, approval_key: "SHA256:deskkey", is_approver: false, cosign_key: null, is_withdrawn: false, ...more,
+    queued: 0, accepted: 0, approval_key: "SHA256:deskkey", is_approver: false, cosign_key: null, is_withdrawn: false, is_public: false, ...more,
   };
 }
 export const NOT_HEARD = node({ node: LAPTOP, name: "laptop", here_until: AT, load: null, queued: 3, accepted: 2, approval_key: null, folders: [] });

@@ -51,6 +51,8 @@ macro_rules! each_tool {
             message::Message = "message",
             /// Ask a clock elsewhere to stamp a head of the log.
             anchor::Anchor = "anchor",
+            /// Publish who this instance is.
+            publish::Publish = "publish",
         }
     };
 }
@@ -73,6 +75,7 @@ mod observe;
 mod packet;
 mod playbook;
 pub mod programs;
+mod publish;
 mod register;
 mod remember;
 mod request;
@@ -104,6 +107,7 @@ pub use message::Message;
 pub use money::money;
 pub use observe::{Observe, read_path};
 pub use packet::ApprovalPacket;
+pub use publish::Publish;
 pub use register::Register;
 pub use remember::Remember;
 pub use request::{ActionRequest, resources_of};

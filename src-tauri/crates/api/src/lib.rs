@@ -50,6 +50,7 @@ pub use crate::mesh::{Mesh, MeshLive, MeshShown, MeshWay, Presence};
 pub use anchors::AnchorClocks;
 pub use body::approvals::line as card_line;
 pub use body::disk_usage;
+pub use body::identity::instance_key;
 pub use body::mesh_answers::{question_of, to_enrol};
 pub use body::store::PutBack;
 pub use call::{call, call_for, misfit};

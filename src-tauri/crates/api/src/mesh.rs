@@ -3,7 +3,7 @@
 
 use mesh::{Capabilities, NodeId};
 use model::UnixMs;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What this machine is in the mesh, as its settings say it.
@@ -21,6 +21,8 @@ pub struct MeshShown {
     pub folders: BTreeMap<String, PathBuf>,
     /// Who proposes in goals of other machines.
     pub model: Option<String>,
+    /// Whether everybody may see that it is here.
+    pub public: bool,
 }
 
 /// Another machine, as it told of itself last.
@@ -54,6 +56,8 @@ pub struct MeshLive {
     pub ways: Vec<MeshWay>,
     /// Machines that are heard of.
     pub here: BTreeMap<NodeId, Presence>,
+    /// Machines that everybody sees, as they tell at relays.
+    pub public: BTreeSet<NodeId>,
 }
 
 /// The mesh, in the process that holds the store.

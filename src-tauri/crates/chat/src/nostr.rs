@@ -208,12 +208,15 @@ impl Nostr {
 
     /// Hears one relay once; whether it said something.
     fn hear(&mut self, at: usize, until: Instant) -> bool {
-        let since = self.since();
+        let (since, mut is_known) = (self.since(), false);
         let Some(one) = self.relays.get_mut(at) else { return false };
         match one.relay.hear(until) {
             Said::Nothing | Said::Gone => return false,
             Said::Other | Said::Taken(..) => {}
-            Said::Known(true) => one.listen(&self.keys, since),
+            Said::Known(true) => {
+                is_known = true;
+                one.listen(&self.keys, since);
+            }
             Said::Known(false) => one.relay.leave("the relay does not let this key read"),
             Said::Closed(of, why) if of == INBOX || of == PAST => {
                 if !(asks_who(&why) && one.relay.tell_who(&self.keys)) {
@@ -237,7 +240,22 @@ impl Nostr {
                 }
             }
         }
+        // What it was told before it knew who is there it has not taken.
+        if is_known {
+            self.announce_at(at);
+        }
         true
+    }
+
+    /// Tells a relay at which ones this account reads, where others are to know that.
+    fn announce_at(&mut self, at: usize) {
+        if !self.announces {
+            return;
+        }
+        let urls: Vec<Url> = self.relays.iter().map(|one| one.relay.url().clone()).collect();
+        if let (Some(event), Some(one)) = (announcement(&self.keys, &urls), self.relays.get_mut(at)) {
+            one.relay.say(&json!(["EVENT", event]));
+        }
     }
 
     /// What a wrap holds, where it is one for this account and came for the first time.

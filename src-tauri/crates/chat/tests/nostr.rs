@@ -368,7 +368,8 @@ fn whoever_reads_elsewhere_is_not_written_to_where_they_do_not_read() {
 #[test]
 fn a_relay_that_asks_who_is_there_is_told_and_others_learn_where_to_write_only_if_a_person_said_so() {
     let events = Arc::new(Mutex::new(vec![said(KIM, "for you alone")]));
-    let (known, of) = (Mutex::new(false), Arc::clone(&events));
+    let (is_known, of) = (Arc::new(Mutex::new(false)), Arc::clone(&events));
+    let known = Arc::clone(&is_known);
     let strict = SocketDouble::new(move |_, heard| {
         let Some(heard) = heard else { return vec![Push::Json(json!(["AUTH", "prove it"]))] };
         if heard[0] == "AUTH" {
@@ -390,6 +391,16 @@ fn a_relay_that_asks_who_is_there_is_told_and_others_learn_where_to_write_only_i
         answer(&of, heard)
     });
     assert_eq!(texts(&at(&[&strict], &[]).poll("", WAIT).unwrap().incoming), ["for you alone"]);
+    // What such a relay refused before it knew is told to it again.
+    *is_known.lock().unwrap() = false;
+    let mut account = at(&[&strict], &[("announce", "yes")]);
+    account.poll("", WAIT).unwrap();
+    let is_told = || events.lock().unwrap().iter().any(|event| event["kind"] == Kind::InboxRelays.as_u16());
+    let end = std::time::Instant::now() + WAIT;
+    while !is_told() {
+        assert!(std::time::Instant::now() < end, "it never learns where this account reads");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
     let (one, kept) = relay(Vec::new());
     at(&[&one], &[]).poll("", SHORT).unwrap();
     assert_eq!(kept.lock().unwrap().len(), 0);

@@ -29,6 +29,7 @@ pub struct Executors {
     pub(crate) web: Arc<dyn Web>,
     pub(crate) messenger: Arc<dyn crate::Messenger>,
     pub(crate) clocks: Arc<dyn crate::Clocks>,
+    pub(crate) relays: Arc<dyn crate::Relays>,
     pub(crate) servers: Arc<dyn ToolServers>,
     pub(crate) sessions: ServerSessions,
     pub(crate) door: Arc<dyn crate::GuestDoor>,
@@ -59,6 +60,7 @@ impl Executors {
         let web = Arc::new(crate::NoWeb);
         let messenger = Arc::new(crate::NoMessenger);
         let clocks = Arc::new(crate::NoClocks);
+        let relays = Arc::new(crate::NoRelays);
         let servers = Arc::new(crate::NoToolServers);
         let sessions = ServerSessions::default();
         let door = Arc::new(crate::NoGuestDoor);
@@ -74,6 +76,7 @@ impl Executors {
             web,
             messenger,
             clocks,
+            relays,
             servers,
             sessions,
             door,
@@ -120,6 +123,13 @@ impl Executors {
     #[must_use]
     pub fn with_clocks(mut self, clocks: Arc<dyn crate::Clocks>) -> Self {
         self.clocks = clocks;
+        self
+    }
+
+    /// The same executors, with a way to relays of Nostr.
+    #[must_use]
+    pub fn with_relays(mut self, relays: Arc<dyn crate::Relays>) -> Self {
+        self.relays = relays;
         self
     }
 

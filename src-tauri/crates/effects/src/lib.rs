@@ -49,6 +49,8 @@
 //! 14. A clock elsewhere is given 32 bytes, and what it answers is kept only where it is of them and holds; a transaction is looked
 //!     for before it is made, and one that was interrupted is never made anew.
 //!
+//! 15. What is published goes to the relays that the grant names, as the exact events that were approved; each is told by itself.
+//!
 //! # Where to start reading
 //!
 //! [`Executors`], then `tools.rs` and one tool, `change::perform`, `change::settle`, `undo`, `command::run`, `stage`, `http::fetch`, `vcs::perform`.
@@ -68,6 +70,7 @@ mod messenger;
 mod outcome;
 mod project;
 mod reads;
+mod relays;
 mod sandbox;
 mod server;
 mod skills;
@@ -93,6 +96,7 @@ pub use outcome::{
     Standing,
 };
 pub use project::remote;
+pub use relays::{NoRelays, Published, Relays};
 pub use sandbox::Sandbox;
 pub use server::{
     Digests, Ended, Endpoint, Heard, Lone, NoToolServers, Offers, Pipes, ServerSessions, ToolCall, ToolReply,

@@ -5,6 +5,7 @@ use crate::fetch_client::FetchClient;
 use crate::lent_secrets::LentSecrets;
 use crate::logins::Logins;
 use crate::own_clocks::OwnClocks;
+use crate::relay_client::OwnRelays;
 use crate::secrets::SecretBook;
 use crate::{Config, Error, Home, HostKeys, SystemClock};
 use effects::{
@@ -36,6 +37,7 @@ pub struct LocalExecutors {
     web: Arc<dyn effects::Web>,
     chats: Arc<Chats>,
     clocks: Arc<OwnClocks>,
+    relays: Arc<OwnRelays>,
     servers: ServerSessions,
     door: Arc<crate::guest_door::GuestDoors>,
     skills: SkillBook,
@@ -64,6 +66,7 @@ impl LocalExecutors {
             redactor: secrets.redactor(),
             chats: Arc::new(Chats::new(Arc::clone(&lent))),
             clocks: Arc::new(OwnClocks::new(home, keys.secrets(), secrets.clone())),
+            relays: Arc::new(OwnRelays::new(home)),
             secrets: lent,
             web: Arc::new(FetchClient::new(config)),
             servers: ServerSessions::default(),
@@ -100,7 +103,12 @@ impl LocalExecutors {
         &self.clocks
     }
 
-    /// The same, for commands that ask.
+    /// The way to relays.
+    pub(crate) fn relays(&self) -> &OwnRelays {
+        &self.relays
+    }
+
+    /// The way to chat services, for commands that ask.
     pub(crate) fn lent_chats(&self) -> &dyn api::Chats {
         &*self.chats
     }
@@ -164,6 +172,7 @@ impl ExecutorSource for LocalExecutors {
         let executors = executors.with_parallel_reads(self.parallel_reads.load(Ordering::SeqCst));
         let executors = executors.with_messenger(Arc::clone(&self.chats) as _);
         let executors = executors.with_clocks(Arc::clone(&self.clocks) as _);
+        let executors = executors.with_relays(Arc::clone(&self.relays) as _);
         Ok(Arc::new(executors.with_web(Arc::clone(&self.web)).with_door(Arc::clone(&self.door) as _)))
     }
 

@@ -42,6 +42,9 @@ pub struct MeshSettings {
     /// Who proposes in goals of other machines; the standard model when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Whether everybody who reads its relays may see that it is here.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub public: bool,
 }
 
 impl MeshSettings {
@@ -128,6 +131,9 @@ impl MeshSettings {
         if let Some(on) = wanted.on {
             self.on = on;
         }
+        if let Some(public) = wanted.public {
+            self.public = public;
+        }
         self.check()
     }
 
@@ -140,6 +146,7 @@ impl MeshSettings {
             listen: self.listen.map(|at| at.to_string()),
             folders: self.folders.clone(),
             model: self.model.clone(),
+            public: self.public,
         }
     }
 
@@ -209,7 +216,10 @@ mod tests {
     #[test]
     fn what_is_not_said_stays_and_an_empty_word_takes_away() {
         let mut settings = MeshSettings::default();
-        assert!(settings.is_empty() && !settings.on, "nothing is on by itself");
+        assert!(settings.is_empty() && !settings.on && !settings.public, "nothing is on by itself");
+        set(&mut settings, |s| s.public = Some(true)).unwrap();
+        assert!(settings.shown().public);
+        set(&mut settings, |s| s.public = Some(false)).unwrap();
         let relays =
             vec![" WSS://Relay.Example/ ".to_owned(), "wss://relay.example".to_owned(), String::new()];
         set(&mut settings, |s| (s.relays, s.name) = (Some(relays), Some(" laptop ".to_owned()))).unwrap();

@@ -50,6 +50,7 @@ pub mod person;
 pub mod pin;
 pub mod plan;
 pub mod policy_override;
+mod publish;
 pub mod push;
 mod ranking;
 pub mod reanchor;

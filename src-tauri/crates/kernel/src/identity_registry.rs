@@ -103,7 +103,10 @@ impl IdentityRegistry {
                 linked_at: b.linked_at,
             }),
             Body::IdentityPublished(b) => {
-                self.published.entry(b.link_sha256).or_default().extend(b.relays.iter().cloned());
+                let known = self.published.entry(b.link_sha256).or_default();
+                let new: Vec<String> =
+                    b.relays.iter().filter(|relay| !known.contains(relay)).cloned().collect();
+                known.extend(new);
             }
             _ => {}
         }

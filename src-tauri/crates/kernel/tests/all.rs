@@ -78,6 +78,7 @@ mod poison;
 mod precedence;
 mod principals;
 mod projects;
+mod publishing;
 mod receipts;
 mod records;
 mod recovery;

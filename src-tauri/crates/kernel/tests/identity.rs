@@ -20,10 +20,10 @@ use serde_json::json;
 use std::sync::atomic::{AtomicU32, Ordering};
 use testkit::World;
 
-const FIRST: &str = "# Ada\nI keep the letters of the harbour in order.\n";
+pub const FIRST: &str = "# Ada\nI keep the letters of the harbour in order.\n";
 const SECOND: &str = "# Ada\nI keep the letters of two harbours in order.\n";
 
-fn by() -> (Channel, String) {
+pub fn by() -> (Channel, String) {
     static ASKED: AtomicU32 = AtomicU32::new(0);
     (Channel::App, format!("soul {}", ASKED.fetch_add(1, Ordering::SeqCst)))
 }
@@ -34,17 +34,17 @@ fn asked(world: &World, text: &str, replaces: u32) -> (TaskId, ApprovalId) {
     (task, world.drive_to_approval(task))
 }
 
-fn written(world: &World, text: &str, replaces: u32) {
+pub fn written(world: &World, text: &str, replaces: u32) {
     let (task, approval) = asked(world, text, replaces);
     world.person.allow(world.kernel(), task, approval).unwrap();
     assert_eq!(world.drive(task), completed());
 }
 
-fn in_store(world: &World, event: &str) -> usize {
+pub fn in_store(world: &World, event: &str) -> usize {
     count(world.kernel(), world.kernel().store_state().system_task_id.unwrap(), event)
 }
 
-fn card(world: &World, task: TaskId) -> String {
+pub fn card(world: &World, task: TaskId) -> String {
     let held = state(world, task);
     let packet = held.artifacts.values().find(|a| a.kind == ArtifactKind::ApprovalPacket).unwrap();
     let packet = world.kernel().artifacts().read(&packet.content_hash).unwrap();

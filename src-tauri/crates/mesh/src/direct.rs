@@ -5,7 +5,7 @@
 //! between two machines is none of them.
 
 use crate::sealed::{NostrSealing, WireEvent, is_event};
-use crate::{Chance, NodeId};
+use crate::{Chance, NodeId, frame};
 use model::UnixMs;
 use seal::Digest;
 
@@ -28,7 +28,7 @@ pub fn challenge(chance: &mut dyn Chance) -> String {
 pub fn answer(sealing: &NostrSealing, challenge: &str, place: &str, now: UnixMs) -> Option<Vec<u8>> {
     let _: Digest = challenge.parse().ok()?;
     let event = sealing.sign_tags(PROOF_KIND, tags(challenge, place), now).ok()?;
-    serde_json::to_vec(&("AUTH", event)).ok()
+    Some(frame::proof(&event))
 }
 
 /// Whose key a frame proves for the challenge that this machine gave on the connection to a place.

@@ -1,6 +1,7 @@
 //! Frames of NIP-01, as far as the mesh speaks it with a relay or with a node directly.
 
 use crate::NodeId;
+use crate::public::PUBLIC_TAG;
 use crate::sealed::{PRESENCE_KIND, WRAP_KIND, WireEvent};
 use serde_json::Value;
 
@@ -27,6 +28,8 @@ pub enum Frame {
     },
     /// Anything else that is said for a person: a notice, or a closed subscription.
     Said(String),
+    /// A relay asks who is there, and what is to be signed (NIP-42).
+    Asks(String),
     /// A frame that changes nothing.
     Nothing,
 }
@@ -55,7 +58,8 @@ pub fn read(bytes: &[u8]) -> Option<Frame> {
         }
         "NOTICE" => Some(Frame::Said(shown(text(1)?))),
         "CLOSED" => Some(Frame::Said(shown(text(2).unwrap_or_default()))),
-        "EOSE" | "AUTH" | "REQ" | "CLOSE" => Some(Frame::Nothing),
+        "AUTH" => Some(text(1).map_or(Frame::Nothing, |challenge| Frame::Asks(challenge.to_owned()))),
+        "EOSE" | "REQ" | "CLOSE" => Some(Frame::Nothing),
         _ => None,
     }
 }
@@ -79,10 +83,24 @@ pub fn event(event: &WireEvent) -> Vec<u8> {
     serde_json::to_vec(&("EVENT", event)).unwrap_or_default()
 }
 
+/// The frame that tells a relay who is there.
+pub fn proof(event: &WireEvent) -> Vec<u8> {
+    serde_json::to_vec(&("AUTH", event)).unwrap_or_default()
+}
+
 /// The frame that subscribes to all that is for a node and its groups, from a time in seconds on.
 pub fn subscribe(receivers: &[NodeId], since: i64) -> Vec<u8> {
+    subscribe_to(receivers, since, &[])
+}
+
+/// The same, and to what these nodes tell everybody.
+pub fn subscribe_to(receivers: &[NodeId], since: i64, public: &[NodeId]) -> Vec<u8> {
     let filter = serde_json::json!({ "kinds": [WRAP_KIND, PRESENCE_KIND], "#p": receivers, "since": since });
-    serde_json::to_vec(&("REQ", SUBSCRIPTION, filter)).unwrap_or_default()
+    if public.is_empty() {
+        return serde_json::to_vec(&("REQ", SUBSCRIPTION, filter)).unwrap_or_default();
+    }
+    let open = serde_json::json!({ "kinds": [PRESENCE_KIND], "authors": public, "#d": [PUBLIC_TAG], "since": since });
+    serde_json::to_vec(&("REQ", SUBSCRIPTION, filter, open)).unwrap_or_default()
 }
 
 /// The frame that tells whoever wrote an event directly that it came.

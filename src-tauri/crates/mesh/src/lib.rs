@@ -18,6 +18,7 @@
 //! 8. Secrets stand in no fact.
 //! 9. A cosignature is asked for only where a log is shown to have grown from the head that was seen of it before.
 //! 10. What a node has to tell anew is bounded, however many conversations it had; and one that fell silent keeps its owner.
+//! 11. A relay that asks is told who this node is only where the node reads, once for each challenge and a few times in all.
 //!
 //! Start reading at [`port`], then [`state`], then [`Node`].
 
@@ -25,6 +26,7 @@
 
 mod approvals;
 mod asked;
+mod auth;
 pub mod carry;
 mod chain;
 mod code;
@@ -45,6 +47,8 @@ mod owners;
 pub mod pairing;
 mod peers;
 pub mod port;
+pub mod public;
+pub mod published;
 mod schedules;
 pub mod sealed;
 mod shown;

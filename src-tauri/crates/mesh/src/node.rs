@@ -1,10 +1,12 @@
 //! A node: what happened goes in, what is to be done comes out.
 
+use crate::auth::AskedWho;
 use crate::frame::{self, Frame};
 use crate::ids::Ids;
 use crate::moves::{Moves, are_relays};
 use crate::peers::Seen;
 use crate::port::{Command, Delivered, Fact, Input, Step, Telling, Way};
+use crate::public::{self, Publicity};
 use crate::sealed::{MOVED_SECS, PRESENCE_KIND, Sealing, WRAP_KIND, WireEvent};
 use crate::state::State;
 use crate::{Capabilities, Chance, Error, Letter, NodeId, carry};
@@ -66,6 +68,9 @@ pub struct Node<S> {
     /// When it was told that conversations are spoken in.
     pub(crate) used: Vec<UnixMs>,
     unreadable: BTreeMap<Way, u64>,
+    /// What relays asked of who is there, while their connections stand.
+    pub(crate) asked: BTreeMap<Way, AskedWho>,
+    pub(crate) publicity: Publicity,
     pub(crate) own: Option<(Capabilities, u8, Vec<String>)>,
     pub(crate) told_at: Option<UnixMs>,
 }
@@ -105,6 +110,8 @@ impl<S: Sealing> Node<S> {
             spoken: BTreeSet::new(),
             used: Vec::new(),
             unreadable: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            publicity: Publicity::default(),
             own: None,
             told_at: None,
         }
@@ -135,6 +142,7 @@ impl<S: Sealing> Node<S> {
             }
             Input::Down(way) => {
                 self.ways.remove(&way);
+                self.asked.remove(&way);
             }
             Input::Said(command) => {
                 self.said(command, chance)?;
@@ -220,14 +228,21 @@ impl<S: Sealing> Node<S> {
                     self.step.write.push((way.clone(), frame::came(event.id)));
                 }
             }
-            Some(Frame::Ok { id, accepted, why }) => self.told(way, id, accepted, why),
+            Some(Frame::Ok { id, accepted, why }) => {
+                if !(self.told_who(way, id, accepted) && accepted) {
+                    self.told(way, id, accepted, why);
+                } else {
+                    self.write_letters(chance);
+                }
+            }
+            Some(Frame::Asks(challenge)) => self.asked_who(way, challenge),
             Some(Frame::Said(why)) => self.step.tell.push(Telling::Refused { way: way.clone(), why }),
             Some(Frame::Nothing) => {}
             None => self.unread(way),
         }
     }
 
-    fn unread(&mut self, way: &Way) {
+    pub(crate) fn unread(&mut self, way: &Way) {
         *self.unreadable.entry(way.clone()).or_default() += 1;
     }
 
@@ -248,6 +263,12 @@ impl<S: Sealing> Node<S> {
 
     fn event(&mut self, way: &Way, event: &WireEvent, chance: &mut dyn Chance) {
         if !event.is_bounded() || self.came.contains(&event.id) {
+            return;
+        }
+        if public::is_named(event) {
+            if event.pubkey != self.state.me {
+                self.take_public(way, event);
+            }
             return;
         }
         let unsealed = match event.kind {
@@ -278,23 +299,38 @@ impl<S: Sealing> Node<S> {
     }
 
     fn up(&mut self, way: Way) {
+        self.asked.remove(&way);
         self.ways.insert(way.clone());
-        if self.reads_at(&way) {
+        self.begin_at(&way);
+    }
+
+    pub(crate) fn is_up(&self, way: &Way) -> bool {
+        self.ways.contains(way)
+    }
+
+    /// Begins where nothing was said that counts.
+    pub(crate) fn begin_at(&mut self, way: &Way) {
+        if self.reads_at(way) {
             let frame = self.subscription();
-            self.step.write.push((way, frame));
+            self.step.write.push((way.clone(), frame));
         }
-        self.told_at = None;
+        (self.told_at, self.publicity.told_at) = (None, None);
         // What was written before may be lost; what waits is written anew.
         self.retries.clear();
     }
 
     /// At its own relays, and from nodes directly. At the relays of others a node only writes.
-    fn reads_at(&self, way: &Way) -> bool {
+    pub(crate) fn reads_at(&self, way: &Way) -> bool {
         match (way, &self.own) {
             (Way::Relay(url), Some((_, _, relays))) => relays.contains(url),
             (Way::Relay(_), None) | (Way::Carried, _) => false,
             (Way::Direct(_), _) => true,
         }
+    }
+
+    /// Relays at which this node reads, as far as they are connected.
+    pub(crate) fn own_relays_up(&self) -> impl Iterator<Item = &Way> {
+        self.ways.iter().filter(move |way| matches!(way, Way::Relay(_)) && self.reads_at(way))
     }
 
     pub(crate) fn subscribe(&mut self) {
@@ -309,17 +345,20 @@ impl<S: Sealing> Node<S> {
         own.chain(self.state.peers().flat_map(|peer| self.relays_of(peer.node))).cloned().collect()
     }
 
-    fn subscription(&self) -> Vec<u8> {
+    fn subscription(&mut self) -> Vec<u8> {
         // Older groups too: whoever missed the newest still speaks to one, and is given it then.
         let receivers: Vec<NodeId> =
             std::iter::once(self.state.me).chain(self.sealing.groups().into_iter().rev()).collect();
-        frame::subscribe(&receivers, self.now.0 / 1000 - i64::from(MOVED_SECS) - REACH_SECS)
+        let public = self.ask_of();
+        frame::subscribe_to(&receivers, self.now.0 / 1000 - i64::from(MOVED_SECS) - REACH_SECS, &public)
     }
 
     fn tick(&mut self, chance: &mut dyn Chance) {
         if self.tells_at() <= self.now {
             self.announce(chance);
         }
+        self.tell_everybody();
+        self.ask_of_new();
         self.take_over(chance);
         self.keep_group_closed(chance);
         self.tell_untold(chance);
@@ -375,7 +414,8 @@ impl<S: Sealing> Node<S> {
         let letters = goes.map(|(_, (at, _))| (*at).max(self.now)).min();
         let owed = (self.unwritten || !self.owed.is_empty()).then_some(self.now);
         let untold = (!self.state.untold.is_empty()).then(|| self.tells_untold_at().max(self.now));
-        [told, letters, owed, untold].into_iter().flatten().min()
+        let public = self.tells_everybody_at();
+        [told, letters, owed, untold, public].into_iter().flatten().min()
     }
 
     fn said(&mut self, command: Command, chance: &mut dyn Chance) -> Result<(), Error> {
@@ -389,9 +429,14 @@ impl<S: Sealing> Node<S> {
                 let moves = self.own.as_ref().is_none_or(|(_, _, before)| *before != relays);
                 self.own = Some((can, load, relays));
                 if moves {
+                    self.tell_who_asked();
                     self.subscribe();
                 }
                 self.announce(chance);
+                Ok(())
+            }
+            Command::Public { is_on, head } => {
+                self.publicise(is_on, head);
                 Ok(())
             }
             Command::Own { .. } | Command::HandOver { .. } | Command::Take { .. } | Command::Route { .. } => {

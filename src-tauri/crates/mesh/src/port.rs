@@ -79,6 +79,13 @@ pub enum Command {
         /// Where it reads.
         relays: Vec<String>,
     },
+    /// Whether everybody may see that this node is here ([`crate::public`]).
+    Public {
+        /// Whether they may.
+        is_on: bool,
+        /// The newest signed head of its log, which they see as well.
+        head: Option<String>,
+    },
     /// A conversation begins here.
     Own {
         /// The conversation.

@@ -122,6 +122,16 @@ pub trait Sealing {
     ) -> Result<WireEvent, Error>;
     /// Reads what another node announced to a group.
     fn read_announced(&self, event: &WireEvent) -> Option<Unsealed>;
+    /// Signs tags and words under the node's key, which anybody reads.
+    fn sign_open(
+        &self,
+        kind: u16,
+        tags: Vec<Vec<String>>,
+        content: &str,
+        now: UnixMs,
+    ) -> Result<WireEvent, Error>;
+    /// Whether an event of a kind is signed by whose it says it is.
+    fn is_open(&self, event: &WireEvent, kind: u16) -> bool;
 }
 
 /// [`Sealing`] by the library of Nostr.
@@ -230,8 +240,19 @@ impl NostrSealing {
         tags: Vec<Vec<String>>,
         now: UnixMs,
     ) -> Result<WireEvent, Error> {
+        self.sign_event(kind, tags, "", now)
+    }
+
+    /// Signs words and tags, which anybody reads.
+    pub(crate) fn sign_event(
+        &self,
+        kind: u16,
+        tags: Vec<Vec<String>>,
+        content: &str,
+        now: UnixMs,
+    ) -> Result<WireEvent, Error> {
         let tags = tags.into_iter().filter_map(|tag| Tag::parse(tag).ok());
-        let builder = EventBuilder::new(Kind::from(kind), "")
+        let builder = EventBuilder::new(Kind::from(kind), content)
             .tags(tags)
             .custom_created_at(Timestamp::from_secs(secs(now)));
         to_wire(&builder.finalize(&self.keys).map_err(|_| failed("it cannot be signed"))?)
@@ -347,6 +368,20 @@ impl Sealing for NostrSealing {
         let event = signed(event, PRESENCE_KIND)?;
         let text = decrypt(by, &event.pubkey, &event.content)?;
         (text.len() <= TEXT_BYTES_MAX).then(|| Unsealed { from: id_of(&event.pubkey), text })
+    }
+
+    fn sign_open(
+        &self,
+        kind: u16,
+        tags: Vec<Vec<String>>,
+        content: &str,
+        now: UnixMs,
+    ) -> Result<WireEvent, Error> {
+        self.sign_event(kind, tags, content, now)
+    }
+
+    fn is_open(&self, event: &WireEvent, kind: u16) -> bool {
+        is_event(event, kind)
     }
 }
 

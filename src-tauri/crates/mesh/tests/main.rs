@@ -4,6 +4,7 @@
 #![allow(missing_docs, reason = "helpers of tests are read where they are used")]
 
 mod asking;
+mod auth;
 mod direct;
 mod fake;
 mod heads;
@@ -11,6 +12,8 @@ mod moves;
 mod nodes;
 mod owned;
 mod pairing;
+mod public;
+mod published;
 mod put_back;
 mod sealed;
 mod simulation;

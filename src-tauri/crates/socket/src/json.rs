@@ -33,6 +33,19 @@ pub enum Heard {
 }
 
 impl Socket {
+    /// Connects to an address as it is written.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and where it is no address of a WebSocket.
+    pub fn at(address: &str, authorities: &[Certificate<'static>]) -> Result<Self, Fault> {
+        let url =
+            Url::parse(address).ok().filter(|url| matches!(url.scheme(), "wss" | "ws") && url.has_host());
+        Self::open(
+            &url.ok_or_else(|| Fault::new("it has no address such as `wss://relay.example`"))?,
+            authorities,
+        )
+    }
+
     /// Connects to an address.
     ///
     /// # Errors

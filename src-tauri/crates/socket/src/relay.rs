@@ -6,7 +6,9 @@ mod shelf;
 use crate::talk::{GREETING, greet};
 use crate::{FRAME_BYTES_MAX, Fault, lock};
 use bounds::Bounded;
-use nostr_relay_builder::builder::{PolicyResult, RateLimit, WritePolicy};
+use nostr_relay_builder::builder::{
+    PolicyResult, RateLimit, RelayBuilderNip42, RelayBuilderNip42Mode, WritePolicy,
+};
 use nostr_relay_builder::prelude::{BoxedFuture, Event};
 use nostr_relay_builder::{LocalRelay, RelayBuilder};
 use shelf::{EVENTS_MAX, Shelf};
@@ -45,6 +47,18 @@ impl OwnRelay {
     /// # Errors
     /// When it cannot listen there.
     pub fn begin(at: SocketAddr) -> Result<Self, Fault> {
+        Self::begin_as(at, false)
+    }
+
+    /// The same; it takes and gives nothing before whoever is there has proven a key (NIP-42).
+    ///
+    /// # Errors
+    /// As [`Self::begin`].
+    pub fn begin_asking(at: SocketAddr) -> Result<Self, Fault> {
+        Self::begin_as(at, true)
+    }
+
+    fn begin_as(at: SocketAddr, asks: bool) -> Result<Self, Fault> {
         let failed = |error: io::Error| Fault::new(format!("`{at}`: {}", error.kind()));
         let listener = TcpListener::bind(at).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
@@ -54,7 +68,7 @@ impl OwnRelay {
         let runtime = builder.build().map_err(failed)?;
         let (end, ended) = oneshot::channel();
         let thread = thread::Builder::new().name("relay".to_owned());
-        let thread = thread.spawn(move || run(runtime, listener, ended)).map_err(failed)?;
+        let thread = thread.spawn(move || run(runtime, listener, (ended, asks))).map_err(failed)?;
         Ok(Self { address, end: Some(end), thread: Some(thread) })
     }
 
@@ -73,15 +87,15 @@ impl Drop for OwnRelay {
     }
 }
 
-fn run(runtime: Runtime, listener: TcpListener, ended: oneshot::Receiver<()>) {
-    runtime.block_on(serve(listener, ended));
+fn run(runtime: Runtime, listener: TcpListener, (ended, asks): (oneshot::Receiver<()>, bool)) {
+    runtime.block_on(serve(listener, ended, asks));
     // Whoever is connected is let go, and whoever is just coming ends by itself.
     runtime.shutdown_background();
 }
 
-async fn serve(listener: TcpListener, mut ended: oneshot::Receiver<()>) {
+async fn serve(listener: TcpListener, mut ended: oneshot::Receiver<()>, asks: bool) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
-    let relay = LocalRelay::new(rules());
+    let relay = LocalRelay::new(rules(asks));
     let seats = Arc::new(Seats::default());
     loop {
         tokio::select! {
@@ -113,15 +127,19 @@ fn meet(tcp: TcpStream) -> Option<TcpStream> {
     Some(tcp)
 }
 
-fn rules() -> RelayBuilder {
-    RelayBuilder::default()
+fn rules(asks: bool) -> RelayBuilder {
+    let rules = RelayBuilder::default()
         .database(Shelf::default())
         .rate_limit(RateLimit { max_reqs: SUBSCRIPTIONS_MAX, notes_per_minute: EVENTS_PER_MINUTE })
         .max_connections(CLIENTS_MAX)
         .max_subid_length(NAME_LETTERS_MAX)
         .max_filter_limit(EVENTS_MAX)
         .default_filter_limit(EVENTS_MAX)
-        .write_policy(Kinds)
+        .write_policy(Kinds);
+    match asks {
+        true => rules.nip42(RelayBuilderNip42 { mode: RelayBuilderNip42Mode::Both }),
+        false => rules,
+    }
 }
 
 /// Takes events of a few kinds.

@@ -1,9 +1,9 @@
 //! Relays that keep to what is agreed: the own one, read and written by two, and one that goes away and comes back.
 
 use crate::sides::{Drawn, LONG, Side, by_hand, key, now, relays, sealing, side};
-use mesh::NodeId;
 use mesh::frame::{self, Frame};
-use mesh::sealed::{Sealing as _, WireEvent};
+use mesh::sealed::{NostrSealing, Sealing as _, WireEvent};
+use mesh::{Happened, Node, NodeId, State, Way};
 use serde_json::{Value, json};
 use socket::relay::OwnRelay;
 use socket::{At, Came};
@@ -214,4 +214,62 @@ fn the_frames_of_the_own_relay_are_those_of_the_protocol() {
     let said: Value = serde_json::from_str(&late.hear().unwrap()).unwrap();
     assert_eq!(said[2]["id"], json!(new.id));
     assert_eq!(late.hear().unwrap(), json!(["EOSE", "b"]).to_string());
+}
+
+/// What a node of the mesh does with a relay, until it has nothing more to say.
+fn does(node: &mut Node<NostrSealing>, what: Happened, (side, at): (&Side, &At)) {
+    let step = node.handle(what, now(), &mut Drawn).unwrap();
+    for (way, bytes) in step.write {
+        assert_eq!(way, Way::Relay(url_of(at)));
+        assert!(side.sockets.write(at, bytes));
+    }
+}
+
+fn url_of(at: &At) -> String {
+    match at {
+        At::Relay(url) => url.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_relay_that_asks_who_is_there_gives_a_node_what_it_keeps_once_it_is_told_and_a_stranger_nothing() {
+    let relay = OwnRelay::begin_asking("127.0.0.1:0".parse().unwrap()).unwrap();
+    let url = format!("ws://{}", relay.address());
+    let (stranger, at_stranger) = at(&url, 3);
+    let wrap = sealing(3).wrap(node(1), "words", now(), &mut Drawn).unwrap();
+    assert!(stranger.sockets.write(&at_stranger, frame::event(&wrap)));
+    assert!(matches!(frame_of(&stranger), Frame::Asks(_)));
+    assert!(matches!(frame_of(&stranger), Frame::Ok { accepted: false, .. }));
+    let (side, at) = at(&url, 1);
+    let mut one = Node::new(sealing(1), State::new(node(1)), now());
+    let relays = vec![url.clone()];
+    let tell = mesh::Command::Tell { can: mesh::Capabilities::default(), load: 0, relays };
+    does(&mut one, Happened::Said(tell), (&side, &at));
+    does(&mut one, Happened::Up(Way::Relay(url.clone())), (&side, &at));
+    let end = Instant::now() + LONG;
+    // Refused first, then asked, then told, and then subscribed.
+    loop {
+        assert!(Instant::now() < end, "it does not come to read");
+        let Came::Bytes(_, bytes) = side.next() else { panic!("it ended") };
+        if bytes.starts_with(b"[\"EOSE\"") {
+            break;
+        }
+        does(&mut one, Happened::Received { way: Way::Relay(url.clone()), bytes }, (&side, &at));
+    }
+    // Whoever proved a key may write.
+    let challenge = {
+        assert!(stranger.sockets.write(&at_stranger, frame::event(&wrap)));
+        match frame_of(&stranger) {
+            Frame::Asks(challenge) => challenge,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(matches!(frame_of(&stranger), Frame::Ok { accepted: false, .. }));
+    let tags = vec![vec!["relay".to_owned(), url.clone()], vec!["challenge".to_owned(), challenge]];
+    let proof = sealing(3).sign_open(mesh::direct::PROOF_KIND, tags, "", now()).unwrap();
+    assert!(stranger.sockets.write(&at_stranger, frame::proof(&proof)));
+    assert!(matches!(frame_of(&stranger), Frame::Ok { accepted: true, .. }));
+    assert_eq!(is_taken(&stranger, &at_stranger, &wrap), (true, String::new()));
+    assert_eq!(event_of(&side), wrap);
 }

@@ -105,6 +105,8 @@ pub struct RealExecutors {
     pub messenger: Arc<dyn effects::Messenger>,
     /// What a person has of Bitcoin.
     pub clocks: Arc<dyn effects::Clocks>,
+    /// Speaks with relays.
+    pub relays: Arc<dyn effects::Relays>,
     /// Finds skills: in folders of projects, and in no person's.
     pub skills: effects::SkillBook,
     /// Where files of trusted ones lie for commands.
@@ -136,6 +138,7 @@ impl ExecutorSource for RealExecutors {
                 .with_web(Arc::new(crate::PlainWeb))
                 .with_messenger(Arc::clone(&self.messenger))
                 .with_clocks(Arc::clone(&self.clocks))
+                .with_relays(Arc::clone(&self.relays))
                 .with_servers(Arc::clone(&self.servers), effects::ServerSessions::default())
                 .with_parallel_reads(self.parallel_reads),
             Arc::clone(&self.oracle),

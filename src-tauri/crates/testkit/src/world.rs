@@ -76,6 +76,8 @@ pub struct World {
     pub messenger: Arc<dyn effects::Messenger>,
     /// What a person has of Bitcoin.
     pub clocks: Arc<dyn effects::Clocks>,
+    /// Speaks with relays.
+    pub relays: Arc<dyn effects::Relays>,
     /// Counts what executors did.
     pub oracle: Arc<Oracle>,
     /// How many reads of one answer run at the same time.
@@ -146,6 +148,7 @@ impl World {
             servers: Arc::new(effects::NoToolServers),
             messenger: Arc::new(effects::NoMessenger),
             clocks: Arc::new(effects::NoClocks),
+            relays: Arc::new(effects::NoRelays),
             oracle: Arc::new(Oracle::default()),
             parallel_reads: model::limits::PARALLEL_READS,
             surroundings: Arc::default(),
@@ -166,6 +169,7 @@ impl World {
                 servers: Arc::clone(&self.servers),
                 messenger: Arc::clone(&self.messenger),
                 clocks: Arc::clone(&self.clocks),
+                relays: Arc::clone(&self.relays),
                 skills: effects::SkillBook::new(effects::SkillPlaces::default()),
                 shelf: self.store.path().join("skill-files"),
                 oracle: Arc::clone(&self.oracle),

@@ -241,6 +241,7 @@ macro_rules! with_commands {
         "shows who this instance is: SOUL.md, its key, and the chain of what it said of itself" identity.show(Show) -> Identity, read [store, keys, approvals];
         "makes the task that asks a person whether SOUL.md is this text from now on" identity.write(Write) -> Submitted, write [];
         "signs an attestation of SOUL.md with the key of this instance" identity.attest(Attest) -> Attested, owner [];
+        "makes the task that asks a person whether the chain of this instance is published at relays" identity.publish(Publish) -> Submitted, write [];
         "follows a chain of attestations and hand-overs back to genesis" identity.verify(Verify) -> TrustGraph, free [];
         "writes the chain of this instance to a file" identity.export(Export) -> Exported, read [];
         "lists anchors: heads of the log that clocks elsewhere have stamped" anchors.list(List) -> Anchors, read [store];

@@ -166,3 +166,29 @@ test("settings name the instance and lead to its page", async () => {
   expect((await section.findByText("Ada")).closest("p")?.textContent).toContain("version 2 of SOUL.md");
   expect(section.getByRole("link", { name: "Identity" }).getAttribute("href")).toContain("/identity");
 });
+
+test("the chain is published at relays that are named, a card asks first, and where it is stands beside it", async () => {
+  const links = [trustLink(1), trustLink(2, { published: ["wss://relay.example"] })];
+  const host = scene({ "identity.show": { ...IDENTITY, graph: { ...IDENTITY.graph, links } }, "identity.publish": SENT });
+  const { user: person } = show(host, "/identity");
+  expect(await screen.findByText(/Published with its newest link at/)).toBeTruthy();
+  expect(screen.getByText(/no word of SOUL.md, and nothing of what is in your log/)).toBeTruthy();
+  const relays = screen.getByLabelText("Relays");
+  const publish = screen.getByRole("button", { name: "Publish" });
+  await person.type(relays, "https://relay.example");
+  expect(publish.getAttribute("aria-disabled")).toBe("true");
+  await person.click(publish);
+  expect(host.times("identity.publish")).toBe(0);
+  await person.clear(relays);
+  await person.type(relays, "wss://relay.example{enter}wss://other.example");
+  expect(await seriousFindings()).toEqual([]);
+  await person.click(publish);
+  await waitFor(() => expect(host.asked.find((call) => call.name === "identity.publish")?.params).toEqual({ relays: ["wss://relay.example", "wss://other.example"], channel: "app" }));
+  expect((await screen.findByRole("link", { name: "The task that asks you" })).getAttribute("href")).toContain(WAITS);
+});
+
+test("a chain that is broken is published nowhere", async () => {
+  const host = scene({ "identity.show": { ...IDENTITY, graph: { ...IDENTITY.graph, unbroken: false, findings: [{ what: "bad_signature", number: 2, says: "a signature does not hold" }] } } });
+  show(host, "/identity");
+  expect((await screen.findByRole("button", { name: "Publish" })).getAttribute("title")).toBe("The chain is broken");
+});

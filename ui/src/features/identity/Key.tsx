@@ -11,6 +11,7 @@ import { Hash } from "~/primitives/Hash";
 import { Failed, Said } from "~/primitives/States";
 import { count } from "~/screen/words";
 import styles from "./Identity.module.css";
+import { Publish } from "./Publish";
 
 export function Key({ of }: { of: Identity }) {
   return (
@@ -25,6 +26,7 @@ export function Key({ of }: { of: Identity }) {
       <p className={styles.note}>This instance is its identifier, made once: a new key or a new SOUL.md makes no other instance. The key is used for Nostr and Bitcoin and for nothing else.</p>
       {of.version > 0 && !of.attested && <Attest version={of.version} />}
       {of.graph.links.length > 0 && <Export />}
+      {of.graph.links.length > 0 && <Publish of={of} />}
       <p>When your log was there is shown by <Link to="/anchors">anchors</Link>, at clocks elsewhere.</p>
     </section>
   );

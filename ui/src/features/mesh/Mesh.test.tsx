@@ -76,6 +76,20 @@ test("on, only what was changed is set, and turning it off says what that means 
   await waitFor(() => expect(asked(host, "mesh.set").at(-1)).toEqual({ on: false }));
 });
 
+test("strangers see this machine only where its person said so, and what they see is said before", async () => {
+  const host = scene({ "mesh.show": MESH, "mesh.set": { ...MESH, public: true }, "mesh.nodes": { nodes: [node({ is_public: true }), NOT_HEARD] } });
+  const { user: person } = show(host, "/machines");
+  const form = within(await screen.findByRole("form", { name: "This machine" }));
+  const box = form.getByRole("checkbox", { name: /Everybody who reads these relays may see/ }) as HTMLInputElement;
+  expect(box.checked).toBe(false);
+  expect(form.getByText(/no name, no folder and no address/)).toBeTruthy();
+  await person.click(box);
+  await person.click(form.getByRole("button", { name: "Save" }));
+  await waitFor(() => expect(asked(host, "mesh.set")).toEqual([{ public: true }]));
+  expect((await machine("desk")).getByText(/It tells everybody who reads its relays/)).toBeTruthy();
+  expect((await machine("laptop")).queryByText(/It tells everybody/)).toBeNull();
+});
+
 test("who is here is told apart from who is not heard, with what waits and how far it came", async () => {
   const host = scene({ "mesh.nodes": { nodes: [node({ name: "desk \u202e" }), NOT_HEARD, node({ node: "aa".repeat(32), name: "old", is_withdrawn: true })] } });
   show(host, "/machines");

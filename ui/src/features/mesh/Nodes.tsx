@@ -88,6 +88,7 @@ function One({ node: one, direct }: { node: Node; direct: Way | null }) {
         {isHere ? <>What it told last counts until <Time at={one.here_until ?? 0} clock />. </> : one.here_until === null ? "Nothing was heard of it since Hermit was started here. " : <>What it told last counted until <Time at={one.here_until} clock />; nothing was heard since. </>}
         {direct !== null && (direct.is_open ? "It is connected directly." : "It is not connected directly.")}
       </p>
+      {one.is_public && <p>It tells everybody who reads its relays that it is here.</p>}
       <p>{waits ?? "Nothing waits for it."}</p>
       <details>
         <summary>What it can do</summary>

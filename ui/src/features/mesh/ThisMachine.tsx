@@ -6,7 +6,7 @@ import { useAsk } from "~/ipc/client";
 import type { Mesh, Set as Wanted } from "~/ipc/generated/mesh";
 import { Button } from "~/primitives/Button";
 import { Facts } from "~/primitives/Facts";
-import { Select, TextArea, TextField } from "~/primitives/Field";
+import { Check, Select, TextArea, TextField } from "~/primitives/Field";
 import { Hash } from "~/primitives/Hash";
 import { Failed, Said } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
@@ -25,7 +25,7 @@ export function ThisMachine({ mesh }: { mesh: Mesh }) {
       <h2 id="this">This machine</h2>
       {mesh.on && <Standing mesh={mesh} />}
       {/* Settings that were changed elsewhere meanwhile are what the form begins with. */}
-      <Form key={JSON.stringify([mesh.on, mesh.name, mesh.relays, mesh.listen, mesh.folders, mesh.model])} mesh={mesh} />
+      <Form key={JSON.stringify([mesh.on, mesh.name, mesh.relays, mesh.listen, mesh.folders, mesh.model, mesh.public])} mesh={mesh} />
     </section>
   );
 }
@@ -41,6 +41,7 @@ function Standing({ mesh }: { mesh: Mesh }) {
       ["Reached at", mesh.listen === null ? "No address of its own" : <Words key="listen" of={mesh.listen} />],
       ["Takes goals for", folders.length === 0 ? "No folder" : <ul key="folders" className={styles.plain}>{folders.map(([alias, path]) => <li key={alias}><b><Words of={alias} /></b>: <code><Words of={path} /></code></li>)}</ul>],
       mesh.cosign_key === null ? null : ["Signs heads of the others as", <code key="cosign"><Words of={mesh.cosign_key} /></code>],
+      mesh.public ? ["Seen by", "Everybody who reads these relays"] : null,
       ["Works with", mesh.model === null ? "The default model" : <Words key="model" of={modelName(mesh.model)} />],
     ]} />
   );
@@ -55,6 +56,7 @@ function Form({ mesh }: { mesh: Mesh }) {
   const [folders, setFolders] = useState(mesh.folders);
   const [who, setWho] = useState(mesh.model === null ? STANDARD : OTHER);
   const [model, setModel] = useState<string | null>(mesh.model);
+  const [isPublic, setPublic] = useState(mesh.public);
   const models = useAsk("models.find", { ports: [] }, { enabled: who === OTHER, staleTime: 30_000 });
   const address = who === STANDARD ? "" : model ?? (models.data === undefined ? null : known(models.data)[0]?.address ?? null);
   const list = addressesIn(relays);
@@ -64,6 +66,7 @@ function Form({ mesh }: { mesh: Mesh }) {
     ...(listen.trim() === (mesh.listen ?? "") ? {} : { listen: listen.trim() }),
     ...(sameFolders(folders, mesh.folders) ? {} : { folders }),
     ...(address === null || address.trim() === (mesh.model ?? "") ? {} : { model: address.trim() }),
+    ...(isPublic === mesh.public ? {} : { public: isPublic }),
     ...(mesh.on ? {} : { on: true }),
   };
   const lacksSoul = soul.data?.version === 0;
@@ -83,6 +86,8 @@ function Form({ mesh }: { mesh: Mesh }) {
         options={[{ value: STANDARD, label: "The default model of this machine" }, { value: OTHER, label: "A model that you choose" }]}
       />
       {who === OTHER && <ModelChoice value={address} onChange={setModel} />}
+      <Check checked={isPublic} onChange={(event) => setPublic(event.target.checked)} label="Everybody who reads these relays may see that this machine is here" />
+      <p className={styles.note}>Strangers then see its key, when it is on, how busy it is, how many tools and models it has, and the newest signed head of your log: its size and its digest. They see no name, no folder and no address, and can do nothing by it. When you turn it off, it expires within 15 minutes.</p>
       {set.field}
       <div className={styles.buttons}>
         <Button type="submit" look={mesh.on ? "plain" : "person"} because={because}>{mesh.on ? "Save" : "Turn the mesh on"}</Button>

@@ -231,6 +231,8 @@ export interface Commands {
   "identity.write": { params: identity.Write; answer: identity.Submitted };
   /** signs an attestation of SOUL.md with the key of this instance */
   "identity.attest": { params: identity.Attest; answer: identity.Attested };
+  /** makes the task that asks a person whether the chain of this instance is published at relays */
+  "identity.publish": { params: identity.Publish; answer: identity.Submitted };
   /** follows a chain of attestations and hand-overs back to genesis */
   "identity.verify": { params: identity.Verify; answer: identity.TrustGraph };
   /** writes the chain of this instance to a file */
@@ -592,6 +594,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "identity.show": { access: "read", topics: ["store", "keys", "approvals"] },
   "identity.write": { access: "write", topics: [] },
   "identity.attest": { access: "owner", topics: [] },
+  "identity.publish": { access: "write", topics: [] },
   "identity.verify": { access: "free", topics: [] },
   "identity.export": { access: "read", topics: [] },
   "anchors.list": { access: "read", topics: ["store"] },

@@ -19,6 +19,14 @@ export interface Write {
 /** An attestation of SOUL.md as it is. */
 export type Attest = Record<string, never>;
 
+/** The chain of this instance at relays, where anybody reads it. */
+export interface Publish {
+  /** Addresses of relays; those that are set for the mesh when it is empty. */
+  relays: string[];
+  /** The surface: `cli` (the standard) or `app`. */
+  channel?: string | null;
+}
+
 /** A chain that is followed. */
 export interface Verify {
   /** A proof, or a file of signed links, a line each; the chain of this store when it is not said. */

@@ -21,6 +21,8 @@ export interface Set {
   folders?: Record<string, string> | null;
   /** Who proposes in goals of other machines: a model, as for a task; none is the standard model. */
   model?: string | null;
+  /** Whether everybody who reads its relays may see that it is here: its key, how busy it is, and how many tools and models it has, and the newest signed head of its log; no names. */
+  public?: boolean | null;
   signed?: PersonSigned | null;
 }
 
@@ -144,6 +146,8 @@ export interface Mesh {
   /** Folders by alias. */
   folders: Record<string, string>;
   model: string | null;
+  /** Whether everybody who reads its relays may see that it is here. */
+  public: boolean;
   /** Ways that are open or were tried, as the process that holds the store knows them. */
   ways: Way[];
   /** Messages that no other machine opened yet. */
@@ -220,6 +224,8 @@ export interface Node {
   /** The key by which it signed a head of this log last: whoever reads a proof names it as that of a witness. */
   cosign_key: string | null;
   is_withdrawn: boolean;
+  /** Whether it tells everybody at relays that it is here. */
+  is_public: boolean;
 }
 
 /** What was sent. */

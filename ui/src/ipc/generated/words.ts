@@ -1977,5 +1977,6 @@ export const TOOL = [
   "guest",
   "message",
   "anchor",
+  "publish",
 ] as const;
 export type Tool = (typeof TOOL)[number];

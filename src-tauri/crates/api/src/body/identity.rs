@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
 use wire::identity::{
-    Attest, Attested, Export, Exported, Finding, Identity, Show, SoulVersion, TrustGraph, TrustLink, Verify,
-    Write,
+    Attest, Attested, Export, Exported, Finding, Identity, Publish, Show, SoulVersion, TrustGraph, TrustLink,
+    Verify, Write,
 };
 use wire::task::Submitted;
 use wire::{Code, Error};
@@ -73,6 +73,40 @@ pub(crate) fn attest(host: &dyn Host, _: Attest) -> Result<Attested, Error> {
         link_sha256: linked.link_sha256.to_string(),
         version: linked.version,
     })
+}
+
+pub(crate) fn publish(host: &dyn Host, p: Publish) -> Result<Submitted, Error> {
+    let kernel = host.kernel()?;
+    let mut relays: Vec<String> = Vec::new();
+    for relay in p.relays.iter().map(|relay| relay.trim().trim_end_matches('/')) {
+        if !relay.is_empty() && !relays.iter().any(|known| known == relay) {
+            relays.push(relay.to_owned());
+        }
+    }
+    if relays.is_empty() {
+        let set = host.mesh().map(|mesh| mesh.settings()).transpose()?;
+        relays = set.map(|set| set.relays).unwrap_or_default();
+    }
+    if relays.is_empty() {
+        return Err(usage("no relay is named, and none is set for the mesh").hint(
+            "name one with `hermit identity publish --relay wss://relay.example.org`, or set it with `hermit mesh on`",
+        ));
+    }
+    let by = (channel(p.channel.as_deref())?, host.fresh_key());
+    let submitted = kernel.propose_publication(relays, by).wire()?;
+    host.drive(submitted.task_id)?;
+    Ok(of_submitted(&submitted))
+}
+
+/// The key of an instance as it is written: 64 hexadecimal digits, or as Nostr spells it. It comes back in digits.
+pub fn instance_key(text: &str) -> Option<String> {
+    let text = text.trim();
+    if let Ok(key) = text.to_ascii_lowercase().parse::<Digest>() {
+        return Some(key.to_string());
+    }
+    let (hrp, bytes) = bech32::decode(text).ok()?;
+    let key: [u8; 32] = bytes.try_into().ok().filter(|_| hrp.as_str() == "npub")?;
+    Some(Digest(key).to_string())
 }
 
 pub(crate) fn verify(host: &dyn Host, p: Verify) -> Result<TrustGraph, Error> {
@@ -227,7 +261,7 @@ fn link(one: Followed, published: &Published) -> TrustLink {
 
 #[cfg(test)]
 mod tests {
-    use super::npub;
+    use super::{instance_key, npub};
 
     #[test]
     fn a_key_is_spelled_as_nostr_spells_it() {
@@ -236,5 +270,12 @@ mod tests {
         let spelled = "npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg";
         assert_eq!(npub(key).as_deref(), Some(spelled));
         assert_eq!(npub("no key"), None);
+        for written in [key, spelled, " 7E7E9C42A91BFEF19FA929E5FDA1B72E0EBC1A4C1141673E2794234D86ADDF4E "] {
+            assert_eq!(instance_key(written).as_deref(), Some(key));
+        }
+        let secret = "nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5";
+        for none in ["", "npub", "7e7e", &spelled.replace("npub10", "npub11"), secret] {
+            assert_eq!(instance_key(none), None, "{none}");
+        }
     }
 }

@@ -60,6 +60,7 @@ pub(crate) fn show(host: &dyn Host, _: Show) -> Result<Mesh, Error> {
         listen: set.listen,
         folders: set.folders.into_iter().map(|(alias, at)| (alias, at.display().to_string())).collect(),
         model: set.model,
+        public: set.public,
         ways: live.ways.iter().map(way).collect(),
         waiting: registry.state().map_or(0, super::mesh_lists::waiting_for_all),
         alerts: registry.alerts().rev().map(alert).collect(),

@@ -44,6 +44,7 @@ pub(super) fn listed(host: &dyn Host) -> Result<NodeList, Error> {
             approval_key: peer.approval_key.map(|key| seal::sshsig::fingerprint(&key)),
             is_approver: approvers.contains(&peer.node) && !is_withdrawn,
             is_withdrawn,
+            is_public: live.public.contains(&peer.node) && !is_withdrawn,
             cosign_key: registry.cosign_key(peer.node).map(str::to_owned),
         }
     };

@@ -126,6 +126,7 @@ fn is_effect(row: &ReceiptRow) -> bool {
         row.class,
         ReceiptClass::ToolExecution
             | ReceiptClass::CommandExecution
+            | ReceiptClass::Publish
             | ReceiptClass::Rollback
             | ReceiptClass::MemoryPromotion
     );

@@ -44,7 +44,7 @@ impl Mesh for Fake {
     }
 
     fn live(&self) -> Option<MeshLive> {
-        self.0.runs.then(|| MeshLive { ways: Vec::new(), here: self.0.here.clone() })
+        self.0.runs.then(|| MeshLive { here: self.0.here.clone(), ..MeshLive::default() })
     }
 
     fn say(&self, commands: Vec<Command>) -> Result<(), Error> {

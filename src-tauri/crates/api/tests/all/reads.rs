@@ -185,10 +185,11 @@ fn of_mesh(folder: &str) -> Vec<(&'static str, Value)> {
 }
 
 /// What is written about conversations, and who it is that talks.
-fn of_talk(task: &str) -> [(&'static str, Value); 7] {
+fn of_talk(task: &str) -> [(&'static str, Value); 8] {
     [
         ("identity.write", json!({ "text": "I am.", "replaces": 0 })),
         ("identity.attest", json!({})),
+        ("identity.publish", json!({ "relays": [] })),
         ("host.wait", json!({ "task": task, "patience_ms": 1 })),
         ("conversations.open", json!({ "title": "x" })),
         ("conversations.say", json!({ "text": "x" })),

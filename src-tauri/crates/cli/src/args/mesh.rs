@@ -184,6 +184,10 @@ Examples:
         /// Where it listens; any free port of this machine alone unless you say so.
         #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
         listen: String,
+        /// Takes and gives nothing before whoever connects has proven a key (NIP-42). Your machines do so by themselves where you have
+        /// named this relay to them.
+        #[arg(long)]
+        auth: bool,
     },
 }
 
@@ -216,6 +220,10 @@ pub struct MeshOn {
     /// The model for goals of your other machines; the standard model unless you name one.
     #[arg(long, value_name = "ADDRESS")]
     pub model: Option<String>,
+    /// Whether everybody who reads the relays may see that this machine is here: its key, how busy it is, and how many tools and models
+    /// it has, and the newest signed head of your log: its size and digest. No name, no folder and no address is told. It is off unless you turn it on; turned off, it expires within 15 minutes.
+    #[arg(long, value_name = "yes|no", value_parser = clap::builder::BoolishValueParser::new())]
+    pub public: Option<bool>,
     #[command(flatten)]
     pub person: PersonArgs,
 }

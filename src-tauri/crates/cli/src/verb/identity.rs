@@ -7,9 +7,11 @@ use crate::context::{Context, Signs, absolute};
 use crate::output::{Output, Tone};
 use crate::text::{plain, time};
 use model::identity::SOUL_BYTES_MAX;
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::path::Path;
-use wire::identity::{Attest, Attested, Export, Identity, Show, TrustGraph, TrustLink, Verify, Write};
+use wire::identity::{
+    Attest, Attested, Export, Identity, Publish, Show, TrustGraph, TrustLink, Verify, Write,
+};
 use wire::{Code, Error, exit};
 
 /// `hermit identity`.
@@ -35,6 +37,11 @@ pub fn identity(context: &Context, verb: IdentityVerb) -> Came {
             context.out.answer(&made?, attested_in_words)?;
             Ok(exit::DONE)
         }
+        IdentityVerb::Publish { relay } => {
+            let publish = Publish { relays: relay, channel: Some("cli".to_owned()) };
+            stay(context, |session| session.call(&publish))
+        }
+        IdentityVerb::Fetch { key, file, relay } => fetch(context, &key, &file, &relay),
         IdentityVerb::Verify { file } => verify(context, file.as_deref()),
         IdentityVerb::Export { file } => {
             let made = context.reading()?.call(&Export { path: absolute(&file)? })?;
@@ -58,6 +65,37 @@ fn verify(context: &Context, file: Option<&Path>) -> Came {
     };
     context.out.answer(&graph, |out, graph| followed_in_words(out, graph))?;
     Ok(if graph.unbroken { exit::DONE } else { exit::INVALID })
+}
+
+/// A chain that an instance published, kept in a file and followed. Whoever reads it believes no relay: what it gave is worth what
+/// follows from it.
+fn fetch(context: &Context, key: &str, file: &Path, relays: &[String]) -> Came {
+    let unfit = || {
+        Error::new(Code::Usage, format!("`{}` is no key of an instance", plain(key))).hint(
+            "write `npub1…`, or 64 hexadecimal digits; `hermit identity show` tells it at the other machine",
+        )
+    };
+    let key = api::instance_key(key).ok_or_else(unfit)?;
+    let found = host::chain_at(&context.home, relays, &key);
+    let (lines, says) =
+        found.map_err(|why| Error::new(Code::NotFound, format!("nothing was read: {why}")))?;
+    let unkept = |e: std::io::Error| {
+        Error::new(Code::Failed, format!("`{}` cannot be written: {e}", file.display()))
+            .hint("name a file that is not there yet")
+    };
+    let mut kept = std::fs::File::create_new(file).map_err(unkept)?;
+    for line in &lines {
+        kept.write_all(line).and_then(|()| kept.write_all(b"\n")).map_err(unkept)?;
+    }
+    drop(kept);
+    says.iter().for_each(|said| context.out.note(plain(said)));
+    let graph = context.free()?.call(&Verify { path: Some(absolute(file)?) })?;
+    context.out.answer(&graph, |out, graph| followed_in_words(out, graph))?;
+    let is_its = graph.key_in_force.as_deref() == Some(key.as_str());
+    if !is_its {
+        context.out.note("the chain does not end with the key that you named: it is not this instance's");
+    }
+    Ok(if graph.unbroken && is_its { exit::DONE } else { exit::INVALID })
 }
 
 /// The text of a file, or of standard input.

@@ -82,7 +82,7 @@ pub fn mesh(context: &Context, verb: MeshVerb) -> Came {
             let import = Import { path: absolute(&file)? };
             changed(context, |session| session.call(&import), read)
         }
-        MeshVerb::Relay { listen } => mesh_relay::relay(context, &listen),
+        MeshVerb::Relay { listen, auth } => mesh_relay::relay(context, &listen, auth),
     }
 }
 
@@ -94,6 +94,7 @@ fn on(context: &Context, args: MeshOn) -> Came {
         listen: args.listen,
         folders: some(args.folders).map(|named| folders(&named)).transpose()?,
         model: args.model,
+        public: args.public,
         leave: false,
         signed: None,
     };

@@ -46,6 +46,13 @@ pub(super) fn stands(out: &Output, mesh: &Mesh) {
         "  model: {}",
         mesh.model.as_deref().map_or_else(|| "the standard one".to_owned(), plain)
     ));
+    if mesh.public {
+        out.say(
+            Tone::Warn,
+            "  everybody who reads these relays sees that this machine is here, its key, how busy it is, and how many tools and models \
+             it has, and the newest signed head of your log; `hermit mesh on --public no` ends that",
+        );
+    }
     mesh.ways.iter().for_each(|one| way(out, one));
     if mesh.waiting > 0 {
         out.line(format!("  {} not opened by another machine yet", counted(mesh.waiting, "message")));
@@ -115,6 +122,9 @@ fn details(out: &Output, one: &Node) {
     let all = |texts: &[String]| plain(&clip(&texts.join(", "), 4 * NAME_CHARS));
     if !one.models.is_empty() {
         out.say(Tone::Faint, format!("{}: models {}", name(one), all(&one.models)));
+    }
+    if one.is_public {
+        out.line(format!("{} tells everybody at its relays that it is here", name(one)));
     }
     match (&one.approval_key, one.is_approver) {
         (Some(key), true) => out.line(format!("{} may approve here, with {}", name(one), plain(key))),
@@ -292,6 +302,7 @@ mod tests {
             approval_key: None,
             is_approver: false,
             is_withdrawn: false,
+            is_public: false,
             cosign_key: None,
         };
         assert_eq!(

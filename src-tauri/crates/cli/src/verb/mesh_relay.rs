@@ -10,14 +10,15 @@ use std::net::SocketAddr;
 use wire::{Code, Error, exit};
 
 /// Runs a relay until Ctrl-C, or until whoever started it ends it.
-pub(super) fn relay(context: &Context, listen: &str) -> Came {
+pub(super) fn relay(context: &Context, listen: &str, asks: bool) -> Came {
     let at: SocketAddr = listen.trim().parse().map_err(|_| {
         Error::new(Code::Usage, format!("`{listen}` is no address and port")).hint(
             "write `--listen 127.0.0.1:7777`, or `--listen 0.0.0.0:7777` for other machines of your network",
         )
     })?;
     let interrupts = Interrupts::watch_all();
-    let relay = OwnRelay::begin(at).map_err(|why| {
+    let begun = if asks { OwnRelay::begin_asking(at) } else { OwnRelay::begin(at) };
+    let relay = begun.map_err(|why| {
         Error::new(Code::Failed, format!("cannot listen at `{at}`: {why}"))
             .hint("choose another with `--listen`")
     })?;

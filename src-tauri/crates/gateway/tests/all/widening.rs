@@ -65,6 +65,7 @@ const EFFECTS: &[(&str, Effect)] = &[
     ("host.resume", Effect::Begins),
     ("host.wait", Effect::Keeps),
     ("identity.attest", Effect::Person),
+    ("identity.publish", Effect::Asks),
     ("identity.write", Effect::Asks),
     ("keys.register", Effect::Person),
     ("knowledge.correct", Effect::Says),

@@ -98,6 +98,7 @@ impl Owned {
         executors: &LocalExecutors,
     ) -> Result<(), wire::Error> {
         executors.clocks().of(&self.kernel);
+        executors.relays().of(&self.kernel);
         let mut compactor = self.compactor.lock().unwrap_or_else(PoisonError::into_inner);
         if compactor.is_none() && !self.drives.is_ending() {
             let (kernel, notices) = (Arc::clone(&self.kernel), Arc::clone(notices));

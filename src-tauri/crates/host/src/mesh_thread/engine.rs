@@ -90,6 +90,8 @@ pub struct Engine<W> {
     /// When deliveries are done again, where some wait.
     pub(super) deliver_at: Option<UnixMs>,
     pub(super) told: Option<Told>,
+    /// Whether the node was told last that everybody may see it, and which head of the log they see.
+    pub(super) public: (bool, Option<String>),
     /// Ways that the node knows to be open.
     pub(super) up: BTreeSet<Way>,
     /// What was said of each way last.
@@ -118,6 +120,7 @@ impl<W: Ways> Engine<W> {
             looked_at: now.plus_ms(-TOGETHER_MS),
             deliver_at: Some(now),
             told: None,
+            public: (false, None),
             up: BTreeSet::new(),
             says: BTreeMap::new(),
             direct: BTreeMap::new(),
@@ -208,7 +211,7 @@ impl<W: Ways> Engine<W> {
         self.still = None;
         self.rests = false;
         self.up.clear();
-        self.told = None;
+        (self.told, self.public) = (None, (false, None));
         self.listen();
         self.tell();
         self.connect();

@@ -6,6 +6,7 @@ use super::meeting::Meeting;
 use super::reach::reach;
 use super::ways::Ways;
 use crate::mesh_settings::{DIRECT, MeshSettings};
+use ledger::CheckpointKind;
 use mesh::carry::Packed;
 use mesh::{Capabilities, Command, Happened, NodeId, Way};
 use socket::{At, Came};
@@ -45,8 +46,27 @@ impl<W: Ways> Engine<W> {
         }
     }
 
+    /// Has the node tell everybody that it is here, with the newest head of the log, or no more, as its person set it.
+    fn publicise(&mut self) {
+        let is_on = self.parts.settings.public;
+        let newest =
+            || self.parts.kernel.reader().last_checkpoint(CheckpointKind::Global, None).ok().flatten();
+        let head = is_on.then(newest).flatten().and_then(|head| String::from_utf8(head.note).ok());
+        if self.node.is_none() || self.public == (is_on, head.clone()) {
+            return;
+        }
+        if self.say(vec![Command::Public { is_on, head: head.clone() }], None, false).is_ok() {
+            self.public = (is_on, head);
+        }
+    }
+
     /// Tells the group what this machine can do, where that is another than before.
     pub(super) fn tell(&mut self) {
+        self.tell_group();
+        self.publicise();
+    }
+
+    fn tell_group(&mut self) {
         let settings = &self.parts.settings;
         let tools = self.parts.kernel.tool_registry().0.into_iter();
         let tools = tools.filter(|(_, server)| server.disabled.is_none() && server.latest().is_some());
@@ -180,6 +200,7 @@ impl<W: Ways> Engine<W> {
             let presence = api::Presence { until: told.until, can: told.can.clone(), load: told.load };
             live.here.insert(node, presence);
         }
+        live.public = self.node.iter().flat_map(|node| node.public()).collect();
         live
     }
 }

@@ -55,6 +55,11 @@ pub(super) enum Planned {
         /// Which clock, about what.
         anchor: acts::Anchor,
     },
+    /// Who this instance is, published at relays.
+    Publish {
+        /// What, and where.
+        publish: acts::Publish,
+    },
 }
 
 impl Kernel {
@@ -132,6 +137,10 @@ impl Kernel {
             },
             (_, Planned::Anchor { anchor }) => match self.anchor_outdated(&anchor, tx.task.task_id) {
                 None => Ok(Action::Anchor(anchor)),
+                Some(why) => Err(why),
+            },
+            (_, Planned::Publish { publish }) => match self.publish_outdated(&publish) {
+                None => Ok(Action::Publish(publish)),
                 Some(why) => Err(why),
             },
         };

@@ -301,7 +301,7 @@ impl Kernel {
     }
 
     /// The id of this instance: that of its store, made once.
-    fn instance_id(&self) -> String {
+    pub(super) fn instance_id(&self) -> String {
         lock(&self.store).store_id.clone()
     }
 

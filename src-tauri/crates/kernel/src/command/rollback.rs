@@ -283,6 +283,9 @@ impl Kernel {
             Action::Call(_) => return self.answer_words(tx),
             Action::Message(_) => return Ok("The message was sent.".to_owned()),
             Action::Anchor(asked) => return Ok(Self::anchored_words(&asked)),
+            Action::Publish(_) => {
+                return Ok("It is published; `hermit identity show` tells where.".to_owned());
+            }
             Action::Remember(_) => {
                 return Ok("Remembered. Tasks that it is about are told of it from now on.".to_owned());
             }

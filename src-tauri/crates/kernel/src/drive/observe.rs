@@ -50,6 +50,9 @@ impl Kernel {
         for output in outcome.outputs.iter().filter(|output| output.kind == ArtifactKind::ToolManifest) {
             self.note_changed(&mut tx, &request.action, &output.bytes)?;
         }
+        if let Action::Publish(publish) = &request.action {
+            self.push_published(&mut tx, publish, &request, &outcome)?;
+        }
         let result = self.result_of(&mut tx, &request, &outcome, &outputs)?;
         tx.push_keyed(
             Some(format!("observe:{}", request.action_request_id)),
@@ -392,7 +395,9 @@ pub(crate) fn summary_of(request: &ActionRequest, outcome: &Outcome) -> String {
             // The second line says what came back; without one nothing did.
             outcome.observed.get(1).unwrap_or(&outcome.result_code.to_string()).clone()
         }
-        (None, 0) if matches!(request.action, Action::Message(_) | Action::Anchor(_)) => {
+        (None, 0)
+            if matches!(request.action, Action::Message(_) | Action::Anchor(_) | Action::Publish(_)) =>
+        {
             outcome.observed.first().unwrap_or(&outcome.result_code.to_string()).clone()
         }
         (None, 0) => outcome.result_code.to_string(),

@@ -19,6 +19,13 @@ params! {
     }
     /// An attestation of SOUL.md as it is.
     Attest {}
+    /// The chain of this instance at relays, where anybody reads it.
+    Publish {
+        /// Addresses of relays; those that are set for the mesh when it is empty.
+        relays: Vec<String>,
+        /// The surface: `cli` (the standard) or `app`.
+        channel: Option<String>,
+    }
     /// A chain that is followed.
     Verify {
         /// A proof, or a file of signed links, a line each; the chain of this store when it is not said.

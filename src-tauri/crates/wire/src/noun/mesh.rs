@@ -28,6 +28,9 @@ params! {
         folders: Option<BTreeMap<String, String>>,
         /// Who proposes in goals of other machines: a model, as for a task; none is the standard model.
         model: Option<String>,
+        /// Whether everybody who reads its relays may see that it is here: its key, how busy it is, and how many tools and models it has,
+        /// and the newest signed head of its log; no names.
+        public: Option<bool>,
         #[serde(default)]
         signed: Option<PersonSigned>,
     }
@@ -134,6 +137,8 @@ answers! {
         /// Folders by alias.
         folders: BTreeMap<String, String>,
         model: Option<String>,
+        /// Whether everybody who reads its relays may see that it is here.
+        public: bool,
         /// Ways that are open or were tried, as the process that holds the store knows them.
         ways: Vec<Way>,
         /// Messages that no other machine opened yet.
@@ -192,6 +197,8 @@ answers! {
         /// The key by which it signed a head of this log last: whoever reads a proof names it as that of a witness.
         cosign_key: Option<String>,
         is_withdrawn: bool,
+        /// Whether it tells everybody at relays that it is here.
+        is_public: bool,
     }
     /// What was sent.
     Sent { message: String, conversation: String, state: DeliveryState }
