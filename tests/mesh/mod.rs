@@ -5,4 +5,5 @@ mod hostile;
 mod independent;
 mod machines;
 mod reach;
+mod schedules;
 mod work;

@@ -260,7 +260,8 @@ fn run<W: Ways>(engine: &mut Engine<W>, receive: &Receiver<Heard>, over: &Atomic
             });
             shown_at = Some(Instant::now());
         }
-        let wait = if shows { engine.wait() } else { engine.wait().min(SHOWN_EVERY) };
+        let wait = crate::chance::to_wait(engine.wait());
+        let wait = if shows { wait } else { wait.min(SHOWN_EVERY) };
         let mut next = match receive.recv_timeout(wait) {
             Ok(heard) => Some(heard),
             Err(RecvTimeoutError::Timeout) => None,
