@@ -92,6 +92,7 @@ mod push_thread;
 mod pushes;
 mod reanchor;
 mod reasoners;
+mod relay_looks;
 mod run_stream;
 mod run_stream_thread;
 mod scheduler;

@@ -143,6 +143,7 @@ impl MeshThread {
             run(&mut engine, &receive, &is_over, &shows);
             // Nobody waits for room in it any more, so that everything else can end.
             drop(receive);
+            engine.parts.kernel.heard_machines(None);
             drop(engine);
             let _ = ways.join();
         });
