@@ -6,4 +6,5 @@ mod independent;
 mod machines;
 mod reach;
 mod schedules;
+mod triggers;
 mod work;
