@@ -18,7 +18,7 @@ const SILENT_MINUTES: RangeInclusive<u32> = 15..=7 * 24 * 60;
 /// Events that a task is told; of more, it is told how many.
 pub const EVENTS_TOLD_MAX: usize = 20;
 /// Bytes of the text of an event that a task is told.
-pub const EVENT_TEXT_BYTES_MAX: usize = 4 * 1024;
+pub const EVENT_TEXT_BYTES_MAX: usize = 2 * 1024;
 /// Events that are remembered, so that none begins anything twice.
 pub const EVENTS_SEEN_MAX: usize = 1_000;
 /// How long before the newest event one looks back, in seconds: by another relay one may come later.
