@@ -9,8 +9,8 @@ use crate::{ConversationId, Digest, UnixMs, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 pub use words::schedule::{
-    CallRefused, Condition, FileChange, FileChanges, MachineEvent, Overlap, PassedOver, RunEnd, ScheduleState, Shift,
-    TriggerKind, Unseen,
+    CallRefused, Condition, FileChange, FileChanges, MachineEvent, Overlap, PassedOver, RunEnd,
+    ScheduleState, Shift, TriggerKind, Unseen,
 };
 
 mod afar;
