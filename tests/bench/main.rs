@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p hermit-tests -- [SECTION ...] [--events N]`; sections: `steps`, `verify`, `views`, `open`, `action`,
 //! `rules`, `spawn`, `stage`, `guests`, `content`, `proof`, `programs`, `tools`. Only when named, because they are long or want a display: `mutants`
-//! [--mutants N], `footprint` [--task-events N], `memory` [--memories N] (a real embedding model, where one is here), `app`, `goals` [--into FOLDER] (a real model at work), `cards` (a card of 100,000 rows in Chromium), `schedule` [--schedules N] [--folders N] [--files N], `gateways`, and `grow` --events N --into FOLDER, which leaves its store there. Figures depend on the machine, so they are printed, never asserted.
+//! [--mutants N], `footprint` [--task-events N], `memory` [--memories N] (a real embedding model, where one is here), `app`, `goals` [--into FOLDER] (a real model at work), `cards` (a card of 100,000 rows in Chromium), `schedule` [--schedules N] [--folders N] [--files N], `gateways`, `mesh`, and `grow` --events N --into FOLDER, which leaves its store there. Figures depend on the machine, so they are printed, never asserted.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -56,6 +56,7 @@ mod grown;
 mod guests;
 mod idle;
 mod memory;
+mod mesh;
 mod mutants;
 mod open;
 mod programs;
@@ -126,8 +127,18 @@ impl Asked {
     }
 
     fn wants(&self, section: &str) -> bool {
-        let long =
-            ["mutants", "footprint", "memory", "app", "grow", "goals", "cards", "schedule", "gateways"];
+        let long = [
+            "mutants",
+            "footprint",
+            "memory",
+            "app",
+            "grow",
+            "goals",
+            "cards",
+            "schedule",
+            "gateways",
+            "mesh",
+        ];
         let long = long.contains(&section);
         self.sections.is_empty() && !long || self.sections.iter().any(|s| s == section)
     }
@@ -139,7 +150,7 @@ fn number(arguments: &mut impl Iterator<Item = String>, usage: &str) -> u64 {
 
 type Section = fn(&Asked, &Board);
 
-const SECTIONS: [(&str, Section); 22] = [
+const SECTIONS: [(&str, Section); 23] = [
     ("steps", steps::run),
     ("verify", verify::run),
     ("views", views::run),
@@ -162,6 +173,7 @@ const SECTIONS: [(&str, Section); 22] = [
     ("cards", cards::run),
     ("schedule", schedule::run),
     ("gateways", gateways::run),
+    ("mesh", mesh::run),
 ];
 
 fn main() {

@@ -69,6 +69,8 @@ pub struct Stage {
     dir: TempDir,
     /// Held behind the folder, where it is the fixed one.
     _alone: Option<std::fs::File>,
+    /// What its programs find in their environment beside the usual.
+    told: Vec<(&'static str, String)>,
 }
 
 impl Stage {
@@ -104,14 +106,19 @@ impl Stage {
         // One that was killed has left it behind.
         let _ = std::fs::remove_dir_all("/tmp/hermit-of-6cc1eb4");
         let place = tempfile::Builder::new().prefix("hermit-of-6cc1eb4").rand_bytes(0).tempdir_in("/tmp");
-        Self { dir: place.expect("a folder"), _alone: Some(lock) }
+        Self { dir: place.expect("a folder"), _alone: Some(lock), told: Vec::new() }
     }
 
     /// Without a store.
     pub fn bare() -> Self {
-        let stage = Self { dir: TempDir::new().expect("a folder"), _alone: None };
+        let stage = Self { dir: TempDir::new().expect("a folder"), _alone: None, told: Vec::new() };
         stage.furnish();
         stage
+    }
+
+    /// Tells its programs something by their environment, from now on.
+    pub fn tells(&mut self, name: &'static str, value: String) {
+        self.told.push((name, value));
     }
 
     /// Lays out the passphrases and an empty folder to work in.
@@ -149,7 +156,8 @@ impl Stage {
             .env_remove("HERMIT_RECORD")
             .env_remove("HERMIT_FAULT")
             .env_remove("http_proxy")
-            .env_remove("https_proxy");
+            .env_remove("https_proxy")
+            .envs(self.told.iter().map(|(name, value)| (name, value)));
         // A group of its own has no terminal to be stopped by.
         command.process_group(0).stdin(Stdio::null());
         command
@@ -209,6 +217,7 @@ impl Stage {
             ("HERMIT_HOME", home.to_str().expect("UTF-8")),
             ("HERMIT_PASSPHRASE_FILE", vault.to_str().expect("UTF-8")),
         ];
+        environment.extend(self.told.iter().map(|(name, value)| (*name, value.as_str())));
         environment.extend_from_slice(more);
         let (program, mut all) = powerless();
         all.extend_from_slice(words);

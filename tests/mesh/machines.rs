@@ -69,6 +69,13 @@ impl Machine {
         self.serve();
     }
 
+    /// Ends the process that serves it, and serves it again in a time that passes faster.
+    pub fn hurries(&mut self, pace: &str) {
+        self.ends();
+        self.stage.tells("HERMIT_PACE", pace.to_owned());
+        self.serve();
+    }
+
     /// Ends the process that serves it.
     pub fn ends(&mut self) {
         drop(self.served.take());

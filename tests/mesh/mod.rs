@@ -8,4 +8,6 @@ mod machines;
 mod public;
 mod published;
 mod reach;
+mod schedules;
+mod triggers;
 mod work;

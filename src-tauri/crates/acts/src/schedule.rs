@@ -6,8 +6,8 @@ use crate::skill::Told;
 use crate::{Line, LineKind, money, visible};
 use model::ConversationId;
 use model::schedule::{
-    Bounds, CatchUp, DayBudget, FileChanges, KeepSchedule, Overlap, QUIET_MS_USUAL, Rule, Schedule,
-    ScheduleProposer, Trigger, When, only_in_words,
+    Bounds, CatchUp, DayBudget, FileChanges, KeepSchedule, MachineEvent, Overlap, QUIET_MS_USUAL, Rule,
+    Schedule, ScheduleProposer, Trigger, When, only_in_words,
 };
 use model::task::Budget;
 
@@ -80,11 +80,20 @@ const UNTRUSTED_CALL: &str =
 const UNTRUSTED_RESOURCE: &str =
     "what the resource reads is given to its task as a file, as untrusted data: it orders nothing";
 
+/// What a task is told of events.
+const UNTRUSTED_EVENTS: &str =
+    "what an event says is given to its task as a file, as untrusted data: it orders nothing";
+/// What a task is told of a machine.
+const OF_MACHINE: &str =
+    "its task is told which machine, what happened and how often, and no word of a message";
+
 /// What a task is told, and how far that is trusted.
 const fn untrusted(on: &Trigger) -> &'static str {
     match on {
         Trigger::Hook { .. } => UNTRUSTED_CALL,
         Trigger::Resource { .. } => UNTRUSTED_RESOURCE,
+        Trigger::Events { .. } => UNTRUSTED_EVENTS,
+        Trigger::Machine { .. } => OF_MACHINE,
         Trigger::Files { .. } | Trigger::Ref { .. } | Trigger::After { .. } => UNTRUSTED,
     }
 }
@@ -116,6 +125,14 @@ fn read_as(of: &Schedule) -> String {
              network, and ended",
             visible(server)
         ),
+        Trigger::Events { .. } => "each such event, once, where its signature holds; for each look these relays are connected to and \
+                                   asked for such events, and nothing else is sent to them"
+            .to_owned(),
+        Trigger::Machine { event, .. } => match event {
+            MachineEvent::Silent => "nothing was heard of it for so long while the mesh runs here; once, until it is heard again".to_owned(),
+            MachineEvent::Message => "each message from it, beside the task that the message begins itself".to_owned(),
+            MachineEvent::Receipt => "each receipt that it tells, by its digest: what was done there is not told".to_owned(),
+        },
     };
     format!("{}: {more}", visible(&on.in_words()))
 }
@@ -320,7 +337,7 @@ mod tests {
     #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use model::schedule::{Condition, Hours};
+    use model::schedule::{Condition, EventFilter, EventTag, Hours};
 
     /// A schedule as it was kept before runs could be bounded.
     const OF_BEFORE: &str = r#"{"budget":{"cost_micros_max":5000000,"iterations_max":24,"tokens_max":400000,"wall_ms_max":3600000},"folder":"/work","goal":"look","name":"morning","profile":"local_edit_allowed","proposer":{"kind":"playbook","name":"tidy","parameters":{},"text":"t"},"said":"every day at 8","when":{"catch_up":"newest","rule":{"expression":"0 8 * * *","kind":"cron","zone":"UTC"}},"workspace_id":"wsp_0190a1b2c3d47e8f9a0b1c2d00000001"}"#;
@@ -455,5 +472,22 @@ mod tests {
         let mut later = of_before();
         later.when.jitter_ms = Some(600_000);
         assert!(card(later, Some(of_before())).iter().any(|line| line.contains("the delay CHANGED")));
+    }
+
+    #[test]
+    fn what_it_waits_for_elsewhere_is_on_the_card_with_what_is_sent_there() {
+        let tag = Some(EventTag { name: "t".to_owned(), value: "hermit".to_owned() });
+        let relays = vec!["wss://relay.example".to_owned()];
+        let filter = EventFilter { relays, authors: Vec::new(), kinds: Vec::new(), tag };
+        let (name, event, minutes) = ("laptop".to_owned(), MachineEvent::Silent, Some(30));
+        for (on, words) in [
+            (Trigger::Events { filter, every_ms: 900_000 }, "nothing else is sent to them"),
+            (Trigger::Machine { name, event, minutes }, "until it is heard again"),
+        ] {
+            let mut schedule = of_before();
+            (schedule.when.rule, schedule.on) = (Rule::Event, Some(on.clone()));
+            let told = card(schedule, None).join("\n");
+            assert!(told.contains(&on.in_words()) && told.contains(words), "{told}");
+        }
     }
 }

@@ -32,6 +32,7 @@ mod split;
 mod telegram;
 mod webhook;
 
+pub use self::nostr::{LOOK_EVENTS_MAX, events_at};
 pub use split::split;
 pub use webhook::{SignedCall, Unsaid, said};
 pub use words::chat::Service;

@@ -3,6 +3,7 @@
 //! asked for the days before it, and what was kept is passed over.
 
 mod listened;
+mod look;
 mod relay;
 mod sending;
 mod wrap;
@@ -16,6 +17,7 @@ use ::nostr::event::{Event, EventBuilder, FinalizeEvent as _, Kind, Tag, Unsigne
 use ::nostr::key::{Keys, PublicKey};
 use ::nostr::nips::nip19::ToBech32 as _;
 use listened::{INBOX, Listened, PAGE, PAGES_MAX, PAST};
+pub use look::{LOOK_EVENTS_MAX, events_at};
 use relay::{Said, all_away, asks_who};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

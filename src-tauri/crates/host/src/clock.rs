@@ -84,7 +84,7 @@ impl Timer {
         let run = move || {
             loop {
                 let (_, sleep) = watch.look(&*clock, &sources);
-                if !ear.sleep(sleep) {
+                if !ear.sleep(crate::chance::to_wait(sleep)) {
                     return;
                 }
             }

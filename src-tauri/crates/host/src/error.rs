@@ -57,6 +57,9 @@ pub enum Error {
     /// An injected fault is malformed, or this is not a debug build.
     #[error("`HERMIT_FAULT`: {0}")]
     Fault(String),
+    /// Time is told to pass faster in a way that is none, or this is not a debug build.
+    #[error("`HERMIT_PACE`: {0}")]
+    Pace(String),
     /// Nobody can attach.
     #[error(transparent)]
     Gateway(#[from] gateway::Error),
@@ -101,6 +104,7 @@ impl Error {
                 wire::Error::new(Code::Usage, message).hint("correct the file, or move it away")
             }
             Self::Fault(_) => wire::Error::new(Code::Usage, message).hint("unset `HERMIT_FAULT`"),
+            Self::Pace(_) => wire::Error::new(Code::Usage, message).hint("unset `HERMIT_PACE`"),
             Self::Io { .. } => wire::Error::new(Code::Failed, message)
                 .hint("see that the folder is yours and its disk is not full or read-only"),
             Self::Gateway(gateway::Error::Origin { .. }) => wire::Error::new(Code::Usage, message)

@@ -17,8 +17,9 @@ const NAME: &str = "HERMIT_FAULT";
 /// The faults this process was started with.
 ///
 /// # Errors
-/// [`Error::Fault`] when the text is malformed, or this is not a debug build.
+/// [`Error::Fault`] when the text is malformed, or this is not a debug build; [`Error::Pace`] likewise.
 pub fn from_environment() -> Result<Arc<dyn Faults>, Error> {
+    crate::chance::check_pace()?;
     match std::env::var(NAME) {
         Err(_) => Ok(Arc::new(NoFaults)),
         Ok(text) if text.is_empty() => Ok(Arc::new(NoFaults)),

@@ -93,6 +93,7 @@ mod pushes;
 mod reanchor;
 mod reasoners;
 mod relay_client;
+mod relay_looks;
 mod run_stream;
 mod run_stream_thread;
 mod scheduler;

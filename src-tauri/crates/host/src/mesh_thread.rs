@@ -145,6 +145,7 @@ impl MeshThread {
             run(&mut engine, &receive, &is_over, &shows);
             // Nobody waits for room in it any more, so that everything else can end.
             drop(receive);
+            engine.parts.kernel.heard_machines(None);
             drop(engine);
             let _ = ways.join();
         });
@@ -262,7 +263,8 @@ fn run<W: Ways>(engine: &mut Engine<W>, receive: &Receiver<Heard>, over: &Atomic
             });
             shown_at = Some(Instant::now());
         }
-        let wait = if shows { engine.wait() } else { engine.wait().min(SHOWN_EVERY) };
+        let wait = crate::chance::to_wait(engine.wait());
+        let wait = if shows { wait } else { wait.min(SHOWN_EVERY) };
         let mut next = match receive.recv_timeout(wait) {
             Ok(heard) => Some(heard),
             Err(RecvTimeoutError::Timeout) => None,

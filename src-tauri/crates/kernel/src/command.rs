@@ -1,6 +1,7 @@
 //! What a person or a surface may ask of the kernel. One file per command.
 
 pub mod add_input;
+pub mod afar_looks;
 pub mod anchors;
 pub mod approve;
 mod awaited;

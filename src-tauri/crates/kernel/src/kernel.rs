@@ -115,6 +115,8 @@ pub struct Kernel {
     pub(crate) folders_seen: Mutex<BTreeMap<PathBuf, (UnixMs, bool)>>,
     /// What schedules wait for that is no time: what is to be looked at, and when.
     pub(crate) looks: Mutex<crate::command::triggers::Looks>,
+    /// What a host tells of relays and other machines, for schedules that wait for them.
+    pub(crate) afar: Mutex<crate::command::afar_looks::Afar>,
     /// How many askings this process has begun.
     pub(crate) askings: AtomicU64,
     /// Calls of hooks are taken one at a time.

@@ -103,6 +103,7 @@ fn over(dir: &Path, writer: Writer, ports: Ports) -> Result<Kernel, Error> {
         slots_seen: Mutex::default(),
         folders_seen: Mutex::default(),
         looks: Mutex::default(),
+        afar: Mutex::default(),
         askings: std::sync::atomic::AtomicU64::new(0),
         hooks: Mutex::default(),
         hearing: Mutex::default(),

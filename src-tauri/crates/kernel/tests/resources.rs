@@ -59,7 +59,7 @@ fn register(world: &World, name: &str, hosts: &[&str]) {
     assert_eq!(world.drive(asked), completed());
 }
 
-fn waits(world: &World, said: &str) -> Schedule {
+pub fn waits(world: &World, said: &str) -> Schedule {
     let (rule, on) = schedule::said(said, "UTC", now(world)).unwrap();
     let mut schedule = of(world, "every day at 8", "tidy");
     schedule.said = said.to_owned();
@@ -68,20 +68,20 @@ fn waits(world: &World, said: &str) -> Schedule {
 }
 
 /// What begins once it is time to look again.
-fn later(world: &World, minutes: i64) -> Vec<TaskId> {
+pub fn later(world: &World, minutes: i64) -> Vec<TaskId> {
     world.clock.advance(minutes * MINUTE);
     world.kernel().look_due().unwrap();
     world.kernel().fire_due().unwrap()
 }
 
-fn over(world: &World, run: TaskId) {
+pub fn over(world: &World, run: TaskId) {
     world.kernel().cancel(run, "enough").unwrap();
     world.drive(run);
     world.kernel().run_rested(run).unwrap();
 }
 
 /// What a run was told, as JSON.
-fn told(world: &World, run: TaskId) -> Value {
+pub fn told(world: &World, run: TaskId) -> Value {
     let now = state(world, run);
     let named = |a: &&model::artifact::Artifact| {
         a.task_local_alias

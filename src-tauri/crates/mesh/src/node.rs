@@ -31,6 +31,8 @@ pub struct Node<S> {
     pub(crate) step: Step,
     pub(crate) now: UnixMs,
     pub(crate) began: UnixMs,
+    /// When a way opened while none was: of what was said before, this node heard nothing.
+    pub(crate) reached: UnixMs,
     ways: BTreeSet<Way>,
     pub(crate) seen: BTreeMap<NodeId, Seen>,
     came: Ids,
@@ -84,6 +86,7 @@ impl<S: Sealing> Node<S> {
             step: Step::default(),
             now,
             began: now,
+            reached: now,
             ways: BTreeSet::new(),
             seen: BTreeMap::new(),
             came: Ids::new(),
@@ -300,6 +303,9 @@ impl<S: Sealing> Node<S> {
 
     fn up(&mut self, way: Way) {
         self.asked.remove(&way);
+        if self.ways.is_empty() {
+            self.reached = self.now;
+        }
         self.ways.insert(way.clone());
         self.begin_at(&way);
     }
@@ -317,6 +323,11 @@ impl<S: Sealing> Node<S> {
         (self.told_at, self.publicity.told_at) = (None, None);
         // What was written before may be lost; what waits is written anew.
         self.retries.clear();
+    }
+
+    /// Whether others could hear of something: a way is open.
+    pub(crate) fn is_reached(&self) -> bool {
+        !self.ways.is_empty()
     }
 
     /// At its own relays, and from nodes directly. At the relays of others a node only writes.

@@ -236,6 +236,21 @@ impl<S: Sealing> Node<S> {
         self.seen.get(&node).map_or(self.began, |seen| seen.heard.max(self.began))
     }
 
+    /// When each paired machine was here last, by this node's clock; of one that was not heard since this node listens, since when that
+    /// is, and `false`.
+    pub fn heard(&self) -> impl Iterator<Item = (NodeId, UnixMs, bool)> {
+        let since = if self.is_reached() { self.began.max(self.reached) } else { self.now };
+        self.state.peers().map(move |peer| {
+            let heard = self.seen.get(&peer.node).map(|seen| seen.heard).filter(|at| *at >= since);
+            (peer.node, heard.unwrap_or(since), heard.is_some())
+        })
+    }
+
+    /// How long a machine that is here may say nothing, in milliseconds, twice over.
+    pub fn quiet_ms(&self) -> i64 {
+        self.presence_every().saturating_mul(2 * QUIET)
+    }
+
     pub(crate) fn pair(
         &mut self,
         peer: Peer,

@@ -6,8 +6,8 @@ use crate::sealed::{Sealing, WireEvent};
 use crate::{CLOCK_DIFFERENCE_MS, Chance, Error, NodeId, Schedule, Tells};
 use seal::Digest;
 
-/// For how long a node that began, or woke, listens before it begins slots on a lease that it had before, in milliseconds: another may
-/// have taken the schedule meanwhile, and tells it.
+/// For how long a node that began, woke or was cut off listens before it begins slots on a lease that it had before, in milliseconds:
+/// another may have taken the schedule meanwhile, and tells it.
 const LISTENS_MS: i64 = 90_000;
 
 impl<S: Sealing> Node<S> {
@@ -37,8 +37,9 @@ impl<S: Sealing> Node<S> {
         Ok(())
     }
 
-    /// A slot came due: it begins here where this node holds the schedule. Where it does not, or has not listened yet, nothing is
-    /// remembered: whoever reckons slots says each minute what is due, and as soon as this node holds it ([`Delivered::Holds`]).
+    /// A slot came due: it begins here where this node holds the schedule and others could hear of it. A node to which no way is open
+    /// is silent to all others, and the next of them begins the slot. Where it does not begin, nothing is remembered: whoever reckons
+    /// slots says each minute what is due, and as soon as this node holds it ([`Delivered::Holds`]).
     pub(crate) fn slot_due(
         &mut self,
         schedule: String,
@@ -52,21 +53,24 @@ impl<S: Sealing> Node<S> {
             return Ok(());
         }
         match self.state.lease(&schedule).filter(|lease| lease.holder == self.state.me) {
-            Some(lease) if self.has_listened(&schedule) => self.begin(schedule, slot, lease.epoch, chance),
+            Some(lease) if self.is_reached() && self.has_listened(&schedule) => {
+                self.begin(schedule, slot, lease.epoch, chance)
+            }
             _ => Ok(()),
         }
     }
 
-    /// Whether this node would know by now that another took a schedule while it was off or slept.
+    /// Whether this node would know by now that another took a schedule while it was off, slept or was cut off.
     fn has_listened(&mut self, schedule: &str) -> bool {
         let has = self.has_digest();
+        let since = self.began.max(self.reached);
         let knows_all = |node: &NodeId| {
             let seen = self.seen.get(node);
-            seen.is_some_and(|seen| seen.heard >= self.began && seen.presence.has == has)
+            seen.is_some_and(|seen| seen.heard >= since && seen.presence.has == has)
         };
         let ranks = self.state.schedule(schedule).into_iter().flat_map(|one| &one.ranks);
         let mut others = ranks.filter(|node| self.state.is_peer(**node));
-        self.began.plus_ms(LISTENS_MS) <= self.now || others.all(knows_all)
+        since.plus_ms(LISTENS_MS) <= self.now || others.all(knows_all)
     }
 
     fn begin(

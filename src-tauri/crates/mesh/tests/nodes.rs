@@ -200,6 +200,29 @@ fn a_stranger_gets_nothing_and_stops_nothing() {
 }
 
 #[test]
+fn a_relay_that_lies_about_time_makes_nobody_younger_and_nothing_newer() {
+    let (mut one, mut other) = two();
+    let relays = vec!["wss://relay.example".to_owned()];
+    let told = Command::Tell { can: Capabilities::default(), load: 0, relays };
+    let sign = other.does(Happened::Said(told));
+    one.hears(&sign);
+    assert_eq!(one.node.heard().collect::<Vec<_>>(), [(other.id, NOW, true)]);
+    // It keeps back what there is since, and shows old signs as if they were of now, with another time or as they are.
+    let at = |minutes: i64| NOW.plus_ms(minutes * 60_000);
+    for (_, bytes) in &sign.write {
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        let later = text.replace(&(NOW.0 / 1_000).to_string(), &(at(8).0 / 1_000).to_string());
+        for bytes in [text.into_bytes(), later.into_bytes()] {
+            let step = one.at(Happened::Received { way: relay(), bytes }, at(8));
+            assert_eq!(step.deliver, []);
+        }
+    }
+    assert!(one.node.heard().all(|(_, heard, is_heard)| !is_heard || heard == NOW));
+    one.at(Happened::Tick, at(16));
+    assert_eq!(one.node.here().count(), 0, "it is gone when it said that it would be");
+}
+
+#[test]
 fn facts_alone_make_a_node_again() {
     let (mut one, other) = two();
     one.route("c");

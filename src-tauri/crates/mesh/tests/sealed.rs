@@ -1,9 +1,17 @@
 //! The real seal: what it opens, and what it does not.
 
 use crate::fake::{Make as _, Seeded};
-use mesh::sealed::{NostrSealing, Sealing as _, TEXT_BYTES_MAX, WireEvent, fits};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use mesh::sealed::{
+    MESSAGE_KIND, NostrSealing, SEAL_KIND, SUBJECT, Sealing as _, TEXT_BYTES_MAX, WRAP_KIND, WireEvent, fits,
+};
 use model::UnixMs;
+use nostr::event::{EventBuilder, FinalizeEvent as _, Kind, Tag, UnsignedEvent};
+use nostr::key::{Keys, PublicKey, SecretKey};
 use nostr::nips::nip44::v2::{self, ConversationKey};
+use nostr::types::Timestamp;
+use serde_json::{Value, json};
 
 const NOW: UnixMs = UnixMs(1_800_000_000_000);
 
@@ -52,6 +60,49 @@ fn a_bent_wrap_is_not_opened_wherever_it_is_bent() {
     assert!(other.open(&wrap).is_some());
 }
 
+fn keys(secret: u8) -> Keys {
+    Keys::new(SecretKey::from_slice(&[secret; 32]).unwrap())
+}
+
+/// A wrap around a seal around words of somebody: the seal is signed by `sealer`, and bent then.
+fn wrapped(words_of: &Keys, sealer: &Keys, to: PublicKey, bend: fn(&mut Value)) -> WireEvent {
+    let encrypted = |from: &Keys, text: &str| {
+        let shared = ConversationKey::derive(from.secret_key(), &to).unwrap();
+        STANDARD.encode(v2::encrypt_to_bytes_with_nonce(&shared, text.as_bytes(), [7; 32]).unwrap())
+    };
+    let (at, kind) = (Timestamp::from_secs(1_800_000_000), Kind::from(MESSAGE_KIND));
+    let tags = [Tag::public_key(to), Tag::custom("subject", [SUBJECT])];
+    let mut rumour = UnsignedEvent::new(words_of.public_key(), at, kind, tags, "words");
+    rumour.ensure_id();
+    let inner = EventBuilder::new(Kind::from(SEAL_KIND), encrypted(sealer, &rumour.as_json()));
+    let mut inner = serde_json::to_value(inner.finalize(sealer).unwrap()).unwrap();
+    bend(&mut inner);
+    let once = keys(9);
+    let outer = EventBuilder::new(Kind::from(WRAP_KIND), encrypted(&once, &inner.to_string()));
+    let outer = outer.tag(Tag::public_key(to)).finalize(&once).unwrap();
+    serde_json::from_str(&serde_json::to_string(&outer).unwrap()).unwrap()
+}
+
+#[test]
+fn a_forged_seal_and_a_rumour_whose_key_is_not_the_seals_say_nothing() {
+    let (one, other, _) = two();
+    let (own, thief, to) = (keys(1), keys(3), keys(2).public_key());
+    let opened = other.open(&wrapped(&own, &own, to, |_| {})).unwrap();
+    assert_eq!((opened.from, opened.text.as_str()), (one.node(), "words"));
+    // Whoever knows the key of a paired machine puts words into its mouth, and seals them with their own key.
+    assert_eq!(other.open(&wrapped(&own, &thief, to, |_| {})), None);
+    // Or names it as the one that sealed, or signs nothing, or something else.
+    let forged: [fn(&mut Value); 4] = [
+        |inner| inner["pubkey"] = json!(keys(1).public_key().to_hex()),
+        |inner| inner["sig"] = json!("0".repeat(128)),
+        |inner| inner["created_at"] = json!(1_700_000_000),
+        |inner| inner["kind"] = json!(14),
+    ];
+    for (at, bend) in forged.into_iter().enumerate() {
+        assert_eq!(other.open(&wrapped(&thief, &thief, to, bend)), None, "{at}");
+    }
+}
+
 #[test]
 fn the_longest_text_fits_and_a_longer_one_is_refused() {
     let (one, other, mut chance) = two();
@@ -89,15 +140,14 @@ fn a_published_vector_of_nip_44_holds() {
         bytes[31] = last;
         bytes
     };
-    let other = nostr::key::Keys::new(nostr::key::SecretKey::from_slice(&hex(2)).unwrap());
-    let secret = nostr::key::SecretKey::from_slice(&hex(1)).unwrap();
+    let other = Keys::new(SecretKey::from_slice(&hex(2)).unwrap());
+    let secret = SecretKey::from_slice(&hex(1)).unwrap();
     let shared = ConversationKey::derive(&secret, &other.public_key()).unwrap();
     let key: String = shared.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(key, "c41c775356fd92eadc63ff5a0dc1da211b268cbea22316767095b2871ea1412d");
     let sealed = v2::encrypt_to_bytes_with_nonce(&shared, b"a", hex(1)).unwrap();
-    use base64::Engine as _;
     assert_eq!(
-        base64::engine::general_purpose::STANDARD.encode(&sealed),
+        STANDARD.encode(&sealed),
         "AgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABee0G5VSK0/9YypIObAtDKfYEAjD35uVkHyB0F4DwrcNaCXlCWZKaArsGrY6M9wnuTMxWfp1RTN9Xga8no+kF5Vsb"
     );
 }

@@ -111,6 +111,43 @@ fn a_holder_that_was_off_listens_before_it_begins_what_another_may_have_begun() 
 }
 
 #[test]
+fn a_holder_that_is_cut_off_begins_nothing_and_listens_when_it_is_back() {
+    let half = |minutes: i64| NOW.plus_ms(minutes * MINUTE / 2);
+    let (mut one, mut other) = held();
+    one.at(Happened::Down(relay()), half(6));
+    let mut took = None;
+    for at in 7..40 {
+        one.at(Happened::Tick, half(at));
+        assert_eq!(starts(&says(&mut one, due(9), half(at))), Vec::<&str>::new(), "nobody could hear of it");
+        let step = other.at(Happened::Tick, half(at));
+        if step.deliver.iter().any(|one| matches!(one, Delivered::Holds { .. })) {
+            took = Some(at);
+            break;
+        }
+    }
+    let took = took.unwrap();
+    assert_eq!(starts(&says(&mut other, due(9), half(took))), ["9"]);
+    // Back, it believes that it holds the schedule, and knows of no start yet.
+    one.at(Happened::Tick, half(took + 1));
+    one.at(Happened::Up(relay()), half(took + 2));
+    assert_eq!(starts(&says(&mut one, due(9), half(took + 2))), Vec::<&str>::new());
+    talk(&mut one, &mut other, half(took + 2));
+    talk(&mut one, &mut other, half(took + 4));
+    assert_eq!(one.node.state().began("s", "9").unwrap().by, other.id);
+    assert_eq!(starts(&says(&mut one, due(9), half(took + 6))), Vec::<&str>::new());
+
+    // Where nobody else is there either, it is late, and not lost.
+    let (mut one, _) = held();
+    one.at(Happened::Down(relay()), half(6));
+    assert_eq!(starts(&says(&mut one, due(8), half(6))), Vec::<&str>::new());
+    one.at(Happened::Up(relay()), half(7));
+    for at in 8..12 {
+        one.at(Happened::Tick, half(at));
+    }
+    assert_eq!(starts(&says(&mut one, due(8), half(11))), ["8"]);
+}
+
+#[test]
 fn of_two_statements_of_one_version_all_find_the_same_and_a_withdrawn_machine_states_nothing() {
     let (mut one, mut other) = two();
     let (first, second) = (one.id, other.id);

@@ -9,13 +9,18 @@ use crate::{ConversationId, Digest, UnixMs, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 pub use words::schedule::{
-    CallRefused, Condition, FileChange, FileChanges, Overlap, PassedOver, RunEnd, ScheduleState, Shift,
-    TriggerKind, Unseen,
+    CallRefused, Condition, FileChange, FileChanges, MachineEvent, Overlap, PassedOver, RunEnd,
+    ScheduleState, Shift, TriggerKind, Unseen,
 };
 
+mod afar;
 mod bounds;
 mod trigger;
 
+pub use afar::{
+    EVENT_TEXT_BYTES_MAX, EVENTS_BACK_SECS, EVENTS_SEEN_MAX, EVENTS_TOLD_MAX, EventFilter, EventTag,
+    SeenEvent, ToldEvent,
+};
 pub use bounds::{Bounds, DayBudget, Hours, only_in_words};
 pub use trigger::{
     CALL_BYTES_MAX, CHANGES_TOLD_MAX, ChangedFile, EVERY_MS_USUAL, EndedRun, HookCall, PER_HOUR_USUAL,

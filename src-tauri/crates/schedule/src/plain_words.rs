@@ -1,5 +1,6 @@
 //! Rules as people say them: `every weekday at 8:30`, `on the first of each month at noon`, `tomorrow at 9`.
 
+mod afar;
 mod trigger;
 
 use crate::rule::{instant, zone as zone_of};

@@ -66,6 +66,7 @@ mod tests {
             schedule::Condition,
             schedule::FileChange,
             schedule::FileChanges,
+            schedule::MachineEvent,
             schedule::Overlap,
             schedule::PassedOver,
             schedule::RunEnd,

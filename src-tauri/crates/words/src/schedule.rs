@@ -140,6 +140,22 @@ crate::names! {
         Hook = "hook",
         /// A resource of a server of tools reads otherwise than it did.
         Resource = "resource",
+        /// An event of Nostr comes to a relay.
+        Events = "events",
+        /// Something of another machine of the mesh.
+        Machine = "machine",
+    }
+}
+
+crate::names! {
+    /// What of another machine a schedule waits for.
+    pub enum MachineEvent ("event of a machine") {
+        /// Nobody has heard of it for a while.
+        Silent = "silent",
+        /// It sent a message here.
+        Message = "message",
+        /// It told a receipt that it did not tell before.
+        Receipt = "receipt",
     }
 }
 
@@ -194,6 +210,10 @@ crate::names! {
         ScheduleMissing = "schedule_missing",
         /// The server of tools is not there as it was registered, or does not answer.
         ServerMissing = "server_missing",
+        /// No relay that is asked answers.
+        RelayMissing = "relay_missing",
+        /// The machine is not paired, or the mesh does not run here.
+        MachineMissing = "machine_missing",
         /// Something else stands in the way.
         Unreadable = "unreadable",
     }

@@ -140,6 +140,22 @@ test("what waits for a hook says where it is called and how a call is signed, an
   expect(await seriousFindings()).toEqual([]);
 });
 
+test("what waits for events of relays, or for another machine, says which, and that it cannot be seen", async () => {
+  const none = { globs: [], changes: null, quiet_ms: null, ref_name: null, of: null, end: null, hook: null };
+  const events = { ...none, kind: "events" as const, events: "a Nostr event of kind 1 tagged t=hermit", relays: ["wss://relay.example"], every_minutes: 1 };
+  const machine = { ...none, kind: "machine" as const, machine: "laptop", machine_event: "silent" as const, silent_minutes: 30 };
+  const waiting = (name: string, on: Schedule["waits_for"]) => ({ ...SCHEDULE, name, said: name, rule: name, waits_for: on, next: [] });
+  const host = scene({ "schedules.list": { schedules: [waiting("posts", events), { ...waiting("watch", machine), unseen: "machine_missing" }] } });
+  const { user } = show(host, "/schedules");
+  const posts = within(await screen.findByRole("article", { name: "posts" }));
+  await user.click(posts.getByText(/3 runs, 1 time passed over/));
+  expect(posts.getByText("Whether a Nostr event of kind 1 tagged t=hermit comes to wss://relay.example")).toBeTruthy();
+  expect(posts.getByText("Every minute; the relays are asked for such events, and nothing else is sent to them")).toBeTruthy();
+  const watch = within(await screen.findByRole("article", { name: "watch" }));
+  expect(watch.getByText("When the machine laptop is silent for 30 minutes", { selector: "b *, b" })).toBeTruthy();
+  expect(watch.getByText(/The machine is not paired, or the mesh is off here/)).toBeTruthy();
+});
+
 test("what waits for a resource of a tool server says which, how often it is looked at, and that it cannot be seen", async () => {
   const on = { kind: "resource" as const, globs: [], changes: null, quiet_ms: null, ref_name: null, of: null, end: null, hook: null, server: "notes", resource: "docs://rates", every_minutes: 10 };
   const said = "when the resource docs://rates of the server notes changes, looked at every 10 minutes";

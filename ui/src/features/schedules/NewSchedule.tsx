@@ -60,7 +60,7 @@ export function NewSchedule({ close }: { close: () => void }) {
   return (
     <form className={styles.card} aria-label="New schedule" onSubmit={(event) => { event.preventDefault(); if (because === null && !keep.isPending) send(); }}>
       <h2>New schedule</h2>
-      <TextField label="When" value={time} placeholder="every weekday at 8:30" hint="In plain English, or a cron expression. Or what it waits for: when a file lands here, when main moves, when the hook deploy is called, when the resource docs://rates of the server notes changes, after another schedule by its name." onChange={(event) => setTime(event.target.value)} />
+      <TextField label="When" value={time} placeholder="every weekday at 8:30" hint="In plain English, or a cron expression. Or what it waits for: when a file lands here, when main moves, when the hook deploy is called, when the resource docs://rates of the server notes changes, when the machine laptop is silent for 30 minutes, after another schedule by its name." onChange={(event) => setTime(event.target.value)} />
       <div role="status" className={styles.read}>
         {on !== null && said !== "" && <><p>Read as {read.data?.rule}.</p><ul className={styles.times}>{watches(on).map(([what, text]) => <li key={what}>{what}: <Words of={text} /></li>)}</ul></>}
         {read.data !== undefined && on === null && said !== "" && <><p>Read as {read.data.rule}, time zone {read.data.zone}. Next:</p><ol className={styles.times}>{read.data.next.map((due) => <li key={due.at}>{due.text}</li>)}</ol></>}

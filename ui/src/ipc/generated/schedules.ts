@@ -1,7 +1,7 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
 import type { PersonSigned, Text } from "./shared";
 import type { Budget, Reasoner } from "./task";
-import type { ApprovalStatus, CallRefused, CatchUpKind, Condition, FileChanges, Overlap, PassedOver, PolicyVerdict, Profile, RunEnd, RunStatus, ScheduleState, SlotState, TriggerKind, Unseen } from "./words";
+import type { ApprovalStatus, CallRefused, CatchUpKind, Condition, FileChanges, MachineEvent, Overlap, PassedOver, PolicyVerdict, Profile, RunEnd, RunStatus, ScheduleState, SlotState, TriggerKind, Unseen } from "./words";
 
 export type { Submitted } from "./task";
 
@@ -222,8 +222,18 @@ export interface ScheduleTrigger {
   server?: string | null;
   /** Of a resource: its address there. */
   resource?: string | null;
-  /** Of a resource: minutes from one look to the next. */
+  /** Of a resource, and of events: minutes from one look to the next. */
   every_minutes?: number | null;
+  /** Of events: which, in words. */
+  events?: string | null;
+  /** Of events: the relays that are asked. */
+  relays?: string[] | null;
+  /** Of a machine: its name. */
+  machine?: string | null;
+  /** Of a machine: what of it. */
+  machine_event?: MachineEvent | null;
+  /** Of a machine that is silent: for how many minutes. */
+  silent_minutes?: number | null;
 }
 
 /** How a hook stands that a schedule waits for. */

@@ -1165,8 +1165,23 @@ export const TRIGGER_KIND = [
   "hook",
   /** A resource of a server of tools reads otherwise than it did. */
   "resource",
+  /** An event of Nostr comes to a relay. */
+  "events",
+  /** Something of another machine of the mesh. */
+  "machine",
 ] as const;
 export type TriggerKind = (typeof TRIGGER_KIND)[number];
+
+/** What of another machine a schedule waits for. */
+export const MACHINE_EVENT = [
+  /** Nobody has heard of it for a while. */
+  "silent",
+  /** It sent a message here. */
+  "message",
+  /** It told a receipt that it did not tell before. */
+  "receipt",
+] as const;
+export type MachineEvent = (typeof MACHINE_EVENT)[number];
 
 /** Which changes of files a schedule waits for. */
 export const FILE_CHANGES = [
@@ -1215,6 +1230,10 @@ export const UNSEEN = [
   "schedule_missing",
   /** The server of tools is not there as it was registered, or does not answer. */
   "server_missing",
+  /** No relay that is asked answers. */
+  "relay_missing",
+  /** The machine is not paired, or the mesh does not run here. */
+  "machine_missing",
   /** Something else stands in the way. */
   "unreadable",
 ] as const;

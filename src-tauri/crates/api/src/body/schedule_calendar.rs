@@ -5,7 +5,9 @@ use crate::{Host, Wire as _, fold, usage};
 use kernel::schedule_registry::ScheduleRecord;
 use ledger::Reader;
 use model::artifact::ArtifactRef;
-use model::schedule::{ChangedFile, DueSlot, FileChange, PassedOver, ScheduleState, SeenChange, Settled};
+use model::schedule::{
+    ChangedFile, DueSlot, FileChange, MachineEvent, PassedOver, ScheduleState, SeenChange, Settled,
+};
 use model::{Body, TaskId, UnixMs};
 use projections::Query;
 use std::collections::BTreeMap;
@@ -282,6 +284,23 @@ fn because(host: &dyn Host, at: &ArtifactRef) -> Option<String> {
             runs => format!("{} runs of {of} ended", runs.len()),
         },
         SeenChange::Resource { server, uri, .. } => format!("{uri} of the server {server} changed"),
+        SeenChange::Events { events, more } => match more.saturating_add(events.len() as u64) {
+            1 => "an event came to a relay".to_owned(),
+            count => format!("{count} events came to relays"),
+        },
+        SeenChange::Machine { name, event: MachineEvent::Silent, .. } => format!("{name} is silent"),
+        SeenChange::Machine { name, event: MachineEvent::Message, count: 1 } => {
+            format!("{name} sent a message")
+        }
+        SeenChange::Machine { name, event: MachineEvent::Message, count } => {
+            format!("{name} sent {count} messages")
+        }
+        SeenChange::Machine { name, event: MachineEvent::Receipt, count: 1 } => {
+            format!("{name} told a receipt")
+        }
+        SeenChange::Machine { name, event: MachineEvent::Receipt, count } => {
+            format!("{name} told {count} receipts")
+        }
         SeenChange::Called { hook, calls, more } => match more.saturating_add(calls.len() as u64) {
             1 => format!("the hook {hook} was called"),
             times => format!("the hook {hook} was called {times} times"),

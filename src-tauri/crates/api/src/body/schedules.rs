@@ -191,6 +191,11 @@ fn waits_for(on: &Trigger) -> ScheduleTrigger {
         server: None,
         resource: None,
         every_minutes: None,
+        events: None,
+        relays: None,
+        machine: None,
+        machine_event: None,
+        silent_minutes: None,
     };
     match on.clone() {
         Trigger::Files { globs, changes, quiet_ms } => {
@@ -205,7 +210,21 @@ fn waits_for(on: &Trigger) -> ScheduleTrigger {
             kind: TriggerKind::Resource,
             server: Some(server),
             resource: Some(uri),
-            every_minutes: Some(u32::try_from(every_ms / 60_000).unwrap_or(u32::MAX)),
+            every_minutes: minutes(every_ms),
+            ..none
+        },
+        Trigger::Events { filter, every_ms } => ScheduleTrigger {
+            kind: TriggerKind::Events,
+            events: Some(filter.in_words()),
+            relays: Some(filter.relays),
+            every_minutes: minutes(every_ms),
+            ..none
+        },
+        Trigger::Machine { name, event, minutes: silent } => ScheduleTrigger {
+            kind: TriggerKind::Machine,
+            machine: Some(name),
+            machine_event: Some(event),
+            silent_minutes: silent,
             ..none
         },
     }

@@ -37,6 +37,13 @@ pub(super) fn signed(event: &Value, kind: Kind) -> Option<Event> {
     event.verify().is_ok().then_some(event)
 }
 
+/// An event of any kind whose id and signature hold, of bounded size, as JSON that says nothing else; none where they do not.
+pub(super) fn held(event: &Value) -> Option<Value> {
+    let kind = event.get("kind").and_then(Value::as_u64)?;
+    let event = signed(event, Kind::from(u16::try_from(kind).ok()?))?;
+    serde_json::to_value(&event).ok()
+}
+
 /// Opens a wrap that is signed. The sender is whoever signed the seal, and nobody else may stand in the rumour.
 pub(super) fn open(keys: &Keys, wrap: &Event) -> Option<Opened> {
     let seal = keys.nip44_decrypt(&wrap.pubkey, &wrap.content).ok()?;

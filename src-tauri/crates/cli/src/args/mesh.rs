@@ -145,7 +145,7 @@ machine counts here. Compare the fingerprint that `hermit mesh nodes` shows with
     #[command(after_help = "\
 Each of these machines has to have the schedule, under the same name, after your yes there, and this one has to be among them. \
 The first one holds it; when it was silent for longer than the term, and five minutes more because clocks differ, the next one \
-takes over, and gives it back.
+takes over, and gives it back. A machine to which no relay and no other machine is connected begins nothing of it.
 
 Examples:
   hermit mesh hold tidy desk laptop

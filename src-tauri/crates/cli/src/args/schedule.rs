@@ -88,7 +88,8 @@ pub struct ScheduleAdd {
     /// When: "every weekday at 8:30", "every 15 minutes", "on the first of each month at noon", "tomorrow at 9", or a cron
     /// expression such as "30 8 * * MON-FRI"; or what it waits for: "when files change", "when a file matching *.pdf lands here",
     /// "when main moves", "after NAME", "when NAME fails", "when the hook NAME is called", "when the resource docs://rates of the
-    /// server NAME changes, every 10 minutes".
+    /// server NAME changes, every 10 minutes", "when the machine NAME is silent for 30 minutes", "when the machine NAME sends a message",
+    /// "when a Nostr event of kind 1 by KEY comes at wss://relay.example".
     pub time: String,
     /// What is to be done each time.
     #[arg(value_name = "GOAL")]

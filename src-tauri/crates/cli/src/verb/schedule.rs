@@ -21,7 +21,7 @@ use wire::schedules::{
 use wire::task::{Budget, Reasoner};
 use wire::{Code, Error, exit};
 use words::schedule::{
-    CatchUpKind, Condition, FileChanges, Overlap, RunEnd, ScheduleState, TriggerKind, Unseen,
+    CatchUpKind, Condition, FileChanges, MachineEvent, Overlap, RunEnd, ScheduleState, TriggerKind, Unseen,
 };
 
 /// `hermit schedule`.
@@ -364,6 +364,31 @@ fn waits_for(on: &ScheduleTrigger) -> Vec<String> {
                 .chain(every)
                 .collect()
         }
+        TriggerKind::Events => {
+            let relays = on.relays.as_deref().unwrap_or_default().join(", ");
+            let every = match on.every_minutes {
+                None | Some(1) => "minute".to_owned(),
+                Some(minutes) => format!("{minutes} minutes"),
+            };
+            vec![
+                format!("waits until {} comes", name(&on.events)),
+                format!("asks {} every {every}", plain(&relays)),
+            ]
+        }
+        TriggerKind::Machine => vec![of_machine(on)],
+    }
+}
+
+fn of_machine(on: &ScheduleTrigger) -> String {
+    let machine = on.machine.as_deref().map(plain).unwrap_or_default();
+    match on.machine_event {
+        Some(MachineEvent::Silent) => {
+            let minutes = on.silent_minutes.unwrap_or_default();
+            format!("waits until the machine {machine} is silent for {minutes} minutes")
+        }
+        Some(MachineEvent::Message) => format!("waits until the machine {machine} sends a message"),
+        Some(MachineEvent::Receipt) => format!("waits until the machine {machine} tells a receipt"),
+        None => format!("waits for the machine {machine}"),
     }
 }
 
@@ -383,6 +408,8 @@ const fn unseen(why: Unseen) -> &'static str {
         Unseen::NoRepository => "there is no repository whose branches can be read",
         Unseen::ScheduleMissing => "the schedule that it waits for was removed",
         Unseen::ServerMissing => "the server of tools is not there as it was registered, or does not answer",
+        Unseen::RelayMissing => "no relay that it asks answers",
+        Unseen::MachineMissing => "the machine is not paired, or the mesh does not run here",
         Unseen::Unreadable => "it cannot be read",
     }
 }

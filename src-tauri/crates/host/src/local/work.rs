@@ -10,6 +10,7 @@ use crate::embeddings::VectorThread;
 use crate::executors::LocalExecutors;
 use crate::historian::Historian;
 use crate::notices::Notices;
+use crate::relay_looks::RelayLooks;
 use crate::scheduler::Scheduler;
 use crate::state_roots::{self, StateRoots};
 use crate::task_drivers::{Ended, TaskDrivers, Waited};
@@ -99,6 +100,7 @@ impl Owned {
     ) -> Result<(), wire::Error> {
         executors.clocks().of(&self.kernel);
         executors.relays().of(&self.kernel);
+        self.kernel.asks_relays_by(Arc::new(RelayLooks(self.work.home.clone())));
         let mut compactor = self.compactor.lock().unwrap_or_else(PoisonError::into_inner);
         if compactor.is_none() && !self.drives.is_ending() {
             let (kernel, notices) = (Arc::clone(&self.kernel), Arc::clone(notices));

@@ -15,6 +15,7 @@ use crate::logs::OrLogged as _;
 use crate::mesh_settings::MeshSettings;
 use crate::task_drivers::TaskDrivers;
 use kernel::Kernel;
+use kernel::command::afar_looks::MachinesHeard;
 use mesh::port::KeepSecret;
 use mesh::sealed::NostrSealing;
 use mesh::{Capabilities, Command, Fact, Happened, Node, State, Step, Telling, Way};
@@ -215,6 +216,7 @@ impl<W: Ways> Engine<W> {
         self.listen();
         self.tell();
         self.connect();
+        self.say_heard();
         self.deliver_at = Some(self.now());
         if self.node.is_some() { Ok(()) } else { Err(self.is_still()) }
     }
@@ -251,6 +253,16 @@ impl<W: Ways> Engine<W> {
         if self.node.is_some() { Ok(()) } else { self.make() }
     }
 
+    /// Tells the kernel which machines were heard, for schedules that wait for one to fall silent.
+    fn say_heard(&self) {
+        let heard = self.node.as_ref().map(|node| MachinesHeard {
+            now: self.now(),
+            last: node.heard().map(|(node, at, is_heard)| (node, (at, is_heard))).collect(),
+            quiet_ms: node.quiet_ms(),
+        });
+        self.parts.kernel.heard_machines(heard);
+    }
+
     fn pause(&mut self) {
         let (_, pause) = self.again;
         self.again = (self.now().plus_ms(pause), pause.saturating_mul(2).min(PAUSE_MOST_MS));
@@ -259,6 +271,7 @@ impl<W: Ways> Engine<W> {
     /// Nothing is open, and nothing goes on, until it may.
     fn rest(&mut self, why: &str) {
         self.node = None;
+        self.say_heard();
         self.still = Some(why.to_owned());
         self.again = (self.now().plus_ms(PAUSE_FIRST_MS), PAUSE_FIRST_MS);
         if std::mem::replace(&mut self.rests, true) {
@@ -402,6 +415,7 @@ impl<W: Ways> Engine<W> {
         self.parts.kernel.look_at_folders_again();
         self.tell();
         self.connect();
+        self.say_heard();
         let known: BTreeSet<Way> =
             self.parts.ways.stands().iter().filter_map(|(at, ..)| way_of(at)).collect();
         self.says.retain(|way, _| known.contains(way));

@@ -24,6 +24,13 @@ impl Kernel {
         if let Trigger::Resource { server, uri, .. } = on {
             return self.check_resource(server, uri);
         }
+        if let Trigger::Machine { name, .. } = on {
+            return self.check_machine(name);
+        }
+        if let Trigger::Events { .. } = on {
+            // Relays are asked by a look, once a person said yes.
+            return Ok(());
+        }
         if let Trigger::Hook { name } = on {
             // One call begins one task, and who calls knows one secret.
             return match self.waits_for_hook(name) {
@@ -91,6 +98,8 @@ fn why_unseen(unseen: Unseen, folder: &str) -> String {
         Unseen::NoRepository => format!("{folder} is no git repository whose branches can be read"),
         Unseen::ScheduleMissing => "there is no such schedule".to_owned(),
         Unseen::ServerMissing => "the server does not answer as it was registered".to_owned(),
+        Unseen::RelayMissing => "no relay answers".to_owned(),
+        Unseen::MachineMissing => "the machine is not paired, or the mesh does not run here".to_owned(),
         Unseen::Unreadable => format!("{folder} cannot be read"),
     }
 }

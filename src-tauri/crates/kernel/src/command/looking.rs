@@ -11,7 +11,7 @@ use model::{TaskId, UnixMs};
 /// Schedules whose looks wait for each other, and for no others: a server that does not answer holds up no look at a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Among {
-    /// Those that wait for a resource of a server of tools.
+    /// Those that wait for a resource of a server of tools, or ask relays.
     Servers,
     /// All others.
     Others,
@@ -97,8 +97,9 @@ impl Kernel {
     }
 
     fn looked_at<'r>(&self, registry: &'r ScheduleRegistry, among: Among) -> Vec<&'r ScheduleRecord> {
-        let is_of_server =
-            |one: &ScheduleRecord| matches!(self.trigger_of(one), Ok(Some(Trigger::Resource { .. })));
+        let is_of_server = |one: &ScheduleRecord| {
+            matches!(self.trigger_of(one), Ok(Some(Trigger::Resource { .. } | Trigger::Events { .. })))
+        };
         let is_one =
             |one: &&ScheduleRecord| one.is_looked_at() && is_of_server(one) == (among == Among::Servers);
         registry.0.values().filter(is_one).collect()

@@ -85,7 +85,7 @@ impl Kernel {
         let sha256 = Digest::of(&redactor.bytes(content.as_bytes()).rest);
         let told = Told::of(redactor.text(&words_of(&read)).rest.into_owned());
         let state = SeenState::Resource { sha256 };
-        Ok(Ok(Now { state, ended: Vec::new(), is_whole: true, told: Some(told) }))
+        Ok(Ok(Now { told: Some(told), ..Now::whole(state) }))
     }
 
     /// A server as it was registered last, where it is not switched off.

@@ -1,5 +1,6 @@
 //! What there is of what a schedule waits for, whether files have settled, and what changed since the look before.
 
+use super::afar_looks::ToldAfar;
 use super::firing::passes;
 use super::resource_looks::Told;
 use super::triggers::LOOK_MS;
@@ -40,6 +41,15 @@ pub(super) struct Now {
     pub(super) is_whole: bool,
     /// Of a resource: what it reads.
     pub(super) told: Option<Told>,
+    /// Of relays and machines: what is new.
+    pub(super) afar: Option<ToldAfar>,
+}
+
+impl Now {
+    /// All of it, where nothing more is told of it.
+    pub(super) const fn whole(state: SeenState) -> Self {
+        Self { state, ended: Vec::new(), is_whole: true, told: None, afar: None }
+    }
 }
 
 impl Kernel {
@@ -88,9 +98,14 @@ impl Kernel {
         schedule: &Schedule,
         before: Option<&SeenState>,
     ) -> Result<Result<Now, Unseen>, Error> {
-        let whole = |state| Now { state, ended: Vec::new(), is_whole: true, told: None };
-        if let Trigger::After { of, .. } = on {
-            return self.runs_seen(of, before);
+        match on {
+            Trigger::After { of, .. } => return self.runs_seen(of, before),
+            Trigger::Events { filter, .. } => return self.events_seen(filter, before),
+            Trigger::Machine { name, event, minutes } => {
+                return Ok(self.machine_seen(name, (*event, *minutes), before));
+            }
+            Trigger::Files { .. } | Trigger::Ref { .. } | Trigger::Hook { .. } | Trigger::Resource { .. } => {
+            }
         }
         let root = self.root_of(schedule.workspace_id);
         let executors = root.and_then(|root| self.executors_at(&root, schedule.workspace_id));
@@ -107,17 +122,22 @@ impl Kernel {
                 })
             }
             Trigger::Resource { server, uri, .. } => return self.resource_seen(&*executors, (server, uri)),
-            Trigger::After { .. } | Trigger::Hook { .. } => return Ok(Err(Unseen::Unreadable)),
+            Trigger::After { .. }
+            | Trigger::Hook { .. }
+            | Trigger::Events { .. }
+            | Trigger::Machine { .. } => {
+                return Ok(Err(Unseen::Unreadable));
+            }
         };
         let redactor = self.ports.redactor.now();
         Ok(match state {
             Err(unseen) => Err(unseen),
             // Kept without the value of a secret it would be another than what is there, at each look.
-            Ok(state) if redactor.is_empty() => Ok(whole(state)),
+            Ok(state) if redactor.is_empty() => Ok(Now::whole(state)),
             Ok(state) => {
                 let bytes = seal::canon::to_canonical(&state)?;
                 match redactor.bytes(&bytes).found.is_empty() {
-                    true => Ok(whole(state)),
+                    true => Ok(Now::whole(state)),
                     false => {
                         tracing::warn!(
                             "a file that a schedule waits for has the value of a secret in its name"
@@ -159,7 +179,7 @@ impl Kernel {
                 ended.push(task_id);
             }
         }
-        Ok(Ok(Now { state: SeenState::Runs { open, ended }, ended: new, is_whole: true, told: None }))
+        Ok(Ok(Now { ended: new, ..Now::whole(SeenState::Runs { open, ended }) }))
     }
 
     /// What of the files that a look sees has settled: two looks saw them so, and the quiet time lies between. Where some of them
@@ -230,6 +250,9 @@ impl Kernel {
                 if *before != seen.state =>
             {
                 Some(seen.told.clone().unwrap_or_default().change(server, uri, *sha256))
+            }
+            (Trigger::Events { .. } | Trigger::Machine { .. }, ..) => {
+                seen.afar.clone().map(|told| told.change(on))
             }
             (Trigger::After { of, end }, ..) => {
                 let runs = seen.ended.iter().filter(|run| schedule::ended_so(*end, run.status));

@@ -83,9 +83,18 @@ impl Kernel {
                 Ok(Some(Trigger::Files { quiet_ms, .. })) => (quiet_ms, false),
                 // A rebase moves refs more than once within moments.
                 Ok(Some(Trigger::Ref { .. })) => (REF_QUIET_MS, true),
-                // The end of a run is told by whoever drives it, a call by whoever takes it, a resource is looked at now and then, and
-                // what cannot be read says so when it is looked at.
-                Ok(Some(Trigger::After { .. } | Trigger::Hook { .. } | Trigger::Resource { .. }) | None)
+                // The end of a run is told by whoever drives it, a call by whoever takes it, the others are looked at now and then,
+                // and what cannot be read says so when it is looked at.
+                Ok(
+                    Some(
+                        Trigger::After { .. }
+                        | Trigger::Hook { .. }
+                        | Trigger::Resource { .. }
+                        | Trigger::Events { .. }
+                        | Trigger::Machine { .. },
+                    )
+                    | None,
+                )
                 | Err(_) => return None,
             };
             let schedule = self.schedule_of(record).ok()?;
@@ -342,8 +351,8 @@ impl Kernel {
         schedule: &Schedule,
     ) -> Result<(), Error> {
         let Some(on) = &schedule.on else { return Ok(()) };
-        // Calls are on record when they come, and a server is started by a look alone, and in no commit.
-        if matches!(on, Trigger::Hook { .. } | Trigger::Resource { .. }) {
+        // Calls are on record when they come, and a server is started, and a relay asked, by a look alone, and in no commit.
+        if matches!(on, Trigger::Hook { .. }) || finds_anew(on) {
             return Ok(());
         }
         let seen = match self.seen_now(on, schedule, None)? {
@@ -367,7 +376,7 @@ impl Kernel {
         let schedule = self.schedule_of(record)?;
         let so_far = record.slots.passed_over.saturating_add(record.slots.unmade.len() as u64);
         // The next look finds what counts from then on.
-        if matches!(schedule.on, Some(Trigger::Resource { .. })) {
+        if schedule.on.as_ref().is_some_and(finds_anew) {
             let at = slot_at(record, w.now);
             push_settled(w, record, Vec::new(), (at, so_far), Some(Seen::default()));
             return Ok(());
@@ -385,6 +394,11 @@ impl Kernel {
         push_settled(w, record, settled, (at, so_far), Some(kept));
         Ok(())
     }
+}
+
+/// Whether what counts is what a look finds first, and not what there was when a person said so.
+const fn finds_anew(on: &Trigger) -> bool {
+    matches!(on, Trigger::Resource { .. } | Trigger::Events { .. } | Trigger::Machine { .. })
 }
 
 /// Whether a look lies further ahead than one is put: its clock was set back since.
@@ -430,10 +444,11 @@ pub(super) fn keep_change(
     change: &SeenChange,
 ) -> Result<ArtifactRef, Error> {
     let trust = match change {
-        SeenChange::Files { .. } | SeenChange::Called { .. } | SeenChange::Resource { .. } => {
-            TrustTier::Untrusted
-        }
-        SeenChange::Ref { .. } | SeenChange::Ended { .. } => TrustTier::Observed,
+        SeenChange::Files { .. }
+        | SeenChange::Called { .. }
+        | SeenChange::Resource { .. }
+        | SeenChange::Events { .. } => TrustTier::Untrusted,
+        SeenChange::Ref { .. } | SeenChange::Ended { .. } | SeenChange::Machine { .. } => TrustTier::Observed,
     };
     let new = NewArtifact {
         uri: Some(format!("schedule:{}", record.name)),

@@ -1,9 +1,10 @@
-//! What a schedule waits for that is no time: changes of files, a ref that moves, the end of another run (schedule.md 1,
-//! HV-3.5-1); and what a look at it saw.
+//! What a schedule waits for that is no time: changes of files, a ref that moves, the end of another run, an event at a relay or of
+//! another machine (schedule.md 1, HV-3.5-1); and what a look at it saw.
 //!
 //! Who watches only wakes. What decides is a look, which compares what there is with what was last recorded: a host that was off
 //! finds what changed, and a notice that was lost loses nothing.
 
+use super::afar::{EventFilter, SeenEvent, ToldEvent, check_machine, machine_in_words};
 use crate::artifact::ArtifactRef;
 use crate::skill::check_skill_name;
 use crate::task::TaskStatus;
@@ -13,7 +14,7 @@ use crate::{Digest, RelPath, TaskId, UnixMs};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use words::schedule::{FileChange, FileChanges, RunEnd, Unseen};
+use words::schedule::{FileChange, FileChanges, MachineEvent, RunEnd, Unseen};
 
 /// Globs that one schedule may name.
 const GLOBS_MAX: usize = 20;
@@ -103,6 +104,23 @@ pub enum Trigger {
         /// Milliseconds from one look to the next.
         every_ms: u64,
     },
+    /// An event of Nostr comes to a relay.
+    Events {
+        /// Which.
+        filter: EventFilter,
+        /// Milliseconds from one look to the next.
+        every_ms: u64,
+    },
+    /// Something of another machine of the mesh.
+    Machine {
+        /// The machine, as its person calls it, or by its key.
+        name: String,
+        /// What.
+        event: MachineEvent,
+        /// Of silence: for how many minutes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        minutes: Option<u32>,
+    },
 }
 
 impl Trigger {
@@ -137,18 +155,21 @@ impl Trigger {
                         "a resource is named by its address of 1 to {RESOURCE_URI_BYTES_MAX} bytes without spaces, such as docs://rates"
                     ));
                 }
-                if !EVERY_MS.contains(every_ms) || every_ms % MINUTE_MS != 0 {
-                    return Err("a resource is looked at every 1 to 60 minutes".to_owned());
-                }
-                Ok(())
+                check_every("a resource is", *every_ms)
             }
+            Self::Events { filter, every_ms } => {
+                filter.check()?;
+                check_every("relays are", *every_ms)
+            }
+            Self::Machine { name, event, minutes } => check_machine(name, *event, *minutes),
         }
     }
 
     /// Milliseconds from one look to the next, where nothing but a look tells of a change.
     pub const fn every_ms(&self) -> Option<u64> {
         match self {
-            Self::Resource { every_ms, .. } => Some(*every_ms),
+            Self::Resource { every_ms, .. } | Self::Events { every_ms, .. } => Some(*every_ms),
+            Self::Machine { .. } => Some(MINUTE_MS),
             Self::Files { .. } | Self::Ref { .. } | Self::After { .. } | Self::Hook { .. } => None,
         }
     }
@@ -175,13 +196,29 @@ impl Trigger {
             Self::After { of, end: RunEnd::Failed } => format!("when {of} fails"),
             Self::Hook { name } => format!("when the hook {name} is called"),
             Self::Resource { server, uri, every_ms } => {
-                let every = match every_ms / MINUTE_MS {
-                    1 => "minute".to_owned(),
-                    minutes => format!("{minutes} minutes"),
-                };
+                let every = every_in_words(*every_ms);
                 format!("when the resource {uri} of the server {server} changes, looked at every {every}")
             }
+            Self::Events { filter, every_ms } => {
+                let (events, relays) = (filter.in_words(), filter.relays.join(", "));
+                format!("when {events} comes at {relays}, looked at every {}", every_in_words(*every_ms))
+            }
+            Self::Machine { name, event, minutes } => machine_in_words(name, *event, *minutes),
         }
+    }
+}
+
+fn check_every(what: &str, every_ms: u64) -> Result<(), String> {
+    match EVERY_MS.contains(&every_ms) && every_ms % MINUTE_MS == 0 {
+        true => Ok(()),
+        false => Err(format!("{what} looked at every 1 to 60 minutes")),
+    }
+}
+
+fn every_in_words(every_ms: u64) -> String {
+    match every_ms / MINUTE_MS {
+        1 => "minute".to_owned(),
+        minutes => format!("{minutes} minutes"),
     }
 }
 
@@ -247,6 +284,20 @@ pub enum SeenState {
         /// SHA-256 over what it reads.
         sha256: Digest,
     },
+    /// Events of relays.
+    Events {
+        /// Those before this second are not looked at.
+        since: i64,
+        /// Those after it that were seen, by time.
+        seen: Vec<SeenEvent>,
+    },
+    /// Another machine.
+    Machine {
+        /// Whether it is silent.
+        is_silent: bool,
+        /// The number of its newest message or receipt.
+        newest: u64,
+    },
 }
 
 /// What changed between two looks: the content of [`Seen::change`], and what the task of the slot is told.
@@ -297,6 +348,22 @@ pub enum SeenChange {
         text: String,
         /// Bytes of the text beyond that.
         more: u64,
+    },
+    /// Events came to relays.
+    Events {
+        /// The first of them, by time.
+        events: Vec<ToldEvent>,
+        /// How many more there are.
+        more: u64,
+    },
+    /// Something happened at another machine.
+    Machine {
+        /// The machine.
+        name: String,
+        /// What.
+        event: MachineEvent,
+        /// How many messages or receipts came.
+        count: u64,
     },
 }
 

@@ -23,6 +23,7 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
     // What stands in a file of its own below another.
     for part in [
         "body/schedules.rs",
+        "schedule/afar.rs",
         "schedule/bounds.rs",
         "schedule/trigger.rs",
         "body/skins.rs",

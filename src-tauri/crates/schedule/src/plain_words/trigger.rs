@@ -1,6 +1,8 @@
 //! What a schedule waits for that is no time, as people say it: `when a file matching *.pdf lands here`, `when main moves`,
-//! `after morning`, `when the hook deploy is called`, `when the resource docs://rates of the server notes changes`.
+//! `after morning`, `when the hook deploy is called`, `when the resource docs://rates of the server notes changes`, `when the machine
+//! laptop is silent for 30 minutes`.
 
+use super::afar::{events, machine};
 use crate::NotARule;
 use model::schedule::{EVERY_MS_USUAL, FileChanges, QUIET_MS_USUAL, RunEnd, Trigger};
 
@@ -24,7 +26,8 @@ pub(super) fn parse(text: &str) -> Option<Result<Trigger, NotARule>> {
         NotARule(format!(
             "`{text}` is not understood as something to wait for: write for example \"when files change\", \"when a file matching \
              *.pdf lands here\", \"when main moves\", \"after NAME\" or \"when NAME fails\", NAME being another schedule, \"when the \
-             hook deploy is called\", or \"when the resource docs://rates of the server NAME changes\""
+             hook deploy is called\", \"when the resource docs://rates of the server NAME changes\", \"when the machine NAME is silent for 30 \
+             minutes\", or \"when a Nostr event of kind 1 by KEY comes at wss://relay.example\""
         ))
     });
     Some(found.and_then(|on| on.check().map_err(NotARule).map(|()| on)))
@@ -33,6 +36,8 @@ pub(super) fn parse(text: &str) -> Option<Result<Trigger, NotARule>> {
 fn when(words: &[&str], lower: &[&str]) -> Option<Trigger> {
     called(words, lower)
         .or_else(|| resource(words, lower))
+        .or_else(|| events(words, lower))
+        .or_else(|| machine(words, lower))
         .or_else(|| files(words, lower))
         .or_else(|| moves(words, lower))
         .or_else(|| ends(words, lower, false))
@@ -64,17 +69,21 @@ fn resource(words: &[&str], lower: &[&str]) -> Option<Trigger> {
     if !is_end(lower.get(at + 1)) {
         return None;
     }
-    let rest = lower.get(at + 2..).unwrap_or_default();
-    let rest = if let ["looked", "at", rest @ ..] = rest { rest } else { rest };
-    let every_ms = match rest {
-        [] => EVERY_MS_USUAL,
-        ["every", "minute"] => MINUTE_MS,
-        ["every", "hour"] => 60 * MINUTE_MS,
-        ["every", number, "minute" | "minutes"] => number.parse::<u64>().ok()?.checked_mul(MINUTE_MS)?,
-        _ => return None,
-    };
+    let every_ms = every(lower.get(at + 2..).unwrap_or_default())?;
     let named = |word: &&str| word.trim_matches(['"', '\'', '`']).to_owned();
     Some(Trigger::Resource { server: named(server), uri: named(uri), every_ms })
+}
+
+/// `looked at every 10 minutes`, or nothing.
+pub(super) fn every(rest: &[&str]) -> Option<u64> {
+    let rest = if let ["looked", "at", rest @ ..] = rest { rest } else { rest };
+    match rest {
+        [] => Some(EVERY_MS_USUAL),
+        ["every", "minute"] => Some(MINUTE_MS),
+        ["every", "hour"] => Some(60 * MINUTE_MS),
+        ["every", number, "minute" | "minutes"] => number.parse::<u64>().ok()?.checked_mul(MINUTE_MS),
+        _ => None,
+    }
 }
 
 fn after(words: &[&str], lower: &[&str]) -> Option<Trigger> {

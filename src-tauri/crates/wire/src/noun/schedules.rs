@@ -9,8 +9,8 @@ use crate::{PersonSigned, Text};
 use serde::{Deserialize, Serialize};
 use words::policy::{ApprovalStatus, PolicyVerdict, Profile};
 use words::schedule::{
-    CallRefused, CatchUpKind, Condition, FileChanges, Overlap, PassedOver, RunEnd, ScheduleState, SlotState,
-    TriggerKind, Unseen,
+    CallRefused, CatchUpKind, Condition, FileChanges, MachineEvent, Overlap, PassedOver, RunEnd,
+    ScheduleState, SlotState, TriggerKind, Unseen,
 };
 use words::task::RunStatus;
 
@@ -223,9 +223,24 @@ answers! {
         /// Of a resource: its address there.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resource: Option<String>,
-        /// Of a resource: minutes from one look to the next.
+        /// Of a resource, and of events: minutes from one look to the next.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         every_minutes: Option<u32>,
+        /// Of events: which, in words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        events: Option<String>,
+        /// Of events: the relays that are asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        relays: Option<Vec<String>>,
+        /// Of a machine: its name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        machine: Option<String>,
+        /// Of a machine: what of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        machine_event: Option<MachineEvent>,
+        /// Of a machine that is silent: for how many minutes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        silent_minutes: Option<u32>,
     }
     /// How a hook stands that a schedule waits for.
     ScheduleHook {
