@@ -12,6 +12,7 @@ pub fn rule_in_words(rule: &str) -> String {
     match answer {
         "allow" => format!("Allow without asking: {what}"),
         "ask" => format!("Always ask before: {what}"),
+        "dual" => format!("Always ask, and let two different keys allow: {what}"),
         "deny" => format!("Never allow: {what}"),
         "look" => format!("Only look at the place, instead of: {what}"),
         "draft" => format!("Only keep a draft, instead of: {what}"),

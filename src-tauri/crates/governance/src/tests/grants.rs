@@ -131,8 +131,12 @@ fn no_grant_without_a_decision_record_where_the_spec_demands_one() {
 
 fn without_decision(case: &Case) -> Option<crate::Refusal> {
     let approval = case.granted();
-    let approved =
-        crate::grant::Approved { approval: &approval, decision: &case.decision, packet: &case.packet };
+    let approved = crate::grant::Approved {
+        approval: &approval,
+        decision: &case.decision,
+        packet: &case.packet,
+        first: None,
+    };
     mint(&MintInput { approved: Some(approved), decision_ref: None, ..case.input() }).err()
 }
 
@@ -237,8 +241,12 @@ fn what_changes_the_world_is_looked_at_again_before_it_is_granted() {
         asked += 1;
         let case = Case::new(request.action.clone());
         let approval = case.granted();
-        let approved =
-            crate::grant::Approved { approval: &approval, decision: &case.decision, packet: &case.packet };
+        let approved = crate::grant::Approved {
+            approval: &approval,
+            decision: &case.decision,
+            packet: &case.packet,
+            first: None,
+        };
         let input = MintInput { approved: Some(approved), ..case.input() };
         let blind = mint(&MintInput { observed: None, ..input });
         let needs = request.action.classes().iter().any(|class| class.needs_witness());
@@ -278,8 +286,12 @@ fn a_yes_that_is_no_yes_mints_nothing() {
     for status in ApprovalStatus::ALL.iter().filter(|status| **status != ApprovalStatus::Granted) {
         let case = case();
         let approval = model::approval::Approval { status: *status, ..case.granted() };
-        let approved =
-            crate::grant::Approved { approval: &approval, decision: &case.decision, packet: &case.packet };
+        let approved = crate::grant::Approved {
+            approval: &approval,
+            decision: &case.decision,
+            packet: &case.packet,
+            first: None,
+        };
         let got = mint(&MintInput { approved: Some(approved), ..case.input() });
         assert_eq!(code(got), "approval_not_granted", "{status}");
     }
