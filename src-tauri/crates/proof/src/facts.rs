@@ -176,6 +176,34 @@ impl Facts {
                 };
                 self.receipts.insert(b.receipt_id, fact);
             }
+            Body::PolicyEvaluated(b) => {
+                self.policies.insert(b.result.sha256);
+            }
+            Body::GrantIssued(b) => {
+                self.grants.insert(b.grant_id, b.grant.sha256);
+            }
+            Body::StandingUsed(b) => {
+                let (grant_id, action_request_id) = (b.grant_id, b.action_request_id);
+                let (use_no, max_uses) = (b.use_no, b.max_uses);
+                let fact = StandingFact { seq, grant_id, action_request_id, at, use_no, max_uses };
+                self.standing.entry(b.envelope.sha256).or_default().push(fact);
+            }
+            Body::WitnessCaptured(b) => {
+                self.witnesses.insert(b.witness.sha256);
+            }
+            Body::WitnessValidated(b) => {
+                self.witnesses.insert(b.observed.sha256);
+            }
+            Body::EffectDispatched(b) => {
+                self.dispatched.insert(b.audit_entry_sha256, seq);
+            }
+            answer => self.fold_answer(seq, answer),
+        }
+    }
+
+    /// What a person is asked, and what they say.
+    fn fold_answer(&mut self, seq: u64, body: Body) {
+        match body {
             Body::ApprovalRequested(b) => {
                 self.packets.insert(b.approval.approval_id, b.approval.approval_packet_sha256);
                 self.for_two.extend(b.need.map(|_| b.approval.approval_id));
@@ -201,27 +229,6 @@ impl Facts {
                     let fact = DecisionFact { seq, approval_id, decided_by, surface, granted: None };
                     self.decisions.insert(envelope.sha256, fact);
                 }
-            }
-            Body::PolicyEvaluated(b) => {
-                self.policies.insert(b.result.sha256);
-            }
-            Body::GrantIssued(b) => {
-                self.grants.insert(b.grant_id, b.grant.sha256);
-            }
-            Body::StandingUsed(b) => {
-                let (grant_id, action_request_id) = (b.grant_id, b.action_request_id);
-                let (use_no, max_uses) = (b.use_no, b.max_uses);
-                let fact = StandingFact { seq, grant_id, action_request_id, at, use_no, max_uses };
-                self.standing.entry(b.envelope.sha256).or_default().push(fact);
-            }
-            Body::WitnessCaptured(b) => {
-                self.witnesses.insert(b.witness.sha256);
-            }
-            Body::WitnessValidated(b) => {
-                self.witnesses.insert(b.observed.sha256);
-            }
-            Body::EffectDispatched(b) => {
-                self.dispatched.insert(b.audit_entry_sha256, seq);
             }
             _ => {}
         }

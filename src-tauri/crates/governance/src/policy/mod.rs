@@ -179,7 +179,9 @@ impl PolicyEngine {
             Some(overriding) => asked_after_all(judgement, overriding),
             None => judgement,
         };
-        let Judgement { verdict, rules, downgrade, reasons, asks_two } = judgement;
+        let Judgement { verdict, rules, downgrade, mut reasons, asks_two } = judgement;
+        let need = (asks_two && verdict == Verdict::RequireApproval).then_some(KEYS_OF_TWO);
+        reasons.extend(need.map(|_| "two different keys have to allow it".to_owned()));
         let mut affected: Vec<String> = request.target_resources.iter().map(ToString::to_string).collect();
         affected.sort();
         affected.dedup();
@@ -206,7 +208,7 @@ impl PolicyEngine {
             downgrade,
             evaluated_at: question.now,
             standing: standing.or(overriding).map(InForce::named),
-            need: (asks_two && verdict == Verdict::RequireApproval).then_some(KEYS_OF_TWO),
+            need,
         }
     }
 

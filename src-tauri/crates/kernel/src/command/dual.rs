@@ -7,6 +7,7 @@ use super::approve::Answered;
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::state::{FirstYes, TaskState};
+use crate::store::StoreState;
 use crate::tx::Tx;
 use governance::Refusal;
 use model::approval::{ApprovalDecision, ApprovalStatus};
@@ -59,14 +60,20 @@ impl Kernel {
     fn may_still(&self, first: &FirstYes) -> Result<Option<(TaskId, u64)>, Error> {
         let store = lock(&self.store);
         let seen = (store.system_task()?, store.seq);
-        let Some((in_force, _)) = store.keys.get(&KeyPurpose::Approval) else { return Ok(None) };
-        let may = match &first.passkey {
+        Ok(store.may_still(first).then_some(seen))
+    }
+}
+
+impl StoreState {
+    /// Whether the key of a first yes may say yes still, so that the yes counts for a second.
+    pub fn may_still(&self, first: &FirstYes) -> bool {
+        let Some((in_force, _)) = self.keys.get(&KeyPurpose::Approval) else { return false };
+        match &first.passkey {
             None => first.keyid == *in_force,
-            Some(enrolment) => store.passkeys.get(first.keyid).is_some_and(|one| {
+            Some(enrolment) => self.passkeys.get(first.keyid).is_some_and(|one| {
                 one.revoked_at.is_none() && one.keyid == *in_force && one.enrolment.sha256 == enrolment.sha256
             }),
-        };
-        Ok(may.then_some(seen))
+        }
     }
 }
 
