@@ -37,6 +37,7 @@ mod costs;
 mod criteria;
 mod cut;
 mod dreaming;
+mod dual;
 mod enclosing;
 mod endings;
 mod fallback;
