@@ -7,6 +7,7 @@ use kernel::command::approve::Answered;
 use kernel::command::rotate_keys::Rotation;
 use model::approval::{ApprovalStatus, Choice, Surface};
 use model::body::KeyPurpose;
+use model::ingress::Channel;
 use model::policy::Verdict;
 use model::receipt::Receipt;
 use model::standing::{Cover, PathAct, StandingScope};
@@ -202,4 +203,35 @@ fn where_one_yes_is_enough_nothing_is_said_of_two() {
     assert_eq!(said, accepted(task, ApprovalStatus::Granted));
     assert_eq!(world.drive(task), completed());
     assert_eq!(count(world.kernel(), task, "approval.signed"), 0);
+}
+
+#[test]
+fn a_rule_by_which_two_keys_have_to_allow_is_taken_away_by_two() {
+    const RULE: &str = "dual FileEdit(**)\n";
+    let world = World::new(3806);
+    let mut one = Authenticator::es256(7, HERE);
+    enrolled(&world, &one);
+    let kernel = world.kernel();
+    let proposed = |rules: &str, was: &str, key: &str| {
+        let by = (Channel::App, key.to_owned());
+        let task = kernel.propose_rules(rules, was, by).unwrap().task_id;
+        (task, world.drive_to_approval(task))
+    };
+    let both = format!("{RULE}ask Bash(*)\n");
+    for (rules, was, key) in [(RULE, "", "made"), (both.as_str(), RULE, "another beside it")] {
+        let (task, approval) = proposed(rules, was, key);
+        let said = world.person.allow(kernel, task, approval).unwrap();
+        assert_eq!(said, accepted(task, ApprovalStatus::Granted), "{key}");
+        world.drive(task);
+        assert_eq!(kernel.signed_rules().unwrap(), rules);
+    }
+    let (task, approval) = proposed("ask Bash(*)\n", &both, "taken away");
+    let said = world.person.allow(kernel, task, approval).unwrap();
+    assert_eq!(said, accepted(task, ApprovalStatus::Pending));
+    assert_eq!(world.drive_to_approval(task), approval);
+    assert_eq!(kernel.signed_rules().unwrap(), both);
+    let signed = yes(&world, task, approval, &mut one);
+    kernel.decide_approval_by_passkey(task, approval, &signed).unwrap();
+    world.drive(task);
+    assert_eq!(kernel.signed_rules().unwrap(), "ask Bash(*)\n");
 }

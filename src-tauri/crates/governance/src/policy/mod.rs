@@ -10,7 +10,7 @@ mod words;
 
 use crate::standing::{self, InForce};
 use crate::{Error, risk};
-use acts::{ActionRequest, ApprovalPacket, resources_of};
+use acts::{Action, ActionRequest, ApprovalPacket, Register, resources_of};
 use bundle::Bundle;
 pub(crate) use bundle::SCHEMA;
 use cedar_policy::{Entities, Schema};
@@ -164,10 +164,11 @@ impl PolicyEngine {
         let classes = request.classes();
         let facts = self.facts(question);
         let risk = risk::assess(request, &classes, &facts);
-        let judgement = match honest(question, &classes) {
+        let mut judgement = match honest(question, &classes) {
             Ok(()) => self.judge(question, &classes, &facts, risk.band),
             Err(why) => judge::dishonest(why),
         };
+        judgement.asks_two |= drops_dual(request);
         let standing = answered_by(question, &judgement, risk.band);
         let judgement = match standing {
             Some(standing) => allowed_by(judgement, standing),
@@ -341,6 +342,14 @@ fn allowed_by(mut judgement: Judgement, standing: &InForce<'_>) -> Judgement {
         standing::in_words(grant)
     )]);
     judgement
+}
+
+/// Whether a rule would go by which two keys have to allow something: two have to allow that as well.
+fn drops_dual(request: &ActionRequest) -> bool {
+    match &request.action {
+        Action::Register(Register::Rules { rules, was }) => acts::drops_dual(was, rules),
+        _ => false,
+    }
 }
 
 /// Whether a request says of itself what its action says.
