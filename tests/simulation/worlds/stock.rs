@@ -125,7 +125,12 @@ impl Stock {
                 request,
                 request_sha256: sha256,
                 policy: &packet.policy_result,
-                approved: Some(Approved { approval: &approval, decision: &decision, packet: &packet }),
+                approved: Some(Approved {
+                    approval: &approval,
+                    decision: &decision,
+                    packet: &packet,
+                    first: None,
+                }),
                 standing: None,
                 observed: Some(&observed),
                 decision_ref: None,

@@ -112,7 +112,7 @@ pub use register::Register;
 pub use remember::Remember;
 pub use request::{ActionRequest, resources_of};
 pub use rollback::Rollback;
-pub use rules::{rule_in_words, rules_apart};
+pub use rules::{drops_dual, rule_in_words, rules_apart};
 pub use tense::{VERBS, doing, done};
 pub use tool::{INVALIDATE_MEMORY, Part, RESTORE_BEFORE_IMAGES, Tool};
 pub use tools::Action;

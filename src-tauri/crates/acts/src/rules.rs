@@ -12,6 +12,7 @@ pub fn rule_in_words(rule: &str) -> String {
     match answer {
         "allow" => format!("Allow without asking: {what}"),
         "ask" => format!("Always ask before: {what}"),
+        "dual" => format!("Always ask, and let two different keys allow: {what}"),
         "deny" => format!("Never allow: {what}"),
         "look" => format!("Only look at the place, instead of: {what}"),
         "draft" => format!("Only keep a draft, instead of: {what}"),
@@ -66,6 +67,16 @@ pub fn rules_apart(text: &str) -> Vec<(usize, String)> {
         }
     }
     apart
+}
+
+/// Whether a change takes a rule away by which two different keys have to allow something.
+pub fn drops_dual(was: &str, now: &str) -> bool {
+    let heads = |text: &str| -> Vec<String> {
+        let rules = rules_apart(text).into_iter();
+        rules.filter_map(|(_, rule)| Some(rule.lines().next()?.trim().to_owned())).collect()
+    };
+    let stay = heads(now);
+    heads(was).iter().any(|rule| rule.split_whitespace().next() == Some("dual") && !stay.contains(rule))
 }
 
 /// The rules that a change takes away, those that it brings, and how many stay.
@@ -153,6 +164,23 @@ mod tests {
         ] {
             assert_eq!(rule_in_words(rule), words, "{rule}");
         }
+    }
+
+    #[test]
+    fn a_rule_of_two_keys_goes_with_its_first_line_whatever_stands_below_it() {
+        let was = "ask Bash(*)\ndual FileEdit(*.md)\n  because both of us\n";
+        for (now, goes) in [
+            (was, false),
+            ("dual FileEdit(*.md)\n", false),
+            ("dual FileEdit(*.md)\n  because all of us\nask Bash(*)\n", false),
+            ("ask FileEdit(*.md)\nask Bash(*)\n", true),
+            ("dual FileEdit(a.md)\n", true),
+            ("# dual FileEdit(*.md)\n", true),
+            ("", true),
+        ] {
+            assert_eq!(drops_dual(was, now), goes, "{now}");
+        }
+        assert!(!drops_dual("ask Bash(*)\n", ""));
     }
 
     #[test]

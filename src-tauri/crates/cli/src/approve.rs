@@ -40,6 +40,9 @@ const NOTHING: &str = "Nothing was decided.";
 const HIGH: &[&str] = &["high", "no", "n"];
 const CRITICAL: &[&str] = &["critical", "no", "n"];
 
+/// What is said to the first of two yeses.
+pub const ONE_OF_TWO: &str = "1 of 2: your yes is on record. It waits for another key to allow it, too.";
+
 /// What the person said.
 #[derive(Debug, PartialEq, Eq)]
 enum Said {

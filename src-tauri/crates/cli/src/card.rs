@@ -127,6 +127,7 @@ impl Card {
         for line in before.iter().filter(|line| line.kind == CardLine::Risk) {
             rows.push((risk_tone(row.risk), capital(&plain(&line.text))));
         }
+        rows.extend(self.approval.two_keys.iter().map(|two| (Tone::Warn, capital(&plain(&two.says)))));
         rows.push((Tone::Plain, String::new()));
         match self.items() {
             Some(items) => {

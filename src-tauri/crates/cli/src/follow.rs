@@ -1,11 +1,12 @@
 //! Staying with a task: what it does is shown, what it asks is answered where a person is, and how it came out is
 //! an exit code.
 
-use crate::approve::TerminalApproval;
+use crate::approve::{ONE_OF_TWO, TerminalApproval};
 use crate::live::Live;
 use crate::question;
 use crate::text::{plain, short};
 use host::{Session, Stands};
+use model::approval::ApprovalStatus;
 use model::attempt::TerminationReason;
 use model::task::TaskStatus;
 use std::time::{Duration, Instant};
@@ -143,6 +144,11 @@ fn decided(
     let Some(decided) = person.decide(front, session, approval)? else { return Ok(false) };
     if !decided.accepted {
         live.note(&format!("It was {} meanwhile; your answer changed nothing.", decided.status));
+    }
+    // The first of two yeses: whoever has the other key is waited for elsewhere.
+    if decided.accepted && decided.status == ApprovalStatus::Pending {
+        live.note(ONE_OF_TWO);
+        return Ok(false);
     }
     Ok(true)
 }

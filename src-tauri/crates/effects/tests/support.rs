@@ -367,6 +367,7 @@ pub fn receipt(world: &World, request: &ActionRequest, outcome: &Outcome) -> mod
             witness_sha256: Slot::NOT_REQUIRED,
             audit_entry_sha256: Slot::NOT_REQUIRED,
             standing: None,
+            first_decision_sha256: None,
         },
         ran: Slot::Value(outcome.ran.clone()),
         changes,

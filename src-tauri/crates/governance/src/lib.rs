@@ -28,6 +28,8 @@
 //! 9. An [`Authorization`] comes from [`authorize`] and from nowhere else, and is used up by being used.
 //! 10. A passkey says yes for a person only where their approval key signed that it may; its yes is held to the same checks,
 //!     and to those of its authenticator, its origin and its counter. It approves once, never the like from now on.
+//! 11. Where a rule wants two keys (`@keys("2")`), a grant is minted from the yeses of two different ones to the same packet; nothing
+//!     that lasts stands for either.
 //!
 //! # Where to start reading
 //!

@@ -21,6 +21,7 @@ pub mod control;
 pub mod copies;
 pub mod cosign;
 pub mod dreamer;
+mod dual;
 pub mod enclose;
 pub mod erase;
 mod firing;

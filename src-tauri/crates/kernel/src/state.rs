@@ -8,7 +8,7 @@ mod turn;
 
 pub use attempt::{AttemptState, Compacted, LoadedSkill, ObservedRef, RefusedBy};
 pub(crate) use records::EventAt;
-pub use records::{ApprovalRecord, GrantRecord, Input, ReceiptRecord};
+pub use records::{ApprovalRecord, FirstYes, GrantRecord, Input, ReceiptRecord};
 pub use sampled::{SampledBy, Unended};
 pub use turn::{Act, Authority, CheckpointAt, Delegated, PolicyAt, Stage, Trial, Turn, WitnessAt};
 
@@ -317,24 +317,15 @@ impl TaskState {
     fn apply_governed(&mut self, at: &EventAt, body: &Body) -> Result<(), Error> {
         match body {
             Body::ApprovalRequested(b) => {
-                let record = ApprovalRecord {
-                    approval: b.approval.clone(),
-                    action_request_id: b.action_request_id,
-                    risk_band: b.risk_band,
-                    nonce: b.nonce.clone(),
-                    envelope: None,
-                    passkey: None,
-                    scope: None,
-                    feedback: None,
-                };
-                self.approvals.insert(b.approval.approval_id, record);
+                self.approvals.insert(b.approval.approval_id, ApprovalRecord::asked(b));
+            }
+            Body::ApprovalSigned(b) => {
+                let of = format!("approval `{}` was answered before it was requested", b.approval_id);
+                let record = self.approvals.get_mut(&b.approval_id).ok_or(Error::Broken(of))?;
+                record.sign(b, at.occurred_at)?;
             }
             Body::ApprovalGranted(b) => {
-                let record = self.resolve(b.approval_id, ApprovalStatus::Granted, at)?;
-                record.approval.resolved_by = Some(b.decided_by);
-                record.envelope = Some(b.envelope.clone());
-                record.passkey.clone_from(&b.passkey);
-                record.scope = Some(b.scope.clone());
+                self.resolve(b.approval_id, ApprovalStatus::Granted, at)?.grant(b)?;
             }
             Body::ApprovalDenied(b) => {
                 let record = self.resolve(b.approval_id, ApprovalStatus::Denied, at)?;

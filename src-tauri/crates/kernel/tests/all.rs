@@ -38,6 +38,7 @@ mod costs;
 mod criteria;
 mod cut;
 mod dreaming;
+mod dual;
 mod enclosing;
 mod endings;
 mod fallback;

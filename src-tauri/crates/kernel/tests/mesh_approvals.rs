@@ -360,3 +360,43 @@ fn only_the_approval_key_of_this_store_lets_the_key_say_yes_that_the_machine_sho
     let news = kernel.mesh_news(&terms()).unwrap();
     assert!(news.iter().any(|one| matches!(one, Command::Unregister { node } if *node == laptop.node)));
 }
+
+#[test]
+fn of_two_yeses_one_comes_from_another_machine_or_both_do_from_two() {
+    let (laptop, phone) = (Machine::new(0x51), Machine::new(0x52));
+    let world = owner(3706, &[(&laptop, "laptop"), (&phone, "phone")]);
+    std::fs::write(world.store.path().join("policy.rules"), "dual FileEdit(**)\n").unwrap();
+    allow(&world, &laptop).unwrap();
+    let (task, first) = script(&world, "notes", &["a.md", "b.md"]);
+    let asked = ask(&world, first);
+    assert_eq!(asked.card.need, 1, "the other yes comes from here");
+    let yes = laptop.answers(&world, &asked, true, 5);
+    decided(&world, first, yes.clone());
+    assert_eq!(status(&world, task, first), ApprovalStatus::Pending);
+    assert_eq!(world.drive_to_approval(task), first);
+    // The same decision once more, as after a death in between, is no second one.
+    decided(&world, first, yes);
+    assert_eq!(count(world.kernel(), task, "approval.signed"), 1);
+    assert_eq!((in_store(&world, "passkey.refused"), refusals(world.kernel())), (0, 0));
+    world.person.allow(world.kernel(), task, first).unwrap();
+    assert_eq!(status(&world, task, first), ApprovalStatus::Granted);
+    let told = told(&world, task);
+    let words = "Approved by a person, in a test; and before with another key, at another machine";
+    assert!(told.contains(&words.to_owned()), "{told:?}");
+
+    // Two machines may answer: each yes is handed on as it comes, and the last with both.
+    allow(&world, &phone).unwrap();
+    let second = world.drive_to_approval(task);
+    assert_eq!(world.files().len(), 1);
+    let asked = ask(&world, second);
+    assert_eq!(asked.card.need, 2);
+    let (one, other) = (laptop.answers(&world, &asked, true, 6), phone.answers(&world, &asked, true, 7));
+    decided(&world, second, one.clone());
+    assert_eq!(status(&world, task, second), ApprovalStatus::Pending);
+    let approval = second.to_string();
+    let both = Delivered::Decided { approval, allow: true, decisions: vec![one, other] };
+    assert_eq!(world.kernel().deliver_mesh(&both, &terms()).unwrap().drive, [task, task]);
+    assert_eq!(status(&world, task, second), ApprovalStatus::Granted);
+    assert_eq!(world.drive(task), completed());
+    assert_eq!(world.files().len(), 2);
+}

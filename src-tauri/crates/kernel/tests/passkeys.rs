@@ -36,7 +36,7 @@ fn enrolled_by(world: &World, said: &PasskeyEnrolment, key: &dyn Signer) -> Resu
     world.kernel().enrol_passkey(&envelope, "this laptop", &["internal".to_owned()])
 }
 
-fn enrolled(world: &World, one: &Authenticator) -> Digest {
+pub fn enrolled(world: &World, one: &Authenticator) -> Digest {
     enrolled_by(world, &enrolment(world, one), world.person.signer()).unwrap()
 }
 
@@ -50,7 +50,7 @@ fn answer(world: &World, task: TaskId, approval: ApprovalId, choice: Choice) -> 
     seal::canon::to_canonical(&said).unwrap()
 }
 
-fn yes(world: &World, task: TaskId, approval: ApprovalId, one: &mut Authenticator) -> Vec<u8> {
+pub fn yes(world: &World, task: TaskId, approval: ApprovalId, one: &mut Authenticator) -> Vec<u8> {
     let payload = answer(world, task, approval, Choice::Once);
     one.sign(DECISION_PAYLOAD_TYPE, &payload).to_bytes().unwrap()
 }

@@ -233,6 +233,7 @@ impl At<'_> {
                 self.node(b.approval_id, None, "granted");
                 self.record(b.approval_id, &b.envelope);
             }
+            Body::ApprovalSigned(b) => self.record(b.approval_id, &b.envelope),
             Body::ApprovalDenied(b) => {
                 self.node(b.approval_id, None, "denied");
                 if let Some(envelope) = &b.envelope {

@@ -260,6 +260,7 @@ fn allowed(tale: &mut Tale, action: ActionRequestId) {
         risk_band: RiskBand::High,
         nonce,
         summary,
+        need: None,
     });
     tale.tell(GrantIssued {
         grant_id: id("grt", 1),

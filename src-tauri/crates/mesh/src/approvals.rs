@@ -149,7 +149,7 @@ impl<S: Sealing> Node<S> {
             return;
         }
         let is_no = !decision.decision.allow;
-        self.record(Fact::Decided { from, decision });
+        self.record(Fact::Decided { from, decision: decision.clone() });
         let Some(question) = self.state.asked.get(&approval) else {
             return;
         };
@@ -157,6 +157,9 @@ impl<S: Sealing> Node<S> {
             let decisions = question.decisions.values().cloned().collect();
             self.deliver(Delivered::Decided { approval: approval.clone(), allow: !is_no, decisions });
             self.settle(&approval);
+        } else {
+            // The question waits for another machine, or for an answer where it was asked.
+            self.deliver(Delivered::Decided { approval, allow: true, decisions: vec![decision] });
         }
     }
 

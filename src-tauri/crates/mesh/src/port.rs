@@ -236,7 +236,7 @@ pub enum Delivered {
         /// The approval.
         approval: String,
     },
-    /// The other machines decided.
+    /// Another machine decided. Where more than one yes is needed, each is handed on as it comes, and the last with all.
     Decided {
         /// The approval.
         approval: String,

@@ -52,9 +52,10 @@ impl<S: Sealing> Node<S> {
         if self.state.began(&schedule, &slot).is_some() {
             return Ok(());
         }
-        match self.state.lease(&schedule).filter(|lease| lease.holder == self.state.me) {
-            Some(lease) if self.is_reached() && self.has_listened(&schedule) => {
-                self.begin(schedule, slot, lease.epoch, chance)
+        let held = self.state.lease(&schedule).filter(|lease| lease.holder == self.state.me);
+        match held.map(|lease| lease.epoch) {
+            Some(epoch) if self.is_reached() && self.has_listened(&schedule) => {
+                self.begin(schedule, slot, epoch, chance)
             }
             _ => Ok(()),
         }

@@ -34,14 +34,14 @@ mod identity;
 mod anchors;
 #[macro_use]
 mod mesh;
+#[macro_use]
+mod dual;
 use nouns::*;
 type Text = Sensitive<String>;
 
-with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhere with_identity with_anchors with_mesh bodies
+with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhere with_identity with_anchors with_mesh with_dual bodies
     /// A store was made.
-    StoreInitialised ("store.initialised", 1, Store, |b| b.store_id) {
-        store_id: String, system_task_id: TaskId, hermit_version: String,
-    }
+    StoreInitialised ("store.initialised", 1, Store, |b| b.store_id) { store_id: String, system_task_id: TaskId, hermit_version: String }
     /// A key was made known.
     KeyRegistered ("key.registered", 1, Key, |b| b.keyid) { keyid: Digest, purpose: KeyPurpose, public_key: seal::keys::PublicKey, kept_in: String }
     /// A key took the place of another; both sign the same text.
@@ -208,12 +208,12 @@ with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhe
     }
     /// A person is asked.
     ApprovalRequested ("approval.requested", 1, Approval, |b| b.approval.approval_id) {
-        approval: Approval, action_request_id: ActionRequestId, risk_band: RiskBand, nonce: String, summary: Text,
+        approval: Approval, action_request_id: ActionRequestId, risk_band: RiskBand, nonce: String, summary: Text; since need: u32
     }
-    /// A person said yes; the signed envelope is the artifact.
+    /// A person said yes; the signed envelope is the artifact. `first`: the yes of another key before it, where two have to be.
     ApprovalGranted ("approval.granted", 1, Approval, |b| b.approval_id) {
         approval_id: ApprovalId, decided_by: PrincipalId, surface: Surface, scope: ApprovalScope,
-        envelope: ArtifactRef, keyid: Digest, receipt_id: Option<ReceiptId>; since passkey: ArtifactRef
+        envelope: ArtifactRef, keyid: Digest, receipt_id: Option<ReceiptId>; since passkey: ArtifactRef, first: ArtifactRef
     }
     /// A person said no.
     ApprovalDenied ("approval.denied", 1, Approval, |b| b.approval_id) {

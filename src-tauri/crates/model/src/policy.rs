@@ -49,4 +49,14 @@ pub struct PolicyResult {
     /// The standing grant that stands in for a person's yes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standing: Option<StandingRef>,
+    /// How many different keys of persons have to say yes, where one is not enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub need: Option<u32>,
+}
+
+impl PolicyResult {
+    /// Whether two different keys have to say yes.
+    pub const fn needs_two(&self) -> bool {
+        self.need.is_some()
+    }
 }

@@ -112,6 +112,9 @@ pub struct Authorized {
     /// The standing grant that stood in for a person's yes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standing: Option<StandingRef>,
+    /// What a person signed before with another key, where two had to say yes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_decision_sha256: Option<Digest>,
 }
 
 /// The predicate: HK-8.10-2 and HK-18.2, field by field.

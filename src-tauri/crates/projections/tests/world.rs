@@ -311,6 +311,7 @@ impl World {
             risk_band: RiskBand::Moderate,
             nonce: "00".repeat(16),
             summary: words("may it write", self.n),
+            need: None,
         };
         (approval_id, self.draft(place, body))
     }
@@ -331,6 +332,7 @@ impl World {
             keyid: Digest::of(b"key"),
             receipt_id: None,
             passkey: None,
+            first: None,
         };
         self.draft(place, body)
     }

@@ -25,6 +25,8 @@ pub(crate) struct Facts {
     pub standing: BTreeMap<Digest, Vec<StandingFact>>,
     /// Digest of the packet by approval.
     pub packets: BTreeMap<ApprovalId, Digest>,
+    /// Approvals for which two different keys have to say yes.
+    pub for_two: BTreeSet<ApprovalId>,
     /// Digests of policy results.
     pub policies: BTreeSet<Digest>,
     /// Digest of the record by grant.
@@ -61,7 +63,7 @@ pub(crate) struct ReceiptFact {
     pub action_request_id: Option<ActionRequestId>,
 }
 
-/// What `approval.granted` or `approval.denied` says.
+/// What `approval.granted`, `approval.signed` or `approval.denied` says.
 #[derive(Debug, Clone)]
 pub(crate) struct DecisionFact {
     pub seq: u64,
@@ -72,7 +74,7 @@ pub(crate) struct DecisionFact {
     pub granted: Option<Granted>,
 }
 
-/// What `approval.granted` says beside.
+/// What `approval.granted` and `approval.signed` say beside.
 #[derive(Debug, Clone)]
 pub(crate) struct Granted {
     pub scope: ApprovalScope,
@@ -80,6 +82,17 @@ pub(crate) struct Granted {
     pub keyid: Digest,
     /// What lets the passkey say yes, where one did.
     pub enrolment: Option<Digest>,
+    /// Where two have to say yes, which of the two it is.
+    pub of_two: Option<OfTwo>,
+}
+
+/// Which of two yeses one is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OfTwo {
+    /// The first, which allows nothing.
+    First,
+    /// The second, after this one.
+    After(Digest),
 }
 
 /// What `grant.standing_used` says.
@@ -94,11 +107,12 @@ pub(crate) struct StandingFact {
 }
 
 /// Types whose bodies matter here; the others are only chained and counted.
-const TYPES: [&str; 14] = [
+const TYPES: [&str; 15] = [
     "attempt.answer_checked",
     "artifact.created",
     "receipt.issued",
     "approval.requested",
+    "approval.signed",
     "approval.granted",
     "approval.denied",
     "policy.evaluated",
@@ -162,23 +176,6 @@ impl Facts {
                 };
                 self.receipts.insert(b.receipt_id, fact);
             }
-            Body::ApprovalRequested(b) => {
-                self.packets.insert(b.approval.approval_id, b.approval.approval_packet_sha256);
-            }
-            Body::ApprovalGranted(b) => {
-                let (approval_id, decided_by, surface) = (b.approval_id, b.decided_by, b.surface);
-                let enrolment = b.passkey.map(|at| at.sha256);
-                let granted = Some(Granted { scope: b.scope, keyid: b.keyid, enrolment });
-                let fact = DecisionFact { seq, approval_id, decided_by, surface, granted };
-                self.decisions.insert(b.envelope.sha256, fact);
-            }
-            Body::ApprovalDenied(b) => {
-                let (approval_id, decided_by, surface) = (b.approval_id, b.decided_by, b.surface);
-                if let Some(envelope) = b.envelope {
-                    let fact = DecisionFact { seq, approval_id, decided_by, surface, granted: None };
-                    self.decisions.insert(envelope.sha256, fact);
-                }
-            }
             Body::PolicyEvaluated(b) => {
                 self.policies.insert(b.result.sha256);
             }
@@ -199,6 +196,39 @@ impl Facts {
             }
             Body::EffectDispatched(b) => {
                 self.dispatched.insert(b.audit_entry_sha256, seq);
+            }
+            answer => self.fold_answer(seq, answer),
+        }
+    }
+
+    /// What a person is asked, and what they say.
+    fn fold_answer(&mut self, seq: u64, body: Body) {
+        match body {
+            Body::ApprovalRequested(b) => {
+                self.packets.insert(b.approval.approval_id, b.approval.approval_packet_sha256);
+                self.for_two.extend(b.need.map(|_| b.approval.approval_id));
+            }
+            Body::ApprovalSigned(b) => {
+                let (approval_id, decided_by, surface) = (b.approval_id, b.decided_by, b.surface);
+                let (enrolment, of_two) = (b.passkey.map(|at| at.sha256), Some(OfTwo::First));
+                let granted = Some(Granted { scope: b.scope, keyid: b.keyid, enrolment, of_two });
+                let fact = DecisionFact { seq, approval_id, decided_by, surface, granted };
+                self.decisions.insert(b.envelope.sha256, fact);
+            }
+            Body::ApprovalGranted(b) => {
+                let (approval_id, decided_by, surface) = (b.approval_id, b.decided_by, b.surface);
+                let enrolment = b.passkey.map(|at| at.sha256);
+                let of_two = b.first.map(|first| OfTwo::After(first.sha256));
+                let granted = Some(Granted { scope: b.scope, keyid: b.keyid, enrolment, of_two });
+                let fact = DecisionFact { seq, approval_id, decided_by, surface, granted };
+                self.decisions.insert(b.envelope.sha256, fact);
+            }
+            Body::ApprovalDenied(b) => {
+                let (approval_id, decided_by, surface) = (b.approval_id, b.decided_by, b.surface);
+                if let Some(envelope) = b.envelope {
+                    let fact = DecisionFact { seq, approval_id, decided_by, surface, granted: None };
+                    self.decisions.insert(envelope.sha256, fact);
+                }
             }
             _ => {}
         }

@@ -5,6 +5,7 @@
 
 mod anchors;
 mod authority;
+mod dual;
 mod events;
 mod gate;
 mod heads;
@@ -188,6 +189,7 @@ impl<'a> Check<'a> {
         self.disclosed_lines()?;
         self.receipts(&predicate)?;
         self.decisions()?;
+        self.dual_control()?;
         self.leftovers()
     }
 

@@ -17,6 +17,7 @@ mod authenticator;
 #[path = "../../testkit/src/blocks.rs"]
 mod blocks;
 mod bundles;
+mod dual;
 mod evidence;
 #[path = "../../seal/tests/foreign/mod.rs"]
 mod foreign;

@@ -4,6 +4,7 @@
 mod act;
 pub mod answers;
 pub mod clocks;
+pub mod dual;
 pub mod flat;
 pub mod kinds;
 pub mod mutations;
@@ -96,6 +97,8 @@ pub struct World {
     pub is_of_before: bool,
     /// Which of the samples its records are varied with; none: each is what it usually is.
     pub sample: Option<usize>,
+    /// How many keys have to say yes, where one is not enough.
+    pub need: Option<u32>,
     /// What an export asked for, counted.
     pub asked: Cell<u64>,
     /// The roots of state that the log covers, once they are said.
@@ -172,6 +175,7 @@ impl World {
             patience_ms: 3_600_000,
             is_of_before: false,
             sample: None,
+            need: None,
             asked: Cell::new(0),
             rooted: None,
             instance: None,

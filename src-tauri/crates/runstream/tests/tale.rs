@@ -243,6 +243,7 @@ impl Tale {
             risk_band: RiskBand::Moderate,
             nonce: "00".repeat(16),
             summary: words("write `a.txt`"),
+            need: None,
         })
     }
 
@@ -256,6 +257,7 @@ impl Tale {
             keyid: Digest::ZERO,
             receipt_id: None,
             passkey: None,
+            first: None,
         })
     }
 

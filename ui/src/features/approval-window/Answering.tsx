@@ -30,9 +30,10 @@ import { Unlocked } from "./Unlocked";
 const AWAY_MS = 1600;
 
 /** What was decided here. */
-type Word = "allowed" | "lasting" | "denied";
+type Word = "allowed" | "first" | "lasting" | "denied";
 const SAID: Record<Word, string> = {
   allowed: "Approved and signed with your key. The task continues.",
+  first: "1 of 2: your yes is on record. It waits for another key to allow it, too.",
   lasting: "Approved, now and from now on. The task continues; you can revoke it under Policy.",
   denied: "Denied. The model is told.",
 };
@@ -73,6 +74,7 @@ function Whole({ approval, desk }: { approval: Approval; desk: Desk }) {
         </div>
         <h2><Words of={capital(approval.title)} /></h2>
         <Asker of={row} leads={false} />
+        {approval.two_keys && <p className={card.note} role="status"><Words of={capital(approval.two_keys.says)} />.</p>}
         {packet !== null && <Command packet={packet} />}
       </header>
       <div className={card.body}>
@@ -154,7 +156,7 @@ function Decide({ approval, desk, decided }: { approval: Approval; desk: Desk; d
       const done = key.isOn && key.place !== null
         ? await desk.grantByKey(id, approval.packet_sha256, key.pin, key.place)
         : await desk.grant(id, approval.packet_sha256, needs ? passphrase : null, choice);
-      if (done.accepted) decided(choice === null ? "allowed" : "lasting");
+      if (done.accepted) decided(done.status === "pending" ? "first" : choice === null ? "allowed" : "lasting");
       else setError(refusal(new Error(`it is ${done.status} already`)));
     } catch (thrown) {
       setError(refusal(thrown));

@@ -462,3 +462,20 @@ test("what is critical is allowed once in a browser too, whatever anybody says",
   await user.click(lasting);
   expect(here.queryByRole("radiogroup", { name: /narrowest first/ })).toBeNull();
 });
+
+test("a card that two different keys have to allow says how many have and who, and a plain one says nothing of it", async () => {
+  const says = "1 of 2: allowed with a passkey (phone\u202e), in the browser; another key has to allow it, too";
+  const { user } = show(scene({ "approvals.show": { ...approval, two_keys: { given: 1, able: 2, says } } }, "passphrase"), "/");
+  const here = await card();
+  const told = await here.findByText(/^1 of 2: allowed with a passkey/);
+  expect(told.closest("p")?.textContent).toBe("1 of 2: allowed with a passkey (phoneU+202E), in the browser; another key has to allow it, too.");
+  // It waits still: whoever has the other key answers here.
+  await user.click(here.getByRole("button", { name: "Approve with passphrase" }));
+  expect(await here.findByLabelText("Approval passphrase")).toBeTruthy();
+  expect(await seriousFindings()).toEqual([]);
+  cleanup();
+  show(scene({}, "passphrase"), "/");
+  const plain = await card();
+  await plain.findByRole("button", { name: "Approve with passphrase" });
+  expect(plain.queryByText(/of 2: allowed/)).toBeNull();
+});

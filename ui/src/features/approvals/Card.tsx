@@ -63,6 +63,7 @@ function Whole({ approval, stacked }: { approval: Approval; stacked: boolean }) 
         </div>
         <h2><Words of={capital(approval.title)} /></h2>
         <Asker of={row} />
+        {approval.two_keys && <p className={styles.note} role="status"><Words of={capital(approval.two_keys.says)} />.</p>}
         {packet !== null && <Command packet={packet} />}
       </header>
       {stacked ? (

@@ -63,7 +63,7 @@ const STEP: Readonly<Record<StepStatus, [Tone, MarkName]>> = {
   succeeded: ["done", "done"], failed: ["failed", "failed"], cancelled: ["mute", "deny"], superseded: ["mute", "idle"],
 };
 
-const ANSWERED: Readonly<Record<Exclude<Of<"approval">, "approval.requested">, string>> = {
+const ANSWERED: Readonly<Record<Exclude<Of<"approval">, "approval.requested" | "approval.signed">, string>> = {
   "approval.granted": "You approved it once", "approval.denied": "You denied it", "approval.expired": "The question expired",
   "approval.cancelled": "The question was cancelled", "approval.invalidated": "The question was invalidated",
 };
@@ -383,6 +383,9 @@ class Teller {
         this.#say(event, "asks", about, { approval });
         break;
       }
+      case "approval.signed":
+        this.#add(event, "phase", "One of two keys said yes", { kind: "approval", id }, { person: "decided", tone: "waiting", mark: null });
+        break;
       case "approval.granted": case "approval.denied": case "approval.expired": case "approval.cancelled": case "approval.invalidated": {
         const asked = this.#approvals.get(id);
         if (asked !== undefined) Object.assign(asked, { text: "You were asked", tone: "mute", person: null });

@@ -135,6 +135,18 @@ export interface Approval {
   /** Key id of the approval key in force; absent when none is registered. */
   approval_keyid: string | null;
   receipt_id: string | null;
+  /** Where two different keys have to say yes: what is known of them while it waits. */
+  two_keys?: TwoKeys | null;
+}
+
+/** Two different keys have to say yes. */
+export interface TwoKeys {
+  /** How many have. */
+  given: number;
+  /** Keys that may say yes here. */
+  able: number;
+  /** All of it in a sentence. */
+  says: string;
 }
 
 /** A piece of the bytes to sign. */

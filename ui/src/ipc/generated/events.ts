@@ -187,5 +187,6 @@ export const EVENT_NAME = [
   "mesh.stepped",
   "mesh.settled",
   "mesh.taken",
+  "approval.signed",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -175,6 +175,8 @@ export interface Judged {
   reasons: string;
   /** The rules that decided. */
   rules: RuleRow[];
+  /** How many different keys have to say yes, where one is not enough. */
+  need?: number | null;
 }
 
 /** Standing grants that would have given a person's answers, those that spare most questions first. */

@@ -197,6 +197,9 @@ function approvalLink(receipt: ReceiptTold, events: readonly Told[], approval: s
     lines.push(h("p", {}, h("strong", {}, yes ? `A person approved it, ${scope},` : "A person denied it"), ` ${where}, `, moment(answered.at), "."));
     const signer = say(answered.payload, "passkey", "sha256") === undefined ? "the approval key" : "a passkey that the approval key lets say yes";
     lines.push(h("p", { class: "dim" }, `Signed with ${signer}, for exactly the packet that was shown, and no other.`));
+    const before = say(answered.payload, "first", "sha256");
+    const first = before === undefined ? undefined : events.find((event) => event.type === "approval.signed" && say(event.payload, "envelope", "sha256") === before);
+    if (first) lines.push(h("p", { class: "dim" }, `Two different keys had to say yes. The other said so before, ${SURFACES[say(first.payload, "surface") ?? ""] ?? ""}, `, moment(first.at), "."));
   } else lines.push(h("p", {}, "A person was asked. The answer is not in this bundle."));
   const feedback = say(receipt.decision, "feedback");
   if (feedback !== undefined) lines.push(h("blockquote", {}, ...shown(feedback)));

@@ -286,7 +286,7 @@ export function gist({ type, payload: body }: Told): string {
   if (type === "artifact.created") return `${say(artifact, "kind") ?? "artifact"}, ${say(artifact, "byte_size") ?? "?"} bytes`;
   if (type === "policy.evaluated") return `${say(body, "verdict") ?? "?"}, ${say(body, "risk_band") ?? "?"} risk`;
   if (type === "effect.dispatched") return `to ${say(body, "executor") ?? "?"}`;
-  if (type === "approval.granted") return `${say(body, "scope", "shape") ?? ""}, at ${say(body, "surface") ?? "?"}`;
+  if (type === "approval.granted" || type === "approval.signed") return `${say(body, "scope", "shape") ?? ""}, at ${say(body, "surface") ?? "?"}`;
   if (type === "attempt.context_compiled") return `${say(body, "items") ?? "?"} items, ${say(body, "tokens") ?? "?"} tokens`;
   if (type === "attempt.model_requested") return `${say(body, "provider") ?? "?"}: ${say(body, "model") ?? "?"}`;
   const direct = [["summary"], ["task", "goal"], ["goal"], ["decision", "summary"], ["record", "model_decision"], ["result_code"], ["reason"], ["text"]];

@@ -11,7 +11,7 @@ import { clock, count, moment, shown, spoken } from "./words.ts";
 /** Rows that are put on the page at a time. */
 const PAGE = 400;
 
-const PERSON: ReadonlySet<EventType | undefined> = new Set<EventType>(["approval.granted", "approval.denied"]);
+const PERSON: ReadonlySet<EventType | undefined> = new Set<EventType>(["approval.granted", "approval.signed", "approval.denied"]);
 const QUIET = /^(artifact\.|attempt\.status|step\.|budget\.|task\.status)/;
 
 function row(event: Told, chosen: boolean, go: Go): HTMLElement {

@@ -8,6 +8,7 @@ import { artifactPath, GATE_ENTRIES } from "./layout.ts";
 import { isWhole } from "./manifest.ts";
 import { approvalDecision, approvalPacket, capabilityGrant, DECISION_TYPE, GRANTING_SURFACES, policyResult, STANDING_FORMAT, STANDING_TYPE, standingGrant, type ApprovalDecision, type ApprovalPacket, type CapabilityGrant, type Statement, type StandingGrant } from "./generated/nouns.ts";
 import { openEnvelope, signersOf } from "./signed.ts";
+import { DualControl } from "./dual.ts";
 import { Passkeys } from "./passkeys.ts";
 import { at, Stop } from "./read/stop.ts";
 
@@ -24,9 +25,11 @@ export class Authority {
 
   /** Passkeys that said yes. */
   readonly passkeys: Passkeys;
+  private readonly dual: DualControl;
 
   constructor(private readonly check: Check) {
     this.passkeys = new Passkeys(check);
+    this.dual = new DualControl(check, { needsTwo: (packet) => this.needsTwo(packet) });
   }
 
   /** Holds a receipt's digests against the log and against the content that goes along. */
@@ -49,6 +52,7 @@ export class Authority {
     }
     const grant = this.grant(authorized.capability_grant_sha256);
     if (grant && !fits(grant, receipt, request)) throw differs("its grant");
+    this.dual.receipt(place, receipt);
     if (receipt.ran && request !== undefined && receipt.ran.request_sha256 !== request) {
       throw new Stop(place, "what ran is not the request that it names");
     }
@@ -74,8 +78,8 @@ export class Authority {
       ["the grant", authorized.capability_grant_sha256, (digest) => [...facts.grants.values()].includes(digest)],
       ["the witness", authorized.witness_sha256, (digest) => facts.witnesses.has(digest)],
     ];
-    const { standing } = authorized;
-    for (const digest of [...known.map(([, named]) => named), standing?.envelope_sha256]) {
+    const { standing, first_decision_sha256: first } = authorized;
+    for (const digest of [...known.map(([, named]) => named), standing?.envelope_sha256, first]) {
       if (digest !== undefined) this.check.named.add(digest);
     }
     if (!this.check.predicate || !isWhole(this.check.predicate)) return;
@@ -85,6 +89,9 @@ export class Authority {
     }
     if (standing && !facts.standing.get(standing.envelope_sha256)?.some(({ grant_id }) => grant_id === standing.grant_id)) {
       this.check.lacks(`the event that records the standing grant of receipt ${receipt.receipt_id}`);
+    }
+    if (first !== undefined && !facts.decisions.has(first)) {
+      this.check.lacks(`the event that records the first decision of receipt ${receipt.receipt_id}`);
     }
     const entry = authorized.audit_entry_sha256;
     if (entry !== undefined && !this.check.entries.has(entry)) {
@@ -106,6 +113,7 @@ export class Authority {
       this.decision(artifactPath(digest), fact, bytes);
     }
     this.standing();
+    this.dual.all();
   }
 
   private decision(place: string, fact: DecisionFact, bytes: Uint8Array): void {
@@ -135,6 +143,7 @@ export class Authority {
     if (!agrees) throw new Stop(place, `it answers otherwise than event ${fact.seq} says`);
     if (yes && !GRANTING_SURFACES.includes(decision.surface)) throw new Stop(place, `a yes cannot come from \`${decision.surface}\``);
     this.answersThePacket(place, decision);
+    this.dual.answered.set(fact.seq, decision.packet_sha256);
     this.check.counts.decisions += 1;
     return decision;
   }
@@ -186,6 +195,12 @@ export class Authority {
   /** The request that a policy result judged. */
   private policy(digest: string | undefined): string | undefined {
     return this.once(this.policies, digest, (value) => policyResult(value).action_request_sha256);
+  }
+
+  /** Whether a packet that goes along wants two keys to say yes. */
+  private needsTwo(digest: string | undefined): boolean | undefined {
+    const packet = this.packet(digest);
+    return packet && packet.policy_result.need !== undefined;
   }
 
   private packet(digest: string | undefined): Shown | undefined {

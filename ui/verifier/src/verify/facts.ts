@@ -6,13 +6,17 @@ import type { Of } from "./read/shape.ts";
 type Bodies = { [K in keyof typeof BODIES]: Of<(typeof BODIES)[K]> };
 type Issued = Bodies["receipt.issued"];
 
-/** What `approval.granted` says beside. */
+/** What `approval.granted` and `approval.signed` say beside. */
 export interface Granted {
   scope: Bodies["approval.granted"]["scope"];
   /** The key that signed: the approval key, or a passkey. */
   keyid: string;
   /** What lets the passkey say yes, where one did. */
   enrolment?: string;
+  /** Whether it is the first of two yeses, which allows nothing. */
+  isFirst: boolean;
+  /** The first of two yeses, where this is the second. */
+  after?: string;
 }
 
 /** What `receipt.issued` says. */
@@ -20,7 +24,7 @@ export interface ReceiptFact extends Issued {
   seq: number;
 }
 
-/** What `approval.granted` or `approval.denied` says. */
+/** What `approval.granted`, `approval.signed` or `approval.denied` says. */
 export interface DecisionFact {
   seq: number;
   approval_id: string;
@@ -54,6 +58,8 @@ export class Facts {
   readonly standing = new Map<string, StandingFact[]>();
   /** Digest of the packet by approval. */
   readonly packets = new Map<string, string>();
+  /** Approvals for which two different keys have to say yes. */
+  readonly forTwo = new Set<string>();
   readonly policies = new Set<string>();
   readonly requests = new Set<string>();
   /** Digest of the record by grant. */
@@ -112,13 +118,20 @@ export class Facts {
         return;
       }
       case "approval.requested": {
-        const { approval } = BODIES[type](payload);
+        const { approval, need } = BODIES[type](payload);
         this.packets.set(approval.approval_id, approval.approval_packet_sha256);
+        if (need !== undefined) this.forTwo.add(approval.approval_id);
+        return;
+      }
+      case "approval.signed": {
+        const { approval_id, decided_by, surface, scope, keyid, envelope, passkey } = BODIES[type](payload);
+        const granted: Granted = { scope, keyid, isFirst: true, ...(passkey && { enrolment: passkey.sha256 }) };
+        this.decisions.set(envelope.sha256, { seq, approval_id, decided_by, surface, granted });
         return;
       }
       case "approval.granted": {
-        const { approval_id, decided_by, surface, scope, keyid, envelope, passkey } = BODIES[type](payload);
-        const granted: Granted = passkey ? { scope, keyid, enrolment: passkey.sha256 } : { scope, keyid };
+        const { approval_id, decided_by, surface, scope, keyid, envelope, passkey, first } = BODIES[type](payload);
+        const granted: Granted = { scope, keyid, isFirst: false, ...(passkey && { enrolment: passkey.sha256 }), ...(first && { after: first.sha256 }) };
         this.decisions.set(envelope.sha256, { seq, approval_id, decided_by, surface, granted });
         return;
       }

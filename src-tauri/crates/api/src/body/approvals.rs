@@ -1,6 +1,7 @@
 //! What waits for a person. Nothing here can say yes: a yes arrives signed, or it does not arrive.
 
 use super::asker::{Asker, Askers};
+use super::two_keys::two_keys;
 use crate::change_lists::Sheet;
 use crate::convert::{ask, from_base64, opt, opt_text, opt_word, text, to_base64, word};
 use crate::ids::{find, find_opt};
@@ -106,6 +107,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Approval, Error> {
         person_id: store.principal(PrincipalType::User).wire()?.to_string(),
         approval_keyid: store.keys.get(&KeyPurpose::Approval).map(|(keyid, _)| keyid.to_string()),
         receipt_id: opt(receipt),
+        two_keys: two_keys(host, &store, (&found, sheet.as_ref()))?,
     })
 }
 

@@ -161,6 +161,7 @@ fn judged(engine: &PolicyEngine, result: &PolicyResult) -> Judged {
         risk_summary: result.risk_summary.clone(),
         reasons: result.reasoning_summary.clone(),
         rules: result.determining_rules.iter().map(named).collect(),
+        need: result.need,
     }
 }
 

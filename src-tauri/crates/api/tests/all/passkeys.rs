@@ -4,12 +4,13 @@ use crate::home::{Home, PASSPHRASE};
 use api::passkeys::{Asserted, Attested, allow, ask, enrol, list, options, revoke};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use model::approval::{DECISION_PAYLOAD_TYPE, Surface};
+use model::TaskId;
+use model::approval::{ApprovalStatus, Choice, DECISION_PAYLOAD_TYPE, Surface};
 use model::passkey::{PASSKEY_FORMAT, PasskeyEnrolment, SECURITY_KEY_ORIGIN};
 use model::principal::PrincipalType;
 use seal::webauthn::{base64url, base64url_decode};
 use seal::{Digest, Signer as _};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::Authenticator;
 use wire::Code;
@@ -66,22 +67,68 @@ fn a_page_enrols_a_passkey_and_its_yes_is_proven_to_a_stranger() {
     home.world.drive(task);
     assert!(home.world.files().is_empty(), "it was deleted");
     assert!(list(&home).expect("a list")[0].last_used_at.is_some());
+    for report in proofs(&home, task) {
+        assert_eq!(report["verdict"], "valid", "{report}");
+        let proven = report["proven"].to_string();
+        assert!(proven.contains("signed by a passkey that the approval key lets say yes"), "{report}");
+    }
+}
+
+/// What a stranger is told of the task, and of the receipt of what it did.
+fn proofs(home: &Home, task: TaskId) -> Vec<Value> {
     let receipts = home.must("receipts.list", json!({ "task": task.to_string() }));
     let rows = receipts["rows"].as_array().expect("rows");
     let receipt = rows.iter().find(|r| r["class"] == "tool_execution").expect("a receipt of it");
     let out = TempDir::new().expect("a folder");
     let key = home.world.keys.log_signer().public().to_pem();
-    for (n, mut params) in [json!({ "task": task.to_string() }), json!({ "receipt": receipt["receipt_id"] })]
-        .into_iter()
-        .enumerate()
-    {
+    let all = [json!({ "task": task.to_string() }), json!({ "receipt": receipt["receipt_id"] })];
+    let proof = |(n, mut params): (usize, Value)| {
         let path = out.path().join(format!("proof{n}.zip"));
         params["path"] = json!(path);
         home.must("proof.export", params);
-        let report = home.must("proof.verify", json!({ "path": path, "trust": [key] }));
+        home.must("proof.verify", json!({ "path": path, "trust": [key] }))
+    };
+    all.into_iter().enumerate().map(proof).collect()
+}
+
+#[test]
+fn of_two_keys_a_card_says_which_has_said_yes_and_a_stranger_is_shown_both() {
+    let home = Home::new(75);
+    std::fs::write(home.world.store.path().join("policy.rules"), "dual FileDelete(**)\n").expect("rules");
+    let (task, approval) = home.with_a_question("delete it");
+    let two = || home.must("approvals.show", json!({ "approval": approval }))["two_keys"].clone();
+    let says = || two()["says"].as_str().expect("words").to_owned();
+    assert_eq!((&two()["given"], &two()["able"]), (&json!(0), &json!(1)));
+    assert!(
+        says().starts_with("two different keys have to allow this, and fewer may say yes here"),
+        "{}",
+        says()
+    );
+    let mut one = Authenticator::es256(7, HERE);
+    enrolled(&home, &one, "phone");
+    assert_eq!(says(), "two different keys have to allow this; 2 may say yes here");
+    let shown = api::page_approval::shown(&home, &approval).expect("it waits");
+    let asked = ask(&home, HERE, &approval, &shown.packet_sha256).expect("it can be asked");
+    let came = asserted(&mut one, &asked.decision);
+    let decided = allow(&home, HERE, &approval, &shown.packet_sha256, &came).expect("it is a yes");
+    assert_eq!((decided.accepted, decided.status), (true, ApprovalStatus::Pending));
+    let first = "1 of 2: allowed with a passkey (phone), in the browser; another key has to allow it, too";
+    assert_eq!(says(), first);
+    home.world.drive(task);
+    assert_eq!(home.world.files().len(), 1, "nothing is done");
+    let id = approval.parse().expect("its name");
+    let envelope = home.world.person.sign(home.world.kernel(), task, id, Choice::Once, None);
+    let envelope = STANDARD.encode(envelope);
+    let decided = home.must("approvals.decide", json!({ "approval": approval, "envelope": envelope }));
+    assert_eq!((&decided["accepted"], &decided["status"]), (&json!(true), &json!("granted")));
+    assert!(two().is_null(), "it is over");
+    home.world.drive(task);
+    assert!(home.world.files().is_empty(), "it was deleted");
+    for report in proofs(&home, task) {
         assert_eq!(report["verdict"], "valid", "{report}");
         let proven = report["proven"].to_string();
         assert!(proven.contains("signed by a passkey that the approval key lets say yes"), "{report}");
+        assert!(proven.contains("1 decision of a person"), "{report}");
     }
 }
 

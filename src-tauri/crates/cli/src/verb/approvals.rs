@@ -2,7 +2,7 @@
 
 use super::Came;
 use super::run::{stay_on, stay_with};
-use crate::approve::{TerminalApproval, no_terminal, not_waiting};
+use crate::approve::{ONE_OF_TWO, TerminalApproval, no_terminal, not_waiting};
 use crate::args::{ApprovalsVerb, ApproveArgs, ListArgs};
 use crate::card::{Card, Extent};
 use crate::context::{Context, Signs};
@@ -132,6 +132,11 @@ fn decide(context: &Context, session: &Session, approval: &str, task: &str) -> C
         None => return Err(no_terminal()),
     };
     match decided {
+        Some(decided) if decided.accepted && decided.status == ApprovalStatus::Pending => {
+            drop(live);
+            context.out.line(ONE_OF_TWO);
+            Ok(exit::WAITING)
+        }
         Some(decided) if decided.accepted => {
             drop(person);
             stay_on(context, session, task, live).map(|(code, _)| code)

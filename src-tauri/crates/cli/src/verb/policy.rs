@@ -164,6 +164,9 @@ fn judged(out: &Output, found: &Judged) {
     };
     let said = match found.verdict {
         Verdict::Allow => "allowed without asking",
+        Verdict::RequireApproval if found.need.is_some() => {
+            "a person is asked first, and two different keys have to allow it"
+        }
         Verdict::RequireApproval => "a person is asked first",
         Verdict::Downgrade => match found.downgrade.as_deref() {
             Some("readonly") => {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// What only a person can make happen; everything of it would be an event. The keys of the store are not the person's:
 /// who has opened the vault may rotate them.
-const GRAVE: &str = "SELECT count(*) FROM events WHERE event_type IN ('approval.granted', \
+const GRAVE: &str = "SELECT count(*) FROM events WHERE event_type IN ('approval.granted', 'approval.signed', \
     'grant.standing_allowed', 'passkey.enrolled', 'passkey.signed_in', 'push.subscribed', \
     'person.decided', 'policy.overridden') \
     OR (event_type = 'key.rotated' AND instr(CAST(bytes AS TEXT), '\"approval\"') > 0)";

@@ -23,6 +23,7 @@ fn allowed(world: &World) -> usize {
     let types = stored.iter().map(|one| one.event().unwrap().event_type);
     let grave = [
         "approval.granted",
+        "approval.signed",
         "grant.standing_allowed",
         "passkey.enrolled",
         "passkey.signed_in",

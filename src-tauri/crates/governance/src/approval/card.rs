@@ -29,6 +29,9 @@ pub fn card(packet: &ApprovalPacket) -> Card {
     let request = &packet.action_request;
     let risk = format!("{}: {}", risk::in_words(packet.risk_band), visible(&packet.risk_summary));
     add(LineKind::Risk, risk);
+    if packet.policy_result.needs_two() {
+        add(LineKind::Fact, "TWO different keys have to allow this; one yes alone does nothing".to_owned());
+    }
     let instead = request.instead_of.iter().flat_map(instead);
     instead.for_each(|line| add(line.kind, line.text));
     let mut effects = action.as_tool().lines(request);

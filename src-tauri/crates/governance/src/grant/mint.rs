@@ -25,6 +25,17 @@ pub struct Approved<'a> {
     pub decision: &'a ApprovalDecision,
     /// The packet that was shown.
     pub packet: &'a ApprovalPacket,
+    /// The yes of another key before it, where two have to say yes.
+    pub first: Option<First<'a>>,
+}
+
+/// The first of two yeses.
+#[derive(Debug, Clone, Copy)]
+pub struct First<'a> {
+    /// The decision, as [`crate::approval::verify`] gave it.
+    pub decision: &'a ApprovalDecision,
+    /// The key that signed it, and the one that signed the yes after it.
+    pub keys: [Digest; 2],
 }
 
 /// What a grant is minted from.
@@ -191,7 +202,8 @@ fn check_standing(input: &MintInput<'_>) -> Result<Option<UnixMs>, Refusal> {
 
 /// The yes is about this request, this judgement, this packet, and still holds.
 fn check_approved(input: &MintInput<'_>, approved: &Approved<'_>) -> Result<(), Refusal> {
-    let Approved { approval, decision, packet } = approved;
+    let Approved { approval, decision, packet, .. } = approved;
+    check_two(approved)?;
     demand(approval.status == ApprovalStatus::Granted, "approval_not_granted", || {
         format!("approval `{}` is {}", approval.approval_id, approval.status)
     })?;
@@ -222,6 +234,32 @@ fn check_approved(input: &MintInput<'_>, approved: &Approved<'_>) -> Result<(), 
     })
 }
 
+/// Two different keys have said yes to this packet where two have to, and one where one has to.
+fn check_two(approved: &Approved<'_>) -> Result<(), Refusal> {
+    let Approved { approval, decision, packet, first } = approved;
+    match (packet.policy_result.needs_two(), first) {
+        (false, None) => Ok(()),
+        (true, Some(First { decision: first, keys: [one, other] })) => {
+            demand(one != other, "approval_same_key", || {
+                "the same key has said yes twice; another one has to".to_owned()
+            })?;
+            let about = (first.approval_id, first.packet_sha256, first.nonce.as_str())
+                == (approval.approval_id, decision.packet_sha256, packet.nonce.as_str());
+            let is_yes = first.choice == Choice::Once
+                && first.surface.may_grant()
+                && first.decided_at < first.scope.expires_at;
+            demand(about && is_yes, "approval_other", || {
+                "the first of the two yeses is none to this".to_owned()
+            })
+        }
+        (true, None) => Err(Refusal::new(
+            "approval_one_of_two",
+            "two different keys have to allow this, and one has so far",
+        )),
+        (false, Some(_)) => Err(Refusal::new("approval_other", "one key has to allow this, and two have")),
+    }
+}
+
 /// The judgement is the packet's own, or one made afterwards that differs in nothing but that it now allows.
 fn same_judgement(now: &PolicyResult, then: &PolicyResult) -> bool {
     let again = PolicyResult {
@@ -230,6 +268,8 @@ fn same_judgement(now: &PolicyResult, then: &PolicyResult) -> bool {
         determining_rules: then.determining_rules.clone(),
         reasoning_summary: then.reasoning_summary.clone(),
         evaluated_at: then.evaluated_at,
+        // What two have to allow is said of the question; the packet tells it.
+        need: then.need,
         ..now.clone()
     };
     let later = now.verdict == Verdict::Allow && now.evaluated_at >= then.evaluated_at;

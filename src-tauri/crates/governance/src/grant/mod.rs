@@ -4,4 +4,4 @@ mod child;
 mod mint;
 
 pub use child::{ChildInput, child, is_subset};
-pub use mint::{Approved, MintInput, mint};
+pub use mint::{Approved, First, MintInput, mint};

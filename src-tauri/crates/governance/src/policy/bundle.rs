@@ -71,6 +71,8 @@ pub(crate) struct Rule {
     pub(crate) softness: Softness,
     pub(crate) reason: String,
     pub(crate) permits: bool,
+    /// Whether two different keys have to say yes where it asks (`@keys("2")`).
+    pub(crate) asks_two: bool,
     /// The rule as it is written.
     pub(crate) text: String,
 }
@@ -173,6 +175,17 @@ fn named(layer: &Layer<'_>, policy: &Policy) -> Result<(String, Rule), String> {
             _ => return Err(format!("`{id}` asks for the unknown decision `{other}`")),
         },
     };
+    let asks_two = match policy.annotation("keys") {
+        None => false,
+        Some("2") if softness == Softness::Ask => true,
+        Some("2") => return Err(format!("`{id}` asks nobody, so it cannot carry `@keys`")),
+        Some(other) => {
+            return Err(format!("`{id}` has `@keys(\"{other}\")`; two keys say yes, or one without it"));
+        }
+    };
     let permits = policy.effect() == Effect::Permit;
-    Ok((id.to_owned(), Rule { softness, reason: reason.to_owned(), permits, text: policy.to_string() }))
+    Ok((
+        id.to_owned(),
+        Rule { softness, reason: reason.to_owned(), permits, asks_two, text: policy.to_string() },
+    ))
 }

@@ -39,6 +39,8 @@ pub(crate) struct Judgement {
     pub(crate) downgrade: Option<String>,
     /// In words, one for each rule, or what failed.
     pub(crate) reasons: BTreeSet<String>,
+    /// Whether a rule asks that was met and wants two different keys to say yes, whatever the verdict came to.
+    pub(crate) asks_two: bool,
 }
 
 /// All classes of a request under one assumption.
@@ -106,6 +108,12 @@ impl Judge<'_> {
     pub(crate) fn judge(&self, facts: &Facts, asked: &Asked<'_>) -> Judgement {
         let actual = Assume { mode: FULL, packet: asked.packet, approved: asked.approved };
         let pass = self.pass(facts, asked, actual);
+        let asks_two =
+            pass.asks.iter().any(|name| self.bundle.rules.get(name).is_some_and(|rule| rule.asks_two));
+        Judgement { asks_two, ..self.of_pass(facts, asked, (pass, actual)) }
+    }
+
+    fn of_pass(&self, facts: &Facts, asked: &Asked<'_>, (pass, actual): (Pass, Assume<'_>)) -> Judgement {
         if !pass.errors.is_empty() {
             return failed(pass.errors);
         }
@@ -150,7 +158,7 @@ impl Judge<'_> {
     fn because(&self, verdict: Verdict, rules: BTreeSet<String>, downgrade: Option<String>) -> Judgement {
         let reason = |name: &String| self.bundle.rules.get(name).map(|rule| rule.reason.clone());
         let reasons = rules.iter().filter_map(reason).collect();
-        Judgement { verdict, rules, downgrade, reasons }
+        Judgement { verdict, rules, downgrade, reasons, asks_two: false }
     }
 
     /// One Cedar request for each class. Rules that match single targets (`FileEdit(*.md)`) will need one for
@@ -227,5 +235,6 @@ fn denied_by(rule: &str) -> Judgement {
         rules: BTreeSet::from([rule.to_owned()]),
         downgrade: None,
         reasons: BTreeSet::new(),
+        asks_two: false,
     }
 }

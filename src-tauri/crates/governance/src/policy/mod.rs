@@ -10,7 +10,7 @@ mod words;
 
 use crate::standing::{self, InForce};
 use crate::{Error, risk};
-use acts::{ActionRequest, ApprovalPacket, resources_of};
+use acts::{Action, ActionRequest, ApprovalPacket, Register, resources_of};
 use bundle::Bundle;
 pub(crate) use bundle::SCHEMA;
 use cedar_policy::{Entities, Schema};
@@ -164,10 +164,11 @@ impl PolicyEngine {
         let classes = request.classes();
         let facts = self.facts(question);
         let risk = risk::assess(request, &classes, &facts);
-        let judgement = match honest(question, &classes) {
+        let mut judgement = match honest(question, &classes) {
             Ok(()) => self.judge(question, &classes, &facts, risk.band),
             Err(why) => judge::dishonest(why),
         };
+        judgement.asks_two |= drops_dual(request);
         let standing = answered_by(question, &judgement, risk.band);
         let judgement = match standing {
             Some(standing) => allowed_by(judgement, standing),
@@ -179,7 +180,9 @@ impl PolicyEngine {
             Some(overriding) => asked_after_all(judgement, overriding),
             None => judgement,
         };
-        let Judgement { verdict, rules, downgrade, reasons } = judgement;
+        let Judgement { verdict, rules, downgrade, mut reasons, asks_two } = judgement;
+        let need = (asks_two && verdict == Verdict::RequireApproval).then_some(KEYS_OF_TWO);
+        reasons.extend(need.map(|_| "two different keys have to allow it".to_owned()));
         let mut affected: Vec<String> = request.target_resources.iter().map(ToString::to_string).collect();
         affected.sort();
         affected.dedup();
@@ -206,6 +209,7 @@ impl PolicyEngine {
             downgrade,
             evaluated_at: question.now,
             standing: standing.or(overriding).map(InForce::named),
+            need,
         }
     }
 
@@ -217,6 +221,7 @@ impl PolicyEngine {
             layer == "base" || RuleScope::ALL.iter().any(|scope| scope.as_str() == layer)
         };
         if judgement.verdict != Verdict::RequireApproval
+            || judgement.asks_two
             || risk == RiskBand::Critical
             || judgement.rules.iter().any(asks)
         {
@@ -258,6 +263,9 @@ impl PolicyEngine {
     }
 }
 
+/// Keys that have to say yes where a rule wants more than one.
+const KEYS_OF_TWO: u32 = 2;
+
 /// Questions that only a person answers each time: what is looked at seems to be a secret, or Hermit itself would change.
 const ASKED_EACH_TIME: [&str; 2] = ["base.secret_paths", "base.capability"];
 
@@ -266,6 +274,7 @@ pub fn asked_each_time(packet: &ApprovalPacket) -> Option<&'static str> {
     let by = |rule: &str| packet.policy_result.determining_rules.iter().any(|one| one == rule);
     let [secret_paths, capability] = ASKED_EACH_TIME;
     match packet.risk_band {
+        _ if packet.policy_result.needs_two() => Some("two different keys have to allow this each time"),
         RiskBand::Critical => Some("you are asked about critical actions each time"),
         _ if by(capability) => Some("you are asked each time about what changes what Hermit may do"),
         _ if by(secret_paths) => Some("you are asked each time about what looks like a secret"),
@@ -281,7 +290,11 @@ fn answered_by<'q>(
     risk: RiskBand,
 ) -> Option<&'q InForce<'q>> {
     let each_time = |rule: &String| ASKED_EACH_TIME.contains(&rule.as_str());
-    if judgement.verdict != Verdict::RequireApproval || judgement.rules.iter().any(each_time) {
+    // What lasts is one key's word, and stands for no two.
+    if judgement.verdict != Verdict::RequireApproval
+        || judgement.asks_two
+        || judgement.rules.iter().any(each_time)
+    {
         return None;
     }
     let Question { standing, request, untrusted_in_context, now, .. } = question;
@@ -329,6 +342,14 @@ fn allowed_by(mut judgement: Judgement, standing: &InForce<'_>) -> Judgement {
         standing::in_words(grant)
     )]);
     judgement
+}
+
+/// Whether a rule would go by which two keys have to allow something: two have to allow that as well.
+fn drops_dual(request: &ActionRequest) -> bool {
+    match &request.action {
+        Action::Register(Register::Rules { rules, was }) => acts::drops_dual(was, rules),
+        _ => false,
+    }
 }
 
 /// Whether a request says of itself what its action says.

@@ -1,7 +1,7 @@
 //! Permission wildcards: `deny Bash(git push:*)`, `allow FileEdit(docs/**)`, a line each, by scope (governance.md 1).
 //!
-//! What a rule matches is computed here from the typed action; what follows from a match is Cedar: every `ask` and
-//! `deny` becomes a forbid of a layer of its own, so that deny wins whatever else permits. An `allow` lifts a
+//! What a rule matches is computed here from the typed action; what follows from a match is Cedar: every `ask`, `dual`
+//! and `deny` becomes a forbid of a layer of its own, so that deny wins whatever else permits. An `allow` lifts a
 //! question, never a deny, and only when every part of the request is allowed.
 
 use crate::Error;
@@ -21,6 +21,8 @@ const RULES_MAX: usize = 200;
 enum Answer {
     Allow,
     Ask,
+    /// Asked, and two different keys have to say yes.
+    Dual,
     Deny,
     /// Only looked at, or fetched.
     Look,
@@ -62,7 +64,7 @@ pub struct Permissions {
 }
 
 impl Permissions {
-    /// Reads rules: `allow|ask|look|draft|deny KIND(PATTERN)` a line, below it indented `match EXAMPLE`, `no match EXAMPLE` and
+    /// Reads rules: `allow|ask|dual|look|draft|deny KIND(PATTERN)` a line, below it indented `match EXAMPLE`, `no match EXAMPLE` and
     /// `because TEXT`; `#` begins a comment line.
     ///
     /// # Errors
@@ -86,7 +88,7 @@ impl Permissions {
             }
             let rule = rule(scope, at + 1, said).map_err(|why| refuse(at, &why))?;
             if scope == RuleScope::Project && rule.answer == Answer::Allow {
-                return Err(refuse(at, "a project may ask, look, draft and deny; only you allow"));
+                return Err(refuse(at, "a project may ask, dual, look, draft and deny; only you allow"));
             }
             rules.push(rule);
             if rules.len() > RULES_MAX {
@@ -133,6 +135,7 @@ impl Permissions {
             const CHANGES: &str = "action in Hermit::Action::\"consequential\"";
             let (decision, action, full, unless) = match answer {
                 Answer::Ask => ("@decision(\"ask\")\n", "action", FULL, YES),
+                Answer::Dual => ("@decision(\"ask\")\n@keys(\"2\")\n", "action", FULL, YES),
                 Answer::Look => ("@decision(\"downgrade:readonly\")\n", CHANGES, FULL, ""),
                 Answer::Draft => ("@decision(\"downgrade:draft\")\n", CHANGES, FULL, ""),
                 Answer::Allow | Answer::Deny => ("", "action", "", ""),
@@ -173,15 +176,17 @@ pub(crate) fn allowed_by(all: &[Permissions], request: &ActionRequest) -> Option
 }
 
 fn rule(scope: RuleScope, line: usize, text: &str) -> Result<Permission, String> {
-    let (word, rest) =
-        text.split_once(char::is_whitespace).ok_or("a rule is `allow|ask|look|draft|deny KIND(PATTERN)`")?;
+    let (word, rest) = text
+        .split_once(char::is_whitespace)
+        .ok_or("a rule is `allow|ask|dual|look|draft|deny KIND(PATTERN)`")?;
     let answer = match word {
         "allow" => Answer::Allow,
         "ask" => Answer::Ask,
+        "dual" => Answer::Dual,
         "look" => Answer::Look,
         "draft" => Answer::Draft,
         "deny" => Answer::Deny,
-        other => return Err(format!("`{other}` is none of `allow`, `ask`, `look`, `draft`, `deny`")),
+        other => return Err(format!("`{other}` is none of `allow`, `ask`, `dual`, `look`, `draft`, `deny`")),
     };
     let rest = rest.trim();
     let lesser = ["FileEdit(", "FileDelete(", "Net("];
@@ -191,7 +196,7 @@ fn rule(scope: RuleScope, line: usize, text: &str) -> Result<Permission, String>
         ));
     }
     let inner = rest.strip_suffix(')').and_then(|rest| rest.split_once('('));
-    let (kind, pattern) = inner.ok_or("a rule is `allow|ask|look|draft|deny KIND(PATTERN)`")?;
+    let (kind, pattern) = inner.ok_or("a rule is `allow|ask|dual|look|draft|deny KIND(PATTERN)`")?;
     let glob = |pattern: &str| match glob_is_sound(pattern) {
         true => Ok(pattern.to_owned()),
         false => Err(format!("`{pattern}` is no glob below the project")),

@@ -97,6 +97,8 @@ fn rules_that_are_not_sound_are_refused_at_load() {
         ("no reason", format!("@id(\"extra.x\") {rest};")),
         ("an id twice", format!("@id(\"extra.x\") @reason(\"x\") {rest}; @id(\"extra.x\") @reason(\"y\") {rest};")),
         ("an unknown decision", format!("@id(\"extra.x\") @reason(\"x\") @decision(\"maybe\") {rest};")),
+        ("more keys than two", format!("@id(\"extra.x\") @reason(\"x\") @decision(\"ask\") @keys(\"3\") {rest};")),
+        ("two keys for what nobody is asked", format!("@id(\"extra.x\") @reason(\"x\") @keys(\"2\") {rest};")),
         ("an unknown mode", format!("@id(\"extra.x\") @reason(\"x\") @decision(\"downgrade:dream\") {rest};")),
         (
             "a permit that asks",

@@ -5,14 +5,14 @@ use super::world::*;
 use crate::grant::{ChildInput, MintInput, child, is_subset, mint};
 use crate::{Authorization, authorize, witness};
 use acts::Action;
-use model::approval::{ApprovalStatus, Choice, Surface};
+use model::approval::{ApprovalDecision, ApprovalStatus, Choice, Surface};
 use model::grant::{CapabilityGrant, FilesystemScope};
 use model::limits::GRANT_MS_MAX;
 use model::policy::{Profile, Verdict};
 use model::witness::Found;
 use model::{Slot, UnixMs};
 use proptest::prelude::*;
-use seal::canon;
+use seal::{Digest, canon};
 
 fn case() -> Case {
     Case::new(change(&[create("new"), overwrite("b"), delete("c"), rename("d", "e")]))
@@ -131,8 +131,12 @@ fn no_grant_without_a_decision_record_where_the_spec_demands_one() {
 
 fn without_decision(case: &Case) -> Option<crate::Refusal> {
     let approval = case.granted();
-    let approved =
-        crate::grant::Approved { approval: &approval, decision: &case.decision, packet: &case.packet };
+    let approved = crate::grant::Approved {
+        approval: &approval,
+        decision: &case.decision,
+        packet: &case.packet,
+        first: None,
+    };
     mint(&MintInput { approved: Some(approved), decision_ref: None, ..case.input() }).err()
 }
 
@@ -237,8 +241,12 @@ fn what_changes_the_world_is_looked_at_again_before_it_is_granted() {
         asked += 1;
         let case = Case::new(request.action.clone());
         let approval = case.granted();
-        let approved =
-            crate::grant::Approved { approval: &approval, decision: &case.decision, packet: &case.packet };
+        let approved = crate::grant::Approved {
+            approval: &approval,
+            decision: &case.decision,
+            packet: &case.packet,
+            first: None,
+        };
         let input = MintInput { approved: Some(approved), ..case.input() };
         let blind = mint(&MintInput { observed: None, ..input });
         let needs = request.action.classes().iter().any(|class| class.needs_witness());
@@ -278,8 +286,12 @@ fn a_yes_that_is_no_yes_mints_nothing() {
     for status in ApprovalStatus::ALL.iter().filter(|status| **status != ApprovalStatus::Granted) {
         let case = case();
         let approval = model::approval::Approval { status: *status, ..case.granted() };
-        let approved =
-            crate::grant::Approved { approval: &approval, decision: &case.decision, packet: &case.packet };
+        let approved = crate::grant::Approved {
+            approval: &approval,
+            decision: &case.decision,
+            packet: &case.packet,
+            first: None,
+        };
         let got = mint(&MintInput { approved: Some(approved), ..case.input() });
         assert_eq!(code(got), "approval_not_granted", "{status}");
     }
@@ -446,4 +458,31 @@ fn a_grant_with_any_other_root_is_no_part_of_another() {
             assert!(!narrower, "{pointer}: {other:?}");
         }
     }
+}
+
+#[test]
+fn what_two_keys_have_to_allow_is_granted_to_yeses_of_two_and_to_nothing_less() {
+    let plain = Case::new(change(&[create("new")]));
+    let mut case = plain.clone();
+    case.policy.need = Some(2);
+    case.packet.policy_result.need = Some(2);
+    case.approval = pending(&case.packet);
+    case.decision.packet_sha256 = case.approval.approval_packet_sha256;
+    let minted = |case: &Case, first: Option<(&ApprovalDecision, [Digest; 2])>| {
+        let first = first.map(|(decision, keys)| crate::grant::First { decision, keys });
+        let (approval, decision, packet) = (&case.granted(), &case.decision, &case.packet);
+        let approved = crate::grant::Approved { approval, decision, packet, first };
+        mint(&MintInput { approved: Some(approved), ..case.input() }).err().map(|refusal| refusal.code)
+    };
+    let (one, other) = (sha("one"), sha("other"));
+    assert_eq!(minted(&case, Some((&case.decision, [one, other]))), None);
+    assert_eq!(minted(&case, None), Some("approval_one_of_two"));
+    assert_eq!(minted(&case, Some((&case.decision, [one, one]))), Some("approval_same_key"));
+    assert_eq!(
+        minted(&case, Some((&plain.decision, [one, other]))),
+        Some("approval_other"),
+        "another packet"
+    );
+    assert_eq!(minted(&plain, Some((&plain.decision, [one, other]))), Some("approval_other"));
+    assert_eq!(minted(&plain, None), None);
 }

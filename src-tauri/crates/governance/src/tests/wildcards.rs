@@ -187,3 +187,24 @@ fn a_rule_allows_an_edit_or_a_send_only_as_a_look_or_as_a_draft() {
         assert!(read_rules(RuleScope::User, refused).is_err(), "{refused}");
     }
 }
+
+#[test]
+fn a_dual_rule_asks_for_two_keys_whatever_else_asks_and_no_allow_lifts_it() {
+    let mine = engine(&[(RuleScope::User, "allow FileEdit(**)\ndual FileEdit(*.md)\nask FileEdit(b.md)\n")]);
+    for (items, wanted) in [
+        (vec![create("a.md")], (Verdict::RequireApproval, Some(2))),
+        (vec![create("b.md")], (Verdict::RequireApproval, Some(2))),
+        (vec![create("a.md"), create("c.txt")], (Verdict::RequireApproval, Some(2))),
+        (vec![create("c.txt")], (Verdict::Allow, None)),
+    ] {
+        let asked = request(change(&items));
+        let said = mine.evaluate(&question(&asked, Profile::LocalEditAllowed));
+        assert_eq!((said.verdict, said.need), wanted, "{items:?}");
+        assert_eq!(said.reasoning_summary.contains("two different keys"), wanted.1.is_some());
+    }
+    let plain = engine(&[(RuleScope::Project, "dual Bash(git status:*)\n")]);
+    for (argv, wanted) in [(["git", "diff"], None), (["git", "status"], Some(2))] {
+        let said = plain.evaluate(&question(&request(command(&argv, false)), Profile::LocalEditAllowed));
+        assert_eq!((said.verdict, said.need), (Verdict::RequireApproval, wanted));
+    }
+}

@@ -351,7 +351,8 @@ impl Case {
 
     pub(crate) fn mint(&self) -> Result<CapabilityGrant, Refusal> {
         let approval = self.granted();
-        let approved = Approved { approval: &approval, decision: &self.decision, packet: &self.packet };
+        let approved =
+            Approved { approval: &approval, decision: &self.decision, packet: &self.packet, first: None };
         grant::mint(&MintInput { approved: Some(approved), ..self.input() })
     }
 

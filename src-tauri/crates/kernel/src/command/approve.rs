@@ -1,27 +1,31 @@
 //! A person answers. The kernel believes a signature, never a surface (governance.md 2).
 
+use super::dual::{self, SignedYes};
 use crate::Error;
 use crate::kernel::{Kernel, lock};
-use crate::state::TaskState;
+use crate::state::{ApprovalRecord, TaskState};
 use crate::tx::Tx;
 use crate::writeup::NewArtifact;
 use governance::approval::{verify, verify_denial};
 use model::action::ActionClass;
 use model::approval::{Approval, ApprovalDecision, ApprovalStatus, Choice, Surface};
 use model::artifact::{ArtifactKind, ArtifactRef};
-use model::body::{ApprovalDenied, ApprovalGranted, DuplicateRefused};
+use model::body::{ApprovalDenied, DuplicateRefused};
 use model::event::Actor;
 use model::fault::Point;
 use model::principal::PrincipalType;
 use model::receipt::{ReceiptClass, ResultCode};
 use model::{ApprovalId, PrincipalId, Sensitive, TaskId};
 
+/// How often an answer is tried when something else was recorded in the store's own stream at the same moment.
+pub(super) const TRIES: usize = 8;
+
 /// What became of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answered {
     /// It counts.
     Accepted {
-        /// The approval's status now.
+        /// The approval's status now; it waits still when another key has to say yes, too.
         status: ApprovalStatus,
         /// The task that may go on.
         task_id: TaskId,
@@ -74,12 +78,30 @@ impl Kernel {
         envelope: &[u8],
         standing: Option<&[u8]>,
     ) -> Result<Answered, Error> {
+        for _ in 1..TRIES {
+            match self.decide_once((task_id, approval_id), envelope, standing) {
+                Err(Error::Ledger(ledger::Error::Moved { .. })) => {}
+                other => return other,
+            }
+        }
+        self.decide_once((task_id, approval_id), envelope, standing)
+    }
+
+    fn decide_once(
+        &self,
+        (task_id, approval_id): (TaskId, ApprovalId),
+        envelope: &[u8],
+        standing: Option<&[u8]>,
+    ) -> Result<Answered, Error> {
         let cell = self.cell(task_id)?;
         let state = self.lock_task(&cell)?;
         let (approval, packet) = match self.asked(&state, approval_id)? {
             Ok(asked) => asked,
             Err(late) => return Ok(late),
         };
+        if let Some(again) = dual::again(&state, (task_id, approval_id), envelope) {
+            return Ok(again);
+        }
         let (keyid, key) = self.approval_key()?;
         let decision = verify(envelope, &approval, &packet, &key, self.now_of(&state))?;
         let actor = self.decider(&decision)?;
@@ -90,45 +112,31 @@ impl Kernel {
             Some(signed) => Some((self.standing_with(signed, &approval, &packet)?, signed)),
             None => None,
         };
-        let point = if decision.choice == Choice::Deny { Point::ApprovalDeny } else { Point::ApprovalGrant };
+        let counts = match decision.choice {
+            Choice::Deny => None,
+            Choice::Once | Choice::Standing => Some(self.counts(&state, approval_id, keyid)?),
+        };
+        let point = if counts.is_none() { Point::ApprovalDeny } else { Point::ApprovalGrant };
         let mut tx = self.tx(&cell, state, point, actor);
         let packet_id = approval.approval_packet_ref;
         let at =
             tx.artifact(envelope, NewArtifact::audit(ArtifactKind::ApprovalDecision).from([packet_id]))?;
-        let key = Some(format!("approval.resolve:{approval_id}"));
-        let feedback = decision.feedback.clone().map(Sensitive::from);
-        match decision.choice {
-            Choice::Deny => drop(tx.push_keyed(
-                key,
-                ApprovalDenied {
-                    approval_id,
-                    decided_by: decision.decided_by,
-                    surface: decision.surface,
-                    envelope: Some(at.clone()),
-                    feedback,
-                },
-            )),
-            Choice::Once | Choice::Standing => drop(tx.push_keyed(
-                key,
-                ApprovalGranted {
-                    approval_id,
-                    decided_by: decision.decided_by,
-                    surface: decision.surface,
-                    scope: decision.scope.clone(),
-                    envelope: at.clone(),
-                    keyid,
-                    receipt_id: None,
-                    passkey: None,
-                },
-            )),
+        let status = match counts {
+            None => push_denied(&mut tx, &decision, at.clone()),
+            Some(counts) => {
+                let yes = SignedYes { decision: &decision, envelope: at.clone(), keyid, passkey: None };
+                counts.push(&mut tx, yes)
+            }
+        };
+        if status == ApprovalStatus::Pending {
+            tx.commit()?;
+            return Ok(Answered::Accepted { status, task_id });
         }
         self.resolution_receipt(&mut tx, &approval, &decision, Some(at), By::Key)?;
         if let Some((grant, signed)) = &standing {
             self.push_standing(tx.writeup(), grant, signed)?;
         }
         tx.commit()?;
-        let status =
-            if decision.choice == Choice::Deny { ApprovalStatus::Denied } else { ApprovalStatus::Granted };
         Ok(Answered::Accepted { status, task_id })
     }
 
@@ -233,16 +241,22 @@ impl Kernel {
         receipt.authorized.approval_decision_sha256 =
             model::Slot::or(signed, model::slot::Absence::NotRequired);
         receipt.output_refs = envelope.into_iter().collect();
+        let first = tx.approvals.get(&approval.approval_id).and_then(ApprovalRecord::first_of_two);
+        receipt.output_refs.extend(first.map(|first| first.envelope.clone()));
         receipt.result_code =
             if decision.choice == Choice::Deny { ResultCode::Denied } else { ResultCode::Granted };
         let answered = if decision.choice == Choice::Deny { "Denied" } else { "Approved" };
         let place = decision.surface.place();
-        receipt.result_summary = Sensitive::from(match by {
-            By::Key => format!("{answered} by a person, {place}"),
-            By::With(with) => format!("{answered} by a person, with {with}, {place}"),
-            By::Elsewhere(elsewhere) => format!("{answered} by a person, {elsewhere}"),
-            By::Word => format!("{answered} {place}, by the word of a program or page that this host let in"),
+        let before = first.map_or_else(String::new, |first| {
+            format!("; and before with another key, {}", first.surface.place())
         });
+        let how = match by {
+            By::Key => format!("by a person, {place}"),
+            By::With(with) => format!("by a person, with {with}, {place}"),
+            By::Elsewhere(elsewhere) => format!("by a person, {elsewhere}"),
+            By::Word => format!("{place}, by the word of a program or page that this host let in"),
+        };
+        receipt.result_summary = Sensitive::from(format!("{answered} {how}{before}"));
         receipt.idempotency_key = format!("receipt:{}", approval.approval_id);
         if self.issue(tx, receipt, None)? { Ok(()) } else { Err(Error::KeyLocked("receipt")) }
     }
@@ -292,6 +306,15 @@ impl Kernel {
         }
         Ok(Answered::NotActive { status: approval.status, task_id: state.task.task_id })
     }
+}
+
+/// Adds the event of a no that was signed; what the approval is then.
+fn push_denied(tx: &mut Tx<'_>, decision: &ApprovalDecision, envelope: ArtifactRef) -> ApprovalStatus {
+    let (approval_id, decided_by, surface) = (decision.approval_id, decision.decided_by, decision.surface);
+    let (envelope, feedback) = (Some(envelope), decision.feedback.clone().map(Sensitive::from));
+    let body = ApprovalDenied { approval_id, decided_by, surface, envelope, feedback };
+    tx.push_keyed(Some(format!("approval.resolve:{approval_id}")), body);
+    ApprovalStatus::Denied
 }
 
 pub(super) fn pending(state: &TaskState, id: ApprovalId) -> Result<&Approval, Error> {

@@ -3,7 +3,8 @@
 //! What counts is what the approval key signed. It is read and verified each time a passkey answers, so a new approval key, a
 //! revocation or an erasure ends the passkey without anything else being told.
 
-use super::approve::{Answered, By};
+use super::approve::{Answered, By, TRIES};
+use super::dual::{self, SignedYes};
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::passkey_registry::PasskeyRecord;
@@ -12,9 +13,7 @@ use governance::Refusal;
 use governance::approval::{COUNTER, Passkey, passkey, verify_by_passkey};
 use model::approval::ApprovalStatus;
 use model::artifact::{ArtifactKind, ArtifactRef};
-use model::body::{
-    ApprovalGranted, KeyPurpose, PasskeyEnrolled, PasskeyRefused, PasskeyRevoked, PasskeyUsed,
-};
+use model::body::{KeyPurpose, PasskeyEnrolled, PasskeyRefused, PasskeyRevoked, PasskeyUsed};
 use model::event::Actor;
 use model::fault::Point;
 use model::passkey::{MESH_ORIGIN, PasskeyEnrolment, SECURITY_KEY_ORIGIN};
@@ -31,8 +30,6 @@ const PASSKEYS_MAX: usize = 32;
 const NAME_MAX: usize = 80;
 /// Ways in which a passkey is reached, and the length of one.
 const TRANSPORTS_MAX: (usize, usize) = (8, 32);
-/// How often a yes is tried when something else was recorded in the store's own stream at the same moment.
-const TRIES: usize = 8;
 
 /// A passkey that was read and verified just now.
 pub(super) struct Held {
@@ -144,6 +141,9 @@ impl Kernel {
             Ok(asked) => asked,
             Err(late) => return Ok(late),
         };
+        if let Some(again) = dual::again(&state, (task_id, approval_id), signed) {
+            return Ok(again);
+        }
         let Held { passkey, record, seen } = self.held_passkey(signed)?;
         let now = self.now_of(&state);
         let (decision, said) = match verify_by_passkey(
@@ -156,6 +156,7 @@ impl Kernel {
             Ok(found) => found,
         };
         let actor = self.decider(&decision)?;
+        let counts = self.counts(&state, approval_id, record.passkey)?;
         let mut tx = self.tx(&cell, state, Point::ApprovalGrant, actor);
         let made_of = [approval.approval_packet_ref];
         let at = tx.artifact(signed, NewArtifact::audit(ArtifactKind::ApprovalDecision).from(made_of))?;
@@ -163,32 +164,24 @@ impl Kernel {
         let bytes = self.artifacts.read(&record.enrolment.sha256)?;
         let new = NewArtifact::audit(ArtifactKind::ApprovalDecision);
         let enrolment = tx.artifact_of(record.enrolment.sha256, bytes.len() as u64, new);
-        tx.push_keyed(
-            Some(format!("approval.resolve:{approval_id}")),
-            ApprovalGranted {
-                approval_id,
-                decided_by: decision.decided_by,
-                surface: decision.surface,
-                scope: decision.scope.clone(),
-                envelope: at.clone(),
-                keyid: record.passkey,
-                receipt_id: None,
-                passkey: Some(enrolment),
-            },
-        );
-        let elsewhere = at_machine(record.name.as_deref());
-        let by = match record.origin.as_str() {
-            SECURITY_KEY_ORIGIN => By::With("a security key"),
-            MESH_ORIGIN => By::Elsewhere(&elsewhere),
-            _ => By::With("a passkey"),
-        };
-        self.resolution_receipt(&mut tx, &approval, &decision, Some(at), by)?;
+        let (keyid, passkey) = (record.passkey, Some(enrolment));
+        let yes = SignedYes { decision: &decision, envelope: at.clone(), keyid, passkey };
+        let status = counts.push(&mut tx, yes);
+        if status == ApprovalStatus::Granted {
+            let elsewhere = at_machine(record.name.as_deref());
+            let by = match record.origin.as_str() {
+                SECURITY_KEY_ORIGIN => By::With("a security key"),
+                MESH_ORIGIN => By::Elsewhere(&elsewhere),
+                _ => By::With("a passkey"),
+            };
+            self.resolution_receipt(&mut tx, &approval, &decision, Some(at), by)?;
+        }
         let used_at = tx.now();
         let (passkey, counter, backed_up) = (record.passkey, said.counter, said.is_backed_up);
         let used = PasskeyUsed { passkey, approval_id, counter, backed_up, used_at };
         push_used(tx.writeup(), seen, used);
         tx.commit()?;
-        Ok(Answered::Accepted { status: ApprovalStatus::Granted, task_id })
+        Ok(Answered::Accepted { status, task_id })
     }
 
     /// The passkey that signed, read and verified anew.

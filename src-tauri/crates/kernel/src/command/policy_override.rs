@@ -74,6 +74,7 @@ impl Kernel {
             witness_sha256: Slot::Absent(none),
             audit_entry_sha256: Slot::Absent(none),
             standing: None,
+            first_decision_sha256: None,
         };
         receipt.result_code = ResultCode::Granted;
         receipt.result_summary = Sensitive::from(in_words(&grant));

@@ -167,6 +167,9 @@ impl Kernel {
             return Err(no("this standing grant was given at another question"));
         }
         let packet: ApprovalPacket = seal::canon::from_canonical(packet)?;
+        if packet.policy_result.needs_two() {
+            return Err(no("two different keys have to allow this each time; nothing lasting comes of it"));
+        }
         covers(&grant, &packet.action_request)
             .map_err(|why| no(&format!("this standing grant does not cover what was asked: {why}")))?;
         Ok(grant)

@@ -15,7 +15,7 @@ use crate::writeup::NewArtifact;
 use acts::{Action, ActionRequest, ApprovalPacket};
 use governance::Authorization;
 use governance::approval::{verify, verify_by_passkey};
-use governance::grant::{Approved, MintInput, mint};
+use governance::grant::{Approved, First, MintInput, mint};
 use model::approval::{Approval, ApprovalDecision, ApprovalStatus};
 use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, TrustTier};
 use model::attempt::AttemptStatus;
@@ -27,7 +27,7 @@ use model::policy::PolicyResult;
 use model::principal::PrincipalType;
 use model::receipt::ReceiptClass;
 use model::witness::StateWitness;
-use model::{DecisionId, GrantId, PrincipalId, Sensitive, WitnessId};
+use model::{DecisionId, Digest, GrantId, PrincipalId, Sensitive, UnixMs, WitnessId};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -36,6 +36,8 @@ pub(crate) struct Yes {
     pub(crate) approval: Approval,
     pub(crate) decision: ApprovalDecision,
     pub(crate) packet: ApprovalPacket,
+    /// The yes before it, where two different keys had to say yes; and both keys.
+    pub(crate) first: Option<(ApprovalDecision, [Digest; 2])>,
 }
 
 /// Whether what a person approved may be done now.
@@ -204,29 +206,48 @@ impl Kernel {
         if stale.is_empty() { led_elsewhere(request, executors) } else { stale }
     }
 
-    /// The yes in the log: envelope, approval as it was when asked, packet; verified again before it is used.
+    /// The yes in the log: envelope, approval as it was when asked, packet; verified again before it is used, and so is the one
+    /// before it where two different keys had to say yes.
     fn yes(&self, state: &TaskState) -> Result<Option<Yes>, Error> {
         let Some(id) = self.act(state)?.authority.approval else { return Ok(None) };
         let record =
             state.approvals.get(&id).ok_or_else(|| Error::Broken(format!("approval `{id}` is missing")))?;
         let Some(envelope) = &record.envelope else { return Ok(None) };
-        let envelope = self.artifacts.read(&envelope.sha256)?;
         let packet_bytes = self.artifacts.read(&record.approval.approval_packet_sha256)?;
-        let (_, key) = self.approval_key()?;
         let mut asked = record.approval.clone();
         asked.status = ApprovalStatus::Pending;
         // It held when it was given, or it would not be in the log; whether it still does was asked before.
         let given_at = record.approval.resolved_at.unwrap_or(state.latest);
-        let decision = match &record.passkey {
-            Some(enrolment) => {
-                let passkey = self.enrolled_passkey(enrolment, &key)?;
-                // What it had counted was compared then.
-                verify_by_passkey(&envelope, (&asked, packet_bytes.as_slice()), (&passkey, 0), given_at)?.0
+        let question = (&asked, packet_bytes.as_slice());
+        let (decision, key) = self.signed(question, (envelope, record.passkey.as_ref()), given_at)?;
+        let first = match record.first_of_two() {
+            None => None,
+            Some(first) => {
+                let (decision, before) =
+                    self.signed(question, (&first.envelope, first.passkey.as_ref()), first.at)?;
+                Some((decision, [before, key]))
             }
-            None => verify(&envelope, &asked, &packet_bytes, &key, given_at)?,
         };
         let packet = serde_json::from_slice(&packet_bytes).map_err(|e| Error::Broken(e.to_string()))?;
-        Ok(Some(Yes { approval: record.approval.clone(), decision, packet }))
+        Ok(Some(Yes { approval: record.approval.clone(), decision, packet, first }))
+    }
+
+    /// A decision in the log, verified again, and the name of the key that signed it.
+    fn signed(
+        &self,
+        (asked, packet): (&Approval, &[u8]),
+        (envelope, passkey): (&ArtifactRef, Option<&ArtifactRef>),
+        given_at: UnixMs,
+    ) -> Result<(ApprovalDecision, Digest), Error> {
+        let envelope = self.artifacts.read(&envelope.sha256)?;
+        let (keyid, key) = self.approval_key()?;
+        let Some(enrolment) = passkey else {
+            return Ok((verify(&envelope, asked, packet, &key, given_at)?, keyid));
+        };
+        let passkey = self.enrolled_passkey(enrolment, &key)?;
+        // What it had counted was compared then.
+        let (decision, _) = verify_by_passkey(&envelope, (asked, packet), (&passkey, 0), given_at)?;
+        Ok((decision, passkey.credential.key.keyid()))
     }
 
     /// Whether the standing grant that was to answer does not answer any more: nothing was written, and the next step
@@ -263,6 +284,7 @@ impl Kernel {
                 approval: &y.approval,
                 decision: &y.decision,
                 packet: &y.packet,
+                first: y.first.as_ref().map(|(decision, keys)| First { decision, keys: *keys }),
             }),
             standing: held.as_ref().map(Held::in_force),
             observed: witness.as_ref().map(|(witness, _)| witness),

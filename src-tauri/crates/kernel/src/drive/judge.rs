@@ -306,6 +306,7 @@ impl Kernel {
                 risk_band: packet.risk_band,
                 nonce: packet.nonce.clone(),
                 summary: Sensitive::from(packet.action_request.action.as_tool().one_line()),
+                need: packet.policy_result.need,
             },
         );
         tx.at(Point::ApprovalRequest);

@@ -4,7 +4,7 @@ use super::Then;
 use super::judge::Came;
 use crate::Error;
 use crate::kernel::{Kernel, lock};
-use crate::state::{Stage, TaskState};
+use crate::state::{ApprovalRecord, Stage, TaskState};
 use crate::tx::Tx;
 use crate::writeup::NewArtifact;
 use acts::{Action, ActionRequest};
@@ -196,6 +196,9 @@ impl Kernel {
                 witness_sha256: Slot::or(witness, none),
                 audit_entry_sha256: Slot::or(by.and_then(|by| by.audit_entry), none),
                 standing: by.and_then(|by| by.standing),
+                first_decision_sha256: approval
+                    .and_then(ApprovalRecord::first_of_two)
+                    .map(|first| first.envelope.sha256),
             },
             ran: Slot::Absent(Absence::NotApplicable),
             changes: Vec::new(),

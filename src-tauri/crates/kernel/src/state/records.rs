@@ -1,13 +1,15 @@
 //! What a task's state keeps of approvals, grants and receipts.
 
+use crate::Error;
 use model::action::{ActionClass, Reversibility};
-use model::approval::{Approval, ApprovalScope, ApprovalStatus, Choice};
+use model::approval::{Approval, ApprovalScope, ApprovalStatus, Choice, Surface};
 use model::artifact::{ArtifactRef, TrustTier};
-use model::body::{TaskInputAdded, TaskInputQueued};
+use model::body::{ApprovalGranted, ApprovalRequested, ApprovalSigned, TaskInputAdded, TaskInputQueued};
 use model::policy::RiskBand;
 use model::receipt::{ReceiptClass, ResultCode};
 use model::{
-    ActionRequestId, ArtifactId, AttemptId, Event, EventId, IngressId, ReceiptId, Sensitive, TaskId, UnixMs,
+    ActionRequestId, ArtifactId, AttemptId, Digest, Event, EventId, IngressId, ReceiptId, Sensitive, TaskId,
+    UnixMs,
 };
 
 /// Where an event stands: what a fold needs of it beside its body.
@@ -52,9 +54,83 @@ pub struct ApprovalRecord {
     pub scope: Option<ApprovalScope>,
     /// Words that came with a no.
     pub feedback: Option<String>,
+    /// Whether two different keys have to say yes.
+    pub needs_two: bool,
+    /// The first of the two yeses, where it was given.
+    pub first: Option<FirstYes>,
+}
+
+/// The first of two yeses, as it is on record. It allows nothing by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FirstYes {
+    /// What was signed.
+    pub envelope: ArtifactRef,
+    /// The key that signed: the approval key, or a passkey.
+    pub keyid: Digest,
+    /// What lets the passkey say yes, where one did.
+    pub passkey: Option<ArtifactRef>,
+    /// Where it was given.
+    pub surface: Surface,
+    /// When it came in.
+    pub at: UnixMs,
 }
 
 impl ApprovalRecord {
+    /// An approval that was asked for just now.
+    pub(crate) fn asked(b: &ApprovalRequested) -> Self {
+        Self {
+            approval: b.approval.clone(),
+            action_request_id: b.action_request_id,
+            risk_band: b.risk_band,
+            nonce: b.nonce.clone(),
+            envelope: None,
+            passkey: None,
+            scope: None,
+            feedback: None,
+            needs_two: b.need.is_some(),
+            first: None,
+        }
+    }
+
+    /// Takes the first of two yeses in; one that does not count any more gives way to it.
+    ///
+    /// # Errors
+    /// [`Error::Broken`] where one yes is enough, or nobody is asked any more.
+    pub(crate) fn sign(&mut self, b: &ApprovalSigned, at: UnixMs) -> Result<(), Error> {
+        if !self.needs_two || self.approval.status != ApprovalStatus::Pending {
+            return Err(Error::Broken(format!("approval `{}` waits for no first yes", b.approval_id)));
+        }
+        let (envelope, passkey) = (b.envelope.clone(), b.passkey.clone());
+        self.first = Some(FirstYes { envelope, keyid: b.keyid, passkey, surface: b.surface, at });
+        Ok(())
+    }
+
+    /// Takes in the yes by which the act is allowed.
+    ///
+    /// # Errors
+    /// [`Error::Broken`] when two different keys had to say so and have not.
+    pub(crate) fn grant(&mut self, b: &ApprovalGranted) -> Result<(), Error> {
+        let first = self.first.as_ref();
+        let is_second =
+            first.is_some_and(|first| Some(&first.envelope) == b.first.as_ref() && first.keyid != b.keyid);
+        if self.needs_two != b.first.is_some() || (self.needs_two && !is_second) {
+            return Err(Error::Broken(format!(
+                "approval `{}` is not allowed by those who have to",
+                b.approval_id
+            )));
+        }
+        self.approval.resolved_by = Some(b.decided_by);
+        self.envelope = Some(b.envelope.clone());
+        self.passkey.clone_from(&b.passkey);
+        self.scope = Some(b.scope.clone());
+        Ok(())
+    }
+
+    /// The first of two yeses, once the second has followed.
+    pub(crate) fn first_of_two(&self) -> Option<&FirstYes> {
+        self.first.as_ref().filter(|_| self.scope.is_some())
+    }
+
     /// The choice made, if one was made.
     pub fn choice(&self) -> Option<Choice> {
         match self.approval.status {

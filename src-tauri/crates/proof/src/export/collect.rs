@@ -240,7 +240,7 @@ impl<'a> Collected<'a> {
                 // The event that names the person's key is of use where what they signed goes along.
                 if options.artifacts.takes(Some(ArtifactKind::ApprovalDecision)) {
                     let approval = receipt.and_then(|receipt| receipt.approval_ref.value());
-                    chosen.extend(approval.and_then(|id| walk.approvals.get(id)));
+                    chosen.extend(approval.and_then(|id| walk.approvals.get(id)).into_iter().flatten());
                     chosen.extend(self.standing_uses(id, receipt));
                 } else {
                     self.keys.approval = None;
@@ -434,7 +434,7 @@ struct Walk {
     /// For a part of a task: hashes of all leaves, and the events that may bind a receipt.
     leaves: Vec<Digest>,
     receipts: BTreeMap<ReceiptId, u64>,
-    approvals: BTreeMap<ApprovalId, u64>,
+    approvals: BTreeMap<ApprovalId, Vec<u64>>,
 }
 
 impl Default for Walk {
@@ -451,8 +451,10 @@ impl Walk {
             "receipt.issued" => {
                 self.receipts.extend(event.entity_id.parse().ok().map(|id| (id, event.task_seq)));
             }
-            "approval.granted" => {
-                self.approvals.extend(event.entity_id.parse().ok().map(|id| (id, event.task_seq)));
+            "approval.granted" | "approval.signed" => {
+                if let Ok(id) = event.entity_id.parse() {
+                    self.approvals.entry(id).or_default().push(event.task_seq);
+                }
             }
             _ => {}
         }
@@ -473,6 +475,7 @@ fn digests_of(receipt: &Receipt) -> BTreeSet<Digest> {
     let lists = [&receipt.input_refs, &receipt.output_refs, &receipt.rollback.artifact_refs];
     let mut digests: BTreeSet<Digest> = slots.iter().filter_map(|slot| slot.value().copied()).collect();
     digests.extend(authorized.standing.map(|standing| standing.envelope_sha256));
+    digests.extend(authorized.first_decision_sha256);
     digests.extend(single.iter().filter_map(|slot| slot.value()).map(|artifact| artifact.sha256));
     digests.extend(lists.iter().flat_map(|list| list.iter()).map(|artifact| artifact.sha256));
     digests

@@ -54,6 +54,7 @@ impl Check<'_> {
                 return differs("its grant");
             }
         }
+        self.receipt_of_two(place, receipt)?;
         self.ran(place, receipt, request)
     }
 
@@ -96,6 +97,7 @@ impl Check<'_> {
         ];
         self.named.extend(digests.iter().filter_map(|slot| slot.value().copied()));
         self.named.extend(authorized.standing.map(|standing| standing.envelope_sha256));
+        self.named.extend(authorized.first_decision_sha256);
         if self.predicate.as_ref().is_some_and(|p| !p.is_whole()) {
             return;
         }
@@ -124,6 +126,10 @@ impl Check<'_> {
                     receipt.receipt_id
                 ));
             }
+        }
+        if authorized.first_decision_sha256.is_some_and(|first| !facts.decisions.contains_key(&first)) {
+            missing
+                .push(format!("the event that records the first decision of receipt {}", receipt.receipt_id));
         }
         if let Some(entry) = authorized.audit_entry_sha256.value()
             && !self.entries.contains_key(entry)
@@ -199,6 +205,7 @@ impl Check<'_> {
             _ => return Err(Stop::at(place, format!("it answers otherwise than event {} says", fact.seq))),
         }
         self.answers_the_packet(place, &decision)?;
+        self.objects.answered.insert(fact.seq, decision.packet_sha256);
         self.counts.decisions += 1;
         Ok(decision)
     }
@@ -268,7 +275,7 @@ impl Check<'_> {
         Ok(self.objects.policies.get(digest).copied())
     }
 
-    fn packet(&mut self, digest: Option<&Digest>) -> Result<Option<Packet>, Stop> {
+    pub(super) fn packet(&mut self, digest: Option<&Digest>) -> Result<Option<Packet>, Stop> {
         let Some(digest) = digest else { return Ok(None) };
         if !self.objects.packets.contains_key(digest) {
             let Some(value) = self.content::<serde_json::Value>(digest)? else { return Ok(None) };
@@ -278,7 +285,8 @@ impl Check<'_> {
             let shown = shown.map_err(|e| malformed(&e))?.unwrap_or_default();
             let packet: ApprovalPacket = serde_json::from_value(value).map_err(|e| malformed(&e))?;
             let (approval_id, nonce, expires_at) = (packet.approval_id, packet.nonce, packet.expires_at);
-            let packet = Packet { approval_id, nonce, expires_at, request: Digest::of(&shown) };
+            let (request, needs_two) = (Digest::of(&shown), packet.policy_result.needs_two());
+            let packet = Packet { approval_id, nonce, expires_at, request, needs_two };
             self.objects.packets.insert(*digest, packet);
         }
         Ok(self.objects.packets.get(digest).cloned())
@@ -325,16 +333,20 @@ pub(super) struct Objects {
     /// The request judged, by policy result.
     policies: BTreeMap<Digest, Digest>,
     packets: BTreeMap<Digest, Packet>,
+    /// Which packet each decision answers that was checked, by its event's number.
+    pub(super) answered: BTreeMap<u64, Digest>,
     grants: BTreeMap<Digest, Grant>,
 }
 
 #[derive(Debug, Clone)]
-struct Packet {
+pub(super) struct Packet {
     approval_id: ApprovalId,
     nonce: String,
     expires_at: UnixMs,
     /// Digest of the request that was shown.
     request: Digest,
+    /// Whether two different keys have to say yes.
+    pub(super) needs_two: bool,
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use super::{Dice, Field, agree, followed, insider, many, zip};
 use crate::world::tools::{Bench, Power, repair};
-use crate::world::{World, answers, passkeys, standing};
+use crate::world::{World, answers, dual, passkeys, standing};
 use proof::{Scope, Trust};
 use seal::Signer as _;
 
@@ -68,6 +68,20 @@ fn an_answer_of_a_person_is_what_the_log_says_of_it_or_both_verifiers_refuse_it(
 fn the_twin_judges_a_yes_by_a_passkey_the_same_whatever_is_said_of_it() {
     let (mut zips, mut valid, mut trust) = (Vec::new(), 0, None);
     for case in passkeys::cases() {
+        let field = Field::new(case.world, &World::everything());
+        valid += usize::from(case.code == 0);
+        zips.push((case.what.to_owned(), field.zip()));
+        trust = Some(field.manifest());
+    }
+    if let Some(theirs) = agree(&zips, &trust.unwrap()) {
+        assert_eq!(theirs, valid);
+    }
+}
+
+#[test]
+fn the_twin_judges_what_two_keys_had_to_allow_the_same_whatever_is_said_of_them() {
+    let (mut zips, mut valid, mut trust) = (Vec::new(), 0, None);
+    for case in dual::cases() {
         let field = Field::new(case.world, &World::everything());
         valid += usize::from(case.code == 0);
         zips.push((case.what.to_owned(), field.zip()));

@@ -192,6 +192,7 @@ impl World {
             downgrade: None,
             evaluated_at: self.clock.now(),
             standing,
+            need: self.need,
         };
         let result_ref = self.object(ArtifactKind::PolicyResult, &result);
         self.push(PolicyEvaluated {
@@ -291,6 +292,7 @@ impl World {
             risk_band: RiskBand::Moderate,
             nonce: packet.nonce.clone(),
             summary: Sensitive::from("write one file".to_owned()),
+            need: self.need,
         });
         (packet, packet_ref.sha256)
     }
@@ -328,6 +330,7 @@ impl World {
             keyid: self.keys.approval.public().keyid(),
             receipt_id: None,
             passkey: None,
+            first: None,
         });
         envelope.sha256
     }
@@ -393,6 +396,7 @@ impl World {
                 witness_sha256: Slot::Value(trail.witness),
                 audit_entry_sha256: Slot::Value(trail.entry),
                 standing: None,
+                first_decision_sha256: None,
             },
             ran: Slot::Value(Ran {
                 executor: "hermit.change".to_owned(),

@@ -91,6 +91,7 @@ impl World {
                 keyid,
                 receipt_id,
                 passkey: None,
+                first: None,
             });
         }
     }

@@ -62,7 +62,13 @@ impl World {
         (0..Self::kinds()).for_each(|n| world.do_kind(n));
         for body in nouns::bodies() {
             // What these name must be there too, and is there with the acts.
-            if !matches!(body, Body::ReceiptIssued(_) | Body::EffectDispatched(_)) {
+            let names = match &body {
+                Body::ReceiptIssued(_) | Body::EffectDispatched(_) => true,
+                Body::ApprovalRequested(b) => b.need.is_some(),
+                Body::ApprovalGranted(b) => b.first.is_some(),
+                _ => false,
+            };
+            if !names {
                 world.push(body);
             }
         }

@@ -54,7 +54,7 @@ impl World {
     }
 
     /// What lets a passkey say yes here.
-    fn enrolment(&self, one: &Authenticator) -> PasskeyEnrolment {
+    pub(super) fn enrolment(&self, one: &Authenticator) -> PasskeyEnrolment {
         PasskeyEnrolment {
             format: PASSKEY_FORMAT.to_owned(),
             log_id: self.log_id.clone(),
@@ -109,6 +109,7 @@ impl World {
             keyid: one.key().keyid(),
             receipt_id: None,
             passkey: Some(envelope),
+            first: None,
         };
         (bend.granted)(&mut granted);
         self.push(granted);

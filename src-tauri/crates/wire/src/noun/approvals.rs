@@ -142,6 +142,19 @@ answers! {
         /// Key id of the approval key in force; absent when none is registered.
         approval_keyid: Option<String>,
         receipt_id: Option<String>,
+        /// Where two different keys have to say yes: what is known of them while it waits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        two_keys: Option<TwoKeys>,
+    }
+
+    /// Two different keys have to say yes.
+    TwoKeys {
+        /// How many have.
+        given: u32,
+        /// Keys that may say yes here.
+        able: u32,
+        /// All of it in a sentence.
+        says: String,
     }
 
     /// A piece of the bytes to sign.

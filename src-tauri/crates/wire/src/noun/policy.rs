@@ -219,6 +219,9 @@ answers! {
         reasons: String,
         /// The rules that decided.
         rules: Vec<RuleRow>,
+        /// How many different keys have to say yes, where one is not enough.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        need: Option<u32>,
     }
     /// Standing grants that would have given a person's answers, those that spare most questions first.
     Suggestions {

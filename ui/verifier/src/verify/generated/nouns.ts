@@ -23,7 +23,7 @@ export const receiptClass = names("tool_execution", "command_execution", "publis
 export const actionClass = names("read_local", "write_local", "delete_local", "execute_command", "network_read", "network_write", "credentialed_api_call", "vcs_mutation", "publication", "payment", "durable_memory_write", "external_effect", "capability_change", "policy_override", "rollback", "approval_resolution");
 export const artifactRef = object({ artifact_id: id("art"), sha256: digest });
 export const standingRef = object({ grant_id: id("grt"), envelope_sha256: digest }, "closed");
-export const authorized = object({ policy_result_sha256: slot(digest), approval_packet_sha256: slot(digest), approval_decision_sha256: slot(digest), capability_grant_sha256: slot(digest), witness_sha256: slot(digest), audit_entry_sha256: slot(digest), standing: nullable(standingRef) });
+export const authorized = object({ policy_result_sha256: slot(digest), approval_packet_sha256: slot(digest), approval_decision_sha256: slot(digest), capability_grant_sha256: slot(digest), witness_sha256: slot(digest), audit_entry_sha256: slot(digest), standing: nullable(standingRef), first_decision_sha256: nullable(digest) });
 export const ran = object({ executor: string, request_sha256: digest, argv: nullable(sensitive(array(string))), executable_sha256: nullable(digest), exit_code: nullable(i32), started_at: integer, finished_at: integer });
 export const found = tagged("found", {
   absent: object({}),
@@ -50,7 +50,7 @@ export const auditEntry = object({ prev_hash: digest, entry_hash: digest, ts_ms:
 export const verdict = names("allow", "require_approval", "deny", "downgrade");
 export const riskBand = names("low", "moderate", "high", "critical");
 export const profile = names("readonly_analysis", "local_edit_allowed", "network_read_allowed", "repo_mutation_gated", "external_publish_gated", "destructive_denied", "service");
-export const policyResult = object({ policy_result_id: id("pol"), action_request_id: id("act"), action_request_sha256: digest, verdict: verdict, risk_band: riskBand, action_classes: array(actionClass), policy_profile: profile, policy_set_sha256: digest, schema_sha256: digest, determining_rules: array(string), affected_resources: array(string), action_summary: string, risk_summary: string, reasoning_summary: string, witness_required: boolean, decision_required: boolean, downgrade: nullable(string), evaluated_at: integer, standing: nullable(standingRef) });
+export const policyResult = object({ policy_result_id: id("pol"), action_request_id: id("act"), action_request_sha256: digest, verdict: verdict, risk_band: riskBand, action_classes: array(actionClass), policy_profile: profile, policy_set_sha256: digest, schema_sha256: digest, determining_rules: array(string), affected_resources: array(string), action_summary: string, risk_summary: string, reasoning_summary: string, witness_required: boolean, decision_required: boolean, downgrade: nullable(string), evaluated_at: integer, standing: nullable(standingRef), need: nullable(u32) });
 export const readItem = tagged("op", {
   list: object({ path: relPath, recursive: boolean }),
   read: object({ path: relPath }),
@@ -260,8 +260,9 @@ export const BODIES = {
   "attempt.answer_checked": object({ about_attempt_id: id("att"), answer: artifactRef, check: artifactRef, method: string, by_receipt: u32, by_evidence: u32, by_absence: u32, claimless: u32, unverified: u32, by_citation: nullable(u32), near: nullable(u32) }, "closed"),
   "artifact.created": object({ artifact: artifact }, "closed"),
   "receipt.issued": object({ receipt_id: id("rcp"), receipt_class: receiptClass, action_class: actionClass, result_code: resultCode, action_request_id: nullable(id("act")), envelope: artifactRef, statement_sha256: digest, reversibility: reversibility, rolls_back: nullable(id("rcp")), verifiability: verifiability, summary: sensitive(string) }, "closed"),
-  "approval.requested": object({ approval: approval, action_request_id: id("act"), risk_band: riskBand, nonce: string, summary: sensitive(string) }, "closed"),
-  "approval.granted": object({ approval_id: id("apr"), decided_by: id("prn"), surface: surface, scope: approvalScope, envelope: artifactRef, keyid: digest, receipt_id: nullable(id("rcp")), passkey: nullable(artifactRef) }, "closed"),
+  "approval.requested": object({ approval: approval, action_request_id: id("act"), risk_band: riskBand, nonce: string, summary: sensitive(string), need: nullable(u32) }, "closed"),
+  "approval.signed": object({ approval_id: id("apr"), decided_by: id("prn"), surface: surface, scope: approvalScope, envelope: artifactRef, keyid: digest, passkey: nullable(artifactRef) }, "closed"),
+  "approval.granted": object({ approval_id: id("apr"), decided_by: id("prn"), surface: surface, scope: approvalScope, envelope: artifactRef, keyid: digest, receipt_id: nullable(id("rcp")), passkey: nullable(artifactRef), first: nullable(artifactRef) }, "closed"),
   "approval.denied": object({ approval_id: id("apr"), decided_by: id("prn"), surface: surface, envelope: nullable(artifactRef), feedback: nullable(sensitive(string)) }, "closed"),
   "policy.evaluated": object({ policy_result_id: id("pol"), action_request_id: id("act"), result: artifactRef, verdict: verdict, risk_band: riskBand, policy_set_sha256: digest }, "closed"),
   "action.requested": object({ action_request_id: id("act"), request: artifactRef, action_class: actionClass, tool: string, summary: sensitive(string) }, "closed"),
@@ -460,5 +461,6 @@ export const REGISTRY = [
   "mesh.stepped",
   "mesh.settled",
   "mesh.taken",
+  "approval.signed",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];

@@ -13,6 +13,7 @@ use crate::mesh_registry::MeshRegistry;
 use crate::passkey_registry::PasskeyRecord;
 use crate::query::{all, view};
 use crate::store::StoreState;
+use acts::ApprovalPacket;
 use governance::Refusal;
 use governance::approval::{host_of_asking, machine_enrolment, machine_of, passkey, sign_at_machine};
 use mesh::port::Discount;
@@ -219,6 +220,9 @@ impl Kernel {
                 continue;
             }
             let packet = self.artifacts.read(&row.packet_sha256)?;
+            // Of two yeses one may come from here, so one machine is enough to be asked.
+            let read: ApprovalPacket = seal::canon::from_canonical(&packet)?;
+            let need = if read.policy_result.needs_two() && of.len() > 1 { 2 } else { 1 };
             let mut nonce = [0; 32];
             self.ports.entropy.fill(&mut nonce);
             let card = Card {
@@ -228,7 +232,7 @@ impl Kernel {
                 person: person.clone(),
                 asked_at: now,
                 expires_at: row.expires_at,
-                need: 1,
+                need,
             };
             asks.push(Command::Ask { card, packet, of: of.to_vec() });
             room -= 1;
@@ -241,27 +245,37 @@ impl Kernel {
     pub(super) fn deliver_approval(&self, delivered: &Delivered) -> Result<MeshDone, Error> {
         match delivered {
             Delivered::Decided { approval, allow, decisions } => {
-                let signed = decisions.iter().find(|one| one.decision.allow == *allow);
-                signed.map_or_else(
-                    || Ok(MeshDone::default()),
-                    |signed| self.decided_elsewhere(approval, signed),
-                )
+                let mut done = MeshDone::default();
+                for signed in decisions.iter().filter(|one| one.decision.allow == *allow) {
+                    let Some(status) = self.decided_elsewhere(approval, signed, &mut done)? else { continue };
+                    // Of two yeses the first is on record already, or becomes it.
+                    if status != ApprovalStatus::Pending {
+                        break;
+                    }
+                }
+                Ok(done)
             }
             _ => Ok(MeshDone::default()),
         }
     }
 
-    /// A person decided at another machine. What does not hold is on record and changes nothing.
-    fn decided_elsewhere(&self, approval: &str, signed: &SignedDecision) -> Result<MeshDone, Error> {
+    /// A person decided at another machine; what the approval is then. What does not hold is on record and changes nothing.
+    fn decided_elsewhere(
+        &self,
+        approval: &str,
+        signed: &SignedDecision,
+        done: &mut MeshDone,
+    ) -> Result<Option<ApprovalStatus>, Error> {
         let registry = self.mesh_registry();
-        let Some(state) = registry.state() else { return Ok(MeshDone::default()) };
+        let Some(state) = registry.state() else { return Ok(None) };
         self.end_approvers(state)?;
         drop(registry);
         match self.take_decision(approval, signed) {
-            Ok(Answered::Accepted { task_id, .. }) => {
-                Ok(MeshDone { drive: vec![task_id], ..MeshDone::default() })
+            Ok(Answered::Accepted { task_id, status }) => {
+                done.drive.push(task_id);
+                Ok(Some(status))
             }
-            Ok(Answered::NotActive { .. }) => Ok(MeshDone::default()),
+            Ok(Answered::NotActive { status, .. }) => Ok(Some(status)),
             Err(error) if is_for_good(&error) => {
                 tracing::warn!(%error, "a decision of another machine is refused");
                 if let Some((from, _)) = self.machine_with(&signed.key) {
@@ -269,7 +283,7 @@ impl Kernel {
                     let fact = Fact::Discounted { from, approval, why: Discount::Refused };
                     self.record_mesh(&[fact], &[], None)?;
                 }
-                Ok(MeshDone::default())
+                Ok(None)
             }
             Err(error) => Err(error),
         }
