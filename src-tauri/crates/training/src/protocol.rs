@@ -65,10 +65,10 @@ pub enum Said {
         /// Steps so far.
         step: u32,
     },
-    /// A checkpoint cannot be used, and the one before it is.
+    /// Something cannot be used and is left out: a checkpoint, for the one before it, or an example.
     Skipped {
-        /// Its file.
-        file: String,
+        /// Its file, or its id.
+        what: String,
         /// What is wrong with it.
         words: String,
     },

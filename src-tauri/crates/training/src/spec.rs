@@ -205,6 +205,21 @@ impl RunSpec {
         Ok(())
     }
 
+    /// The digest of what peers have in common that learn together: the model and the form of the adapter with what it
+    /// begins as, whatever each of them learns from.
+    #[must_use]
+    pub fn together(&self) -> Digest {
+        let words = format!(
+            "hermit/together/1\n{}\n{} {} {} {}\n",
+            self.base.sha256,
+            self.rank,
+            self.alpha.to_bits(),
+            u8::from(self.feed_forward),
+            self.seed
+        );
+        Digest::of(words.as_bytes())
+    }
+
     /// The digest of what a checkpoint belongs to: all that decides its bits, and neither paths, nor budget, nor number
     /// of steps, so that a run may go on elsewhere, longer, or for more steps.
     #[must_use]
