@@ -78,7 +78,9 @@ pub fn load(base: &Base, memory: u64) -> Done<Loaded> {
     }
     let form = form(&content)?;
     check_parts(&content, &form)?;
-    let numbers = content.tensor_infos.values().map(|info| info.shape.elem_count() as u64);
+    let numbers = content.tensor_infos.values().map(|info| {
+        info.shape.dims().iter().fold(1_u64, |product, number| product.saturating_mul(*number as u64))
+    });
     let bytes = numbers.fold(0_u64, u64::saturating_add).saturating_mul(4);
     if bytes > memory {
         return Err(Problem::new(format!(

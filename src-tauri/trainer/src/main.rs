@@ -120,7 +120,9 @@ fn work(args: &[String]) -> Done<()> {
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    match work(&args) {
+    // What a file that was made to do harm brings the arithmetic to an end with is a refusal too.
+    let done = std::panic::catch_unwind(|| work(&args));
+    match done.unwrap_or_else(|_| Err(Problem::new("the arithmetic gave up"))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
             say(&Said::Refused { words: problem.to_string() });

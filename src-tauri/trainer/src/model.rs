@@ -103,7 +103,7 @@ impl Weights {
 }
 
 /// Keys and values of tokens that were read, by layer.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Cache {
     read: usize,
     layers: Vec<Option<(Tensor, Tensor)>>,

@@ -1,7 +1,7 @@
 //! Whether an adapter is better than its base, on what was held out. Both answer with the likeliest token each time,
 //! from the same words, and the true answers are measured on both.
 
-use crate::model::{Cache, loss};
+use crate::model::{Cache, Llama, loss};
 use crate::session::Session;
 use crate::{Done, Problem};
 use candle_core::Tensor;
@@ -74,38 +74,38 @@ fn measure(session: &Session, adapted: bool) -> Done<Measures> {
     let (shapes, mut tally) = (Shapes::of(&session.examples), Tally::default());
     let llama = session.llama(adapted, false);
     for (example, shown) in &session.held_out {
-        let Some((tokens, from)) = shown.within(session.longest()) else { continue };
-        let (Some((_, read)), Some(truth)) = (tokens.split_last(), tokens.get(from..)) else { continue };
-        let of_truth = loss(&llama.read(read, truth.len(), None)?, truth)?.to_scalar::<f32>()?;
-        let said = answer(session, adapted, shown.prompt_within(room(session)))?;
+        let truth = &shown.answer;
+        let behind = truth.len().max(session.spec.answer_tokens as usize);
+        let prompt = shown.prompt_within(session.longest().saturating_sub(behind).max(1));
+        // What is shown is read once: the true answer is measured behind it, and the model's own begins there.
+        let mut cache = Cache::default();
+        let first = llama.read(prompt, 1, Some(&mut cache))?;
+        let likely = match truth.split_last() {
+            Some((_, read)) if !read.is_empty() => {
+                Tensor::cat(&[&first, &llama.read(read, read.len(), Some(&mut cache.clone()))?], 0)?
+            }
+            _ => first.clone(),
+        };
+        let of_truth = loss(&likely, truth)?.to_scalar::<f32>()?;
+        let said = answer(session, &llama, first, cache)?;
         tally.take(&shapes, &example.answer, &said, f64::from(of_truth), truth.len());
     }
     Ok(tally.measures())
 }
 
-/// Tokens that a prompt may have, so that an answer fits behind it.
-fn room(session: &Session) -> usize {
-    session.longest().saturating_sub(session.spec.answer_tokens as usize).max(1)
-}
-
-/// The answer of the likeliest tokens.
-///
-/// # Errors
-/// What the arithmetic says.
-pub fn answer(session: &Session, adapted: bool, prompt: &[u32]) -> Done<String> {
-    let llama = session.llama(adapted, false);
-    let most = (session.spec.answer_tokens as usize).min(session.longest().saturating_sub(prompt.len()));
-    let (mut cache, mut said) = (Cache::default(), Vec::new());
-    let mut likely = llama.read(prompt, 1, Some(&mut cache))?;
-    while said.len() < most {
+/// The answer of the likeliest tokens, behind what was read.
+fn answer(session: &Session, llama: &Llama<'_>, first: Tensor, mut cache: Cache) -> Done<String> {
+    let (mut likely, mut said) = (first, Vec::new());
+    loop {
         let token = likeliest(&likely)?;
         if session.base.words.ends(token) {
             break;
         }
         said.push(token);
-        if said.len() < most {
-            likely = llama.read(&[token], 1, Some(&mut cache))?;
+        if said.len() >= session.spec.answer_tokens as usize {
+            break;
         }
+        likely = llama.read(&[token], 1, Some(&mut cache))?;
     }
     session.base.words.text(&said)
 }

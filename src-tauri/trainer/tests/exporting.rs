@@ -59,7 +59,9 @@ fn the_model_is_read_back_with_all_that_the_base_says_and_weights_within_what_bi
         assert!(worst <= bound, "{name}: {worst} {bound}");
     }
     let card = fs::read_to_string(card).unwrap();
-    for words in ["Tiny", "Apache-2.0", root.as_str(), "16 examples", "Limits", "most frequent answer", "Q8_0"] {
+    for words in
+        ["Tiny", "Apache-2.0", root.as_str(), "16 examples", "Limits", "most frequent answer", "Q8_0"]
+    {
         assert!(card.contains(words), "{words}: {card}");
     }
 }
