@@ -3,6 +3,7 @@
 
 mod exporting;
 mod learning;
+mod real;
 mod refusing;
 mod tiny;
 mod together;
