@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 use training::outer::{
     Compressor, MESSAGE_BYTES_MAX, OuterMessage, OuterSettings, Packed, Rounds, SignedMessage, State,
     pseudo_gradient,
@@ -130,9 +131,10 @@ pub fn learn(spec: &RunSpec, steps: u32, keep_percent: u32, say: &mut dyn FnMut(
     let mut learned = Learned { step: done, numbers: by_name(&peer.like, &state.parameters)?, first, second };
     session.adapter.set(&learned.numbers)?;
     for _ in 0..steps {
+        let begun = Instant::now();
         let loss = step(&session, &mut learned)?;
-        let memory = crate::memory::peak();
-        say(&Said::Progress { step: learned.step, loss, examples_per_s: 0.0, memory });
+        let examples_per_s = spec.batch as f32 / begun.elapsed().as_secs_f32().max(f32::EPSILON);
+        say(&Said::Progress { step: learned.step, loss, examples_per_s, memory: crate::memory::peak() });
     }
     let way = pseudo_gradient(&state.parameters, &flat(&learned.numbers))?;
     let mut compressor = Compressor::from_left(flat(&left))?;
@@ -178,6 +180,10 @@ pub fn end_round(spec: &RunSpec, counted: &Path, say: &mut dyn FnMut(&Said)) -> 
     let next = rounds.end(&all)?.clone();
     settle(&peer, own.as_deref(), is_counted)?;
     peer.keep_state(&next)?;
+    // The message before this one was needed until the state behind it was written.
+    if let Some(old) = state.round.checked_sub(1).map(|round| peer.message(round)) {
+        let _ = fs::remove_file(old);
+    }
     session.adapter.set(&by_name(&peer.like, &next.parameters)?)?;
     let learned = Learned { step: next.round, ..Learned::new(by_name(&peer.like, &next.parameters)?) };
     let (path, sha256) = crate::checkpoint::write(&session.folder(), spec.lineage(), &learned)?;

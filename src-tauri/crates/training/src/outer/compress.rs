@@ -44,13 +44,13 @@ impl Packed {
 
     /// Places and what stands there.
     pub fn numbers(&self) -> impl Iterator<Item = (u32, f32)> {
-        self.places.iter().map(|(place, level)| (*place, f32::from(*level) * self.scale))
+        self.places.iter().map(move |(place, level)| (*place, f32::from(*level) * self.scale))
     }
 
     /// Its length as a vector.
     #[must_use]
     pub fn norm(&self) -> f64 {
-        self.numbers().map(|(_, number)| f64::from(number).powi(2)).sum::<f64>().sqrt()
+        self.numbers().map(|(_, number)| f64::from(number) * f64::from(number)).sum::<f64>().sqrt()
     }
 
     /// Its bytes: length, scale and number of places, then for each the distance from the last one and its level.
