@@ -58,4 +58,5 @@ mod thread;
 pub(crate) mod tools;
 pub(crate) mod trace;
 mod undo;
+pub(crate) mod version;
 pub(crate) mod workspaces;
