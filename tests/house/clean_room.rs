@@ -6,9 +6,9 @@ use super::tree::{root, sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::process::Command;
-use successor::clean_room::similarity::Studied;
-use successor::clean_room::statement::Statement;
-use successor::clean_room::{foreign, labels, reach};
+use provenance::clean_room::similarity::Studied;
+use provenance::clean_room::statement::Statement;
+use provenance::clean_room::{foreign, labels, reach};
 
 const PAGE: &str = "CLEAN_ROOM.md";
 const LICENCES: &str = "tests/house/licences.tsv";

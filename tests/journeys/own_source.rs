@@ -49,7 +49,7 @@ fn the_program_unpacks_exactly_the_source_that_it_was_made_of() {
     // The same code that the build gathers by, over what was unpacked: another root, no git, the same digest.
     let listed = source::gather::listed(&folder).expect("it can be listed");
     let again = source::gather::read(&folder, &listed).expect("it can be read");
-    let stream = successor::archive::pack(&again).expect("it is an archive");
+    let stream = provenance::archive::pack(&again).expect("it is an archive");
     assert_eq!(told["source_sha256"], model::Digest::of(&stream).to_string());
     assert_eq!(told["source_files"], listed.len());
 

@@ -4,12 +4,12 @@
 #![allow(clippy::disallowed_methods, reason = "a build script is told by its environment, and asks git")]
 
 #[allow(dead_code, reason = "the half that reads is for the room")]
-#[path = "../successor/src/archive.rs"]
+#[path = "../provenance/src/archive.rs"]
 mod archive;
 #[path = "src/gather.rs"]
 mod gather;
 #[allow(dead_code, reason = "what a label says is for the room")]
-#[path = "../successor/src/clean_room/labels.rs"]
+#[path = "../provenance/src/clean_room/labels.rs"]
 mod labels;
 
 use flate2::Compression;

@@ -8,7 +8,7 @@
 //!
 //! **Invariants** (tests cite them by number):
 //!
-//! 1. The stream is what [`successor::archive`] writes; it is the same whether it is carried deflated or as it is.
+//! 1. The stream is what [`provenance::archive`] writes; it is the same whether it is carried deflated or as it is.
 //! 2. A tree with a folder of study material in it is not built.
 //!
 //! **Where to start reading.** `build.rs`, then [`stream`], then [`gather`].
@@ -18,7 +18,7 @@ pub mod gather;
 use flate2::read::GzDecoder;
 use std::io::{self, Read as _};
 use std::sync::OnceLock;
-use successor::archive::{ARCHIVE_BYTES_MAX, HEAD};
+use provenance::archive::{ARCHIVE_BYTES_MAX, HEAD};
 
 static CARRIED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/carried"));
 
@@ -54,7 +54,7 @@ mod tests {
     use flate2::Compression;
     use flate2::write::GzEncoder;
     use std::io::Write as _;
-    use successor::archive::Archive;
+    use provenance::archive::Archive;
 
     #[test]
     fn what_is_carried_is_an_archive_with_this_very_file_in_it() {

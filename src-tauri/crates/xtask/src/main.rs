@@ -35,8 +35,8 @@ mod conformance;
 #[path = "../../source/src/gather.rs"]
 mod gather;
 mod hung;
-#[allow(dead_code, reason = "what a label says is for the room `successor`")]
-#[path = "../../successor/src/clean_room/labels.rs"]
+#[allow(dead_code, reason = "what a label says is for the room `provenance`")]
+#[path = "../../provenance/src/clean_room/labels.rs"]
 mod labels;
 mod model_box;
 mod model_server;

@@ -3,8 +3,8 @@
 use crate::convert::rows;
 use crate::{Host, failed, usage};
 use model::Digest;
-use successor::archive::Archive;
-use successor::introspection;
+use provenance::archive::Archive;
+use provenance::introspection;
 use wire::version::{Introspect, Introspected, Show, Told, ToldList, Version};
 use wire::{Access, COMMANDS, Code, Error};
 

@@ -8,7 +8,7 @@ use crate::text::plain;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
-use successor::archive::{Archive, File};
+use provenance::archive::{Archive, File};
 use wire::version::{Introspect, Introspected, Show, Told, ToldList, Version};
 use wire::{Code, Error, PAGE_ROWS_MAX, exit};
 
