@@ -1,6 +1,7 @@
 //! The rules of the house, each as a test: doors, rooms, frozen migrations, sizes, and what no source may hold.
 
 mod catalogue;
+pub mod clean_room;
 mod commands;
 mod diagrams;
 mod doors;

@@ -163,6 +163,36 @@ fn collect(tokens: TokenStream, words: &mut Vec<String>) {
     }
 }
 
+/// A file with every name of its own changed, laid out anew, without its comments.
+pub fn renamed(text: &str) -> String {
+    // What the language and its prelude name stays, or it would be another program.
+    const STAYS: [&str; 6] = ["Some", "None", "Ok", "Err", "bool", "char"];
+    fn walk(tokens: TokenStream, names: &mut Vec<String>) -> TokenStream {
+        let change = |token: TokenTree| match token {
+            TokenTree::Group(group) => {
+                let inside = walk(group.stream(), names);
+                TokenTree::Group(proc_macro2::Group::new(group.delimiter(), inside))
+            }
+            TokenTree::Ident(name) => {
+                let text = name.to_string();
+                if STAYS.contains(&text.as_str()) || syn::parse_str::<syn::Ident>(&text).is_err() {
+                    return TokenTree::Ident(name);
+                }
+                let at = names.iter().position(|known| *known == text).unwrap_or_else(|| {
+                    names.push(text);
+                    names.len() - 1
+                });
+                TokenTree::Ident(proc_macro2::Ident::new(&format!("n{at}"), name.span()))
+            }
+            other => other,
+        };
+        tokens.into_iter().map(change).collect()
+    }
+    let mut file = parse(text);
+    file.attrs.clear();
+    walk(file.to_token_stream(), &mut Vec::new()).to_string()
+}
+
 fn parse(text: &str) -> syn::File {
     syn::parse_file(text).expect("a Rust file of the house parses")
 }

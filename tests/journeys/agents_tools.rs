@@ -84,6 +84,9 @@ fn an_agent_looks_changes_and_commits_through_hermit_and_is_told_what_came_of_ea
 
     receipts_are_told(&mut agent, &edited, &committed);
     explains(&stage, &mut agent, &edited);
+    // What this version tells of itself, which an agent that is to change it reads first.
+    let told = agent.call("hermit_introspect", &json!({ "topic": "doors", "words": "reasoning" }));
+    assert_eq!(told["structuredContent"]["rows"][0]["leads_to"], json!(["model", "words"]), "{told}");
     let proof = agent.call("hermit_proof", &json!({}));
     let path = proof["structuredContent"]["path"].as_str().unwrap_or_else(|| panic!("{proof}")).to_owned();
     assert!(path.starts_with(stage.home().to_str().expect("UTF-8")), "not in the person's folder: {path}");

@@ -52,6 +52,7 @@ mod memory_then;
 mod official;
 mod own_bitcoin;
 mod own_rules;
+mod own_source;
 mod packages;
 mod passed_on;
 mod planted;

@@ -442,6 +442,10 @@ impl Host for Through<'_> {
         self.host.content_quota_bytes()
     }
 
+    fn own_source(&self) -> Result<&'static [u8], wire::Error> {
+        self.host.own_source()
+    }
+
     fn facts(&self) -> Vec<wire::host::Fact> {
         self.host.facts()
     }

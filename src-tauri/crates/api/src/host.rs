@@ -447,6 +447,14 @@ pub trait Host: Send + Sync {
         model::limits::CONTENT_BYTES_QUOTA
     }
 
+    /// The archive of the source that the running program was made of.
+    ///
+    /// # Errors
+    /// [`wire::Code::Unavailable`] in a program that carries none.
+    fn own_source(&self) -> Result<&'static [u8], wire::Error> {
+        Err(wire::Error::new(wire::Code::Unavailable, "this program does not carry its source"))
+    }
+
     /// Facts about machine, sandbox, keys and settings, for the doctor.
     fn facts(&self) -> Vec<wire::host::Fact>;
 

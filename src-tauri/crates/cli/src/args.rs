@@ -20,6 +20,7 @@ mod secret;
 mod serve;
 mod skills;
 mod skin;
+mod source;
 mod standing;
 mod tools;
 mod watch;
@@ -49,6 +50,7 @@ pub use secret::{SecretSet, SecretVerb};
 pub use serve::{OpenArgs, ServeArgs};
 pub use skills::SkillsVerb;
 pub use skin::SkinVerb;
+pub use source::{IntrospectArgs, IntrospectTopic, SourceArgs};
 pub use standing::GrantsAllow;
 pub use tools::{
     ToolsAdd, ToolsClassify, ToolsLogin, ToolsPassOn, ToolsPrompt, ToolsSampling, ToolsTry, ToolsVerb,
@@ -248,6 +250,10 @@ pub enum Verb {
     Grants(GrantsVerb),
     /// Shows where the log is, and its last lines.
     Logs(LogsArgs),
+    /// The source that this program was made of: tells its digest, or unpacks it.
+    Source(SourceArgs),
+    /// What this version tells of itself: rooms, doors, commands, limits, requirements and their tests.
+    Introspect(IntrospectArgs),
     /// Checks what works on this machine, and says how to fix the rest.
     Doctor(DoctorArgs),
     /// Prints the script by which your shell completes commands and what the store holds.

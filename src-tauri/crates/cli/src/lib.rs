@@ -50,6 +50,7 @@ mod text;
 mod verb;
 
 use clap::Parser as _;
+use clap::error::ErrorKind;
 use std::process::ExitCode;
 
 /// Runs the command line this process was started with.
@@ -57,7 +58,14 @@ pub fn main() -> ExitCode {
     if complete::answered() {
         return ExitCode::from(wire::exit::DONE);
     }
-    let args = match args::Args::try_parse() {
+    let parsed = match args::Args::try_parse() {
+        // With `--json` the version is a document as every answer is: that of `hermit source`.
+        Err(error) if error.kind() == ErrorKind::DisplayVersion && wants_json() => {
+            args::Args::try_parse_from(["hermit", "--json", "source"])
+        }
+        parsed => parsed,
+    };
+    let args = match parsed {
         Ok(args) => args,
         Err(error) => {
             let code = if error.use_stderr() { wire::exit::USAGE } else { wire::exit::DONE };
@@ -81,4 +89,9 @@ pub fn main() -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+/// Whether the words that this process was started with ask for JSON.
+fn wants_json() -> bool {
+    std::env::args_os().skip(1).any(|word| word == "--json")
 }

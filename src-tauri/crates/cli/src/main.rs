@@ -11,5 +11,6 @@ static MEMORY: ZeroAlloc<System> = ZeroAlloc(System);
 fn main() -> ExitCode {
     host::keep_private();
     host::hear_file_limits();
+    host::carry_source(source::stream);
     cli::main()
 }

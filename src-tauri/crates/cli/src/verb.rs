@@ -51,6 +51,7 @@ mod serve;
 mod severed;
 mod skills;
 mod skin;
+mod source;
 mod start;
 mod store;
 mod summary;
@@ -124,6 +125,8 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Policy(verb) => policy::policy(context, verb),
         Verb::Grants(verb) => grants::grants(context, verb),
         Verb::Logs(args) => logs::logs(context, &args),
+        Verb::Source(args) => source::source(context, &args),
+        Verb::Introspect(args) => source::introspect(context, args),
         Verb::Doctor(_) => store::doctor(context),
         Verb::Completions(args) => completions(&args),
     }

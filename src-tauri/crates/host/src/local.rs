@@ -476,6 +476,10 @@ impl api::Host for Local {
         }
     }
 
+    fn own_source(&self) -> Result<&'static [u8], wire::Error> {
+        crate::own_source::stream()
+    }
+
     fn facts(&self) -> Vec<wire::host::Fact> {
         Self::facts(self)
     }

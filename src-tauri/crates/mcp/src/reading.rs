@@ -51,6 +51,20 @@ pub const ALL: &[Reading] = &[
         },
     },
     Reading {
+        name: "hermit_introspect",
+        about: "Tell what this version of Hermit says of itself, read from its own source: rooms, doors, commands, limits, \
+                requirements, or the tests that show them.",
+        schema: || {
+            let topics = ["rooms", "doors", "commands", "limits", "requirements", "tests"];
+            let properties = json!({
+                "topic": { "type": "string", "enum": topics, "description": "what to tell" },
+                "words": { "type": "string", "description": "only what has these words in its name, its place or what it is for" },
+                "after": { "type": "string", "description": "the `next` of the part before" },
+            });
+            schema(&properties, &["topic"])
+        },
+    },
+    Reading {
         name: "hermit_proof",
         about: "Write the proof of this session into a file that anybody can check, and tell where it is.",
         schema: || schema(&json!({}), &[]),
@@ -106,6 +120,13 @@ impl Own<'_> {
             "hermit_explain" => {
                 let subject = inside(&self.options.workspace, text("path"))?;
                 self.ask("trace.explain", json!({ "subject": subject, "line": arguments.get("line") }))?
+            }
+            "hermit_introspect" => {
+                let (words, after) = (arguments.get("words"), arguments.get("after"));
+                self.ask(
+                    "version.introspect",
+                    json!({ "topic": text("topic"), "words": words, "after": after }),
+                )?
             }
             "hermit_proof" => self.proof()?,
             _ => {
@@ -271,6 +292,23 @@ mod tests {
             begin("other", json!({ "goal": "tidy" })),
         ];
         assert_eq!(others.map(|one| one.unwrap_or_default()), ["task_1", "task_2", "task_3"]);
+    }
+
+    #[test]
+    fn every_topic_that_is_offered_is_one_of_the_wire_and_none_is_left_out() {
+        let schema = ALL.iter().find(|one| one.name == "hermit_introspect").map(|one| (one.schema)());
+        let schema = schema.unwrap_or_default();
+        let topics = schema["properties"]["topic"]["enum"].as_array().cloned().unwrap_or_default();
+        let (store, options, begun) = (Keys::default(), Options::of_a_test(), BTreeSet::new());
+        let own = Own { hermit: &store, options: &options, task: "s", begun: &begun };
+        for topic in &topics {
+            let arguments = json!({ "topic": topic, "words": "lamp" });
+            let told = own.run("hermit_introspect", arguments.as_object().unwrap_or(&Default::default()));
+            let asked: Result<wire::version::Introspect, _> =
+                serde_json::from_value(told.map(|read| read.told).unwrap_or_default());
+            assert!(asked.is_ok_and(|asked| asked.words.as_deref() == Some("lamp")), "{topic}");
+        }
+        assert_eq!(topics.len(), 6, "rooms, doors, commands, limits, requirements, tests");
     }
 
     #[test]

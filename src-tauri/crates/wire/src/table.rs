@@ -364,6 +364,8 @@ macro_rules! with_commands {
         "puts a copy back into an empty folder" store.restore(Restore) -> Restored, free [];
         "tells who holds the store and what waits for a person" host.status(Status) -> HostStatus, read [tasks, approvals, gate, store];
         "tells facts about machine, store and keys" host.doctor(Doctor) -> Facts, read [store];
+        "tells the running version and the digest of its source" version.show(Show) -> Version, free [];
+        "tells rooms, doors, commands, limits, requirements and tests of the running version" version.introspect(Introspect) -> ToldList, free [];
         "goes on with everything that can go on" host.resume(Resume) -> Resumed, write [];
         "opens the task of another program's agent, or finds it again" agent.open(Open) -> Opened, write [];
         "lists the tools that such an agent may call" agent.tools(Tools) -> ToolList, write [];

@@ -31,7 +31,13 @@ mod bitcoind;
 mod chores;
 mod claims;
 mod conformance;
+#[allow(dead_code, reason = "it also reads, for the build script of `source`")]
+#[path = "../../source/src/gather.rs"]
+mod gather;
 mod hung;
+#[allow(dead_code, reason = "what a label says is for the room `provenance`")]
+#[path = "../../provenance/src/clean_room/labels.rs"]
+mod labels;
 mod model_box;
 mod model_server;
 mod mutants;
@@ -46,6 +52,7 @@ mod toy;
 mod trainer;
 
 use place::Place;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// What went wrong, in words for the person who typed the command.
@@ -103,6 +110,9 @@ fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> 
     let builds =
         ["start", "dev", "test", "check", "build", "bundle", "bench", "conformance", "mutants", "toy"]
             .contains(&word);
+    if builds {
+        refuse_study(&place.root)?;
+    }
     let _claim = if builds { place.claim()? } else { None };
     match word {
         "setup" => setup::setup(setup::Purpose::Test).map(|()| ExitCode::SUCCESS),
@@ -126,5 +136,32 @@ fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> 
             Ok(ExitCode::SUCCESS)
         }
         other => Err(format!("there is no chore `{other}`; `cargo xtask help` lists them")),
+    }
+}
+
+/// Refuses a tree that holds study material (CLEAN_ROOM.md), before anything of it is built.
+fn refuse_study(root: &Path) -> Result<(), Problem> {
+    let files = gather::listed(root)
+        .map_err(|e| format!("the files of `{}` cannot be listed: {e}", root.display()))?;
+    labels::refusal(files.iter().map(String::as_str)).map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_tree_with_study_material_is_not_built_and_one_without_is() {
+        let root = std::env::temp_dir().join(format!("hermit-study-{}", std::process::id()));
+        let folder = root.join("src/lamp");
+        fs::create_dir_all(&folder).expect("a folder");
+        fs::write(folder.join("fold.rs"), "fn fold() {}").expect("a file");
+        let clean = refuse_study(&root);
+        fs::write(folder.join(labels::MARKER), "name: lamp").expect("a file");
+        let labelled = refuse_study(&root);
+        fs::remove_dir_all(&root).expect("it goes");
+        assert_eq!(clean, Ok(()));
+        assert!(labelled.is_err_and(|why| why.contains("`src/lamp/` is labelled as study material")));
     }
 }

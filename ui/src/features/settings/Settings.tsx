@@ -100,6 +100,7 @@ function Store() {
             ["Folder", <code key="dir">{at.dir}</code>],
             ["Identifier", <Hash key="id" of={at.store_id} what="store" />],
             ["Version", at.version],
+            ["Source", <Source key="source" />],
             ["Used by", at.held_by === null ? "No process" : <>process {at.held_by.pid}, <Time at={at.held_by.since} ago /></>],
             ["This window", `${host.kind === "tauri" ? "in the app" : "in a browser"}, ${link === "live" ? "live" : link === "lost" ? "not live, trying again" : "opening"}`],
           ]} />
@@ -175,13 +176,22 @@ function Look() {
   );
 }
 
+/** The source that this version was made of, which every program of Hermit carries. */
+function Source() {
+  const { data } = useAsk("version.show", {});
+  if (data === undefined) return null;
+  if (data.source_sha256 === null) return "Not in this program";
+  return <><Hash of={data.source_sha256} what="source" /> {bytes(data.source_bytes)}, saved by <code>hermit source DIR</code></>;
+}
+
 /** Facts for somebody who helps: nothing of tasks, no words, no secrets. */
 function Diagnostics() {
   const doctor = useAsk("host.doctor", {});
   const stats = useAsk("ledger.stats", {});
   const status = useAsk("host.status", {});
+  const version = useAsk("version.show", {});
   const [shown, setShown] = useState(false);
-  const text = JSON.stringify({ version: status.data?.version, facts: doctor.data?.facts.map(({ name, level, value }) => ({ name: plain(name), level, value })), counts: stats.data }, null, 2);
+  const text = JSON.stringify({ version: status.data?.version, source_sha256: version.data?.source_sha256, facts: doctor.data?.facts.map(({ name, level, value }) => ({ name: plain(name), level, value })), counts: stats.data }, null, 2);
   return (
     <section aria-labelledby="diagnostics">
       <h2 id="diagnostics">Diagnostics</h2>

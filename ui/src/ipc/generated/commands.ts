@@ -33,6 +33,7 @@ import type * as task from "./task";
 import type * as task_events from "./task_events";
 import type * as tools from "./tools";
 import type * as trace from "./trace";
+import type * as version from "./version";
 import type * as workspaces from "./workspaces";
 import type { Topic } from "./shared";
 
@@ -477,6 +478,10 @@ export interface Commands {
   "host.status": { params: host.Status; answer: host.HostStatus };
   /** tells facts about machine, store and keys */
   "host.doctor": { params: host.Doctor; answer: host.Facts };
+  /** tells the running version and the digest of its source */
+  "version.show": { params: version.Show; answer: version.Version };
+  /** tells rooms, doors, commands, limits, requirements and tests of the running version */
+  "version.introspect": { params: version.Introspect; answer: version.ToldList };
   /** goes on with everything that can go on */
   "host.resume": { params: host.Resume; answer: host.Resumed };
   /** opens the task of another program's agent, or finds it again */
@@ -717,6 +722,8 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "store.restore": { access: "free", topics: [] },
   "host.status": { access: "read", topics: ["tasks", "approvals", "gate", "store"] },
   "host.doctor": { access: "read", topics: ["store"] },
+  "version.show": { access: "free", topics: [] },
+  "version.introspect": { access: "free", topics: [] },
   "host.resume": { access: "write", topics: [] },
   "agent.open": { access: "write", topics: [] },
   "agent.tools": { access: "write", topics: [] },

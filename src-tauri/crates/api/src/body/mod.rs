@@ -59,4 +59,5 @@ pub(crate) mod tools;
 pub(crate) mod trace;
 mod two_keys;
 mod undo;
+pub(crate) mod version;
 pub(crate) mod workspaces;
