@@ -140,12 +140,17 @@ export const condition = names("mains", "network", "idle", "unmetered");
 export const bounds = object({ overlap: nullable(overlap), per_hour_max: nullable(u32), ends_after_ms: nullable(u64), day: nullable(dayBudget), hours: nullable(hours), only: defaulted(array(condition)), battery_above: nullable(u32) }, "closed");
 export const fileChanges = names("landed", "changed", "any");
 export const runEnd = names("done", "failed", "either");
+export const eventTag = object({ name: string, value: string }, "closed");
+export const eventFilter = object({ relays: array(string), authors: defaulted(array(digest)), kinds: defaulted(array(u16)), tag: nullable(eventTag) }, "closed");
+export const machineEvent = names("silent", "message", "receipt");
 export const trigger = tagged("kind", {
   files: object({ globs: defaulted(array(string)), changes: fileChanges, quiet_ms: u64 }, "closed"),
   ref: object({ name: string }, "closed"),
   after: object({ of: string, end: runEnd }, "closed"),
   hook: object({ name: string }, "closed"),
   resource: object({ server: string, uri: string, every_ms: u64 }, "closed"),
+  events: object({ filter: eventFilter, every_ms: u64 }, "closed"),
+  machine: object({ name: string, event: machineEvent, minutes: nullable(u32) }, "closed"),
 });
 export const schedule = object({ name: string, said: string, when: when, goal: string, workspace_id: id("wsp"), folder: string, proposer: scheduleProposer, profile: profile, budget: budget, conversation_id: nullable(id("cnv")), bounds: defaulted(bounds), on: nullable(trigger), quiet: defaulted(boolean) }, "closed");
 export const keepSchedule = object({ schedule: schedule, version: u32, next: array(string), was: nullable(schedule) }, "closed");

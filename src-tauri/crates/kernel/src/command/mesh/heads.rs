@@ -127,8 +127,7 @@ impl Kernel {
         let Some(told) = told.filter(|told| told.origin == *origin && old_size < size) else {
             return Ok(MeshDone::default());
         };
-        let tree = Tree::from_leaves(&self.reader.global_leaves(*size)?);
-        let proof = tree.consistency_proof(*old_size)?;
+        let proof = self.reader.global_consistency(*old_size, *size)?;
         let note = String::from_utf8(told.note).map_err(|e| Error::Broken(e.to_string()))?;
         let (origin, old_size, size, root) = (told.origin, *old_size, told.size, told.root);
         let head = Head { origin, old_size, size, root, proof, note };
