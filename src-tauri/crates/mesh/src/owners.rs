@@ -4,7 +4,6 @@ use crate::node::Node;
 use crate::port::{Command, Delivered, Fact, Never};
 use crate::sealed::{Sealing, WireEvent};
 use crate::{Chance, Error, FIELD_BYTES_MAX, HOPS_MAX, HandOver, Input, NodeId, Says, Tells};
-use model::UnixMs;
 
 /// By how many epochs a conversation that is handed over may be later than what is known of it.
 const EPOCHS_AHEAD_MAX: u64 = 1_024;
