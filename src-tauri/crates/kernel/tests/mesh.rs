@@ -232,7 +232,15 @@ fn what_is_unsigned_or_foreign_or_for_a_folder_that_is_not_there_begins_nothing_
             Input { envelope: "{}".to_owned(), ..forged(&laptop, &goal("8"), |e, _| e) },
             "cannot read the message",
         ),
-        (Input { origin: other, ..forged(&laptop, &goal("9"), |e, _| e) }, ""),
+        (
+            Input {
+                origin: other,
+                ..forged(&laptop, &goal("9"), |e, key| {
+                    signed_anew(e, key, |p| p.sender.sender = other.to_string())
+                })
+            },
+            "",
+        ),
     ];
     let kernel = server.world.kernel();
     for (input, why) in &all {
