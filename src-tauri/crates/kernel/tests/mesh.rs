@@ -201,9 +201,8 @@ fn what_is_unsigned_or_foreign_or_for_a_folder_that_is_not_there_begins_nothing_
     let nobody = SeedSigner::from_seed([9; 32]);
     let elsewhere = ConversationId::fresh(&*laptop.world.clock, &*laptop.world.entropy);
     let other = sealing(0x55).node();
-    let stranger = forged(&laptop, &goal("9"), |e, key| {
-        signed_anew(e, key, |p| p.sender.sender = other.to_string())
-    });
+    let stranger =
+        forged(&laptop, &goal("9"), |e, key| signed_anew(e, key, |p| p.sender.sender = other.to_string()));
     let all = [
         (
             forged(&laptop, &goal("1"), |e, _| Envelope { payload: altered(e.payload.clone()), ..e }),
