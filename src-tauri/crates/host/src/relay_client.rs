@@ -55,12 +55,20 @@ impl Relays for OwnRelays {
     fn publish(&self, relay: &str, events: &[String]) -> Result<(), Undelivered> {
         let mut spoken = Spoken::open(&self.home, relay).map_err(Undelivered::NotSent)?;
         let sealing = self.sealing();
-        for event in events {
-            let event: Value =
-                serde_json::from_str(event).map_err(|e| Undelivered::NotSent(e.to_string()))?;
-            spoken.keep(&event, sealing.as_ref())?;
+        for (kept, event) in events.iter().enumerate() {
+            let event = serde_json::from_str::<Value>(event).map_err(|e| Undelivered::NotSent(e.to_string()));
+            let came = event.and_then(|event| spoken.keep(&event, sealing.as_ref()));
+            came.map_err(|why| behind(kept, why))?;
         }
         Ok(())
+    }
+}
+
+/// Why a relay has not all of it, where it took so many parts before.
+fn behind(kept: usize, why: Undelivered) -> Undelivered {
+    match why {
+        Undelivered::NotSent(why) if kept > 0 => Undelivered::Unknown(why),
+        why => why,
     }
 }
 

@@ -1,10 +1,10 @@
 //! Relays of Nostr, asked by a look of a schedule that waits for an event there (schedule.md 1): connected to, asked once, and left.
 
 use crate::model_http::certificates;
-use crate::{Config, Home};
+use crate::{Config, Home, SystemClock};
 use kernel::command::afar_looks::{RelayEvent, Relays};
-use model::Digest;
-use model::schedule::EventFilter;
+use model::schedule::{EVENTS_BACK_SECS, EventFilter};
+use model::{Clock as _, Digest};
 use serde_json::{Map, Value, json};
 
 /// Relays as this host reaches them.
@@ -21,15 +21,18 @@ impl Relays for RelayLooks {
             Some(path) => certificates(&path).map_err(|e| e.to_string())?,
             None => Vec::new(),
         };
-        let found = chat::events_at(relay, &asked(filter, since), &authorities, is_over);
+        // A relay gives the newest: those of a time that is to come, which anybody may make, would stand before all others.
+        let until = SystemClock.now().0.div_euclid(1_000).saturating_add(EVENTS_BACK_SECS);
+        let found = chat::events_at(relay, &asked(filter, (since, until)), &authorities, is_over);
         Ok(found.map_err(|e| e.to_string())?.iter().filter_map(read).collect())
     }
 }
 
 /// What a relay is asked, as NIP-01 has it.
-fn asked(filter: &EventFilter, since: i64) -> Value {
+fn asked(filter: &EventFilter, (since, until): (i64, i64)) -> Value {
     let mut asked = Map::new();
     asked.insert("since".to_owned(), json!(since.max(0)));
+    asked.insert("until".to_owned(), json!(until));
     asked.insert("limit".to_owned(), json!(chat::LOOK_EVENTS_MAX));
     if !filter.authors.is_empty() {
         let authors: Vec<String> = filter.authors.iter().map(ToString::to_string).collect();

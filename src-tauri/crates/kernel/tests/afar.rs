@@ -7,7 +7,7 @@ use conforms::conforms;
 use kernel::Error;
 use kernel::command::afar_looks::{MachinesHeard, RelayEvent, Relays};
 use kernel::command::looking::Among;
-use mesh::{Delivered, Fact, NodeId, Peer, ReceiptLine};
+use mesh::{Delivered, Fact, Input, NodeId, Peer, ReceiptLine};
 use model::ingress::Channel;
 use model::schedule::{EventFilter, Unseen};
 use model::{TaskId, UnixMs};
@@ -214,5 +214,25 @@ fn receipts_that_a_machine_tells_begin_one_task_together_and_only_paired_machine
     let [run] = later(&world, 1)[..] else { panic!("one task") };
     over(&world, run);
     assert_eq!(later(&world, 5), []);
-    assert_eq!(begun(&world).len(), 1);
+    // Whatever number it names, what it tells next is news.
+    tell(u64::from(u32::MAX)..u64::from(u32::MAX) + 1);
+    let [run] = later(&world, 1)[..] else { panic!("one task") };
+    over(&world, run);
+    tell(6..7);
+    let [run] = later(&world, 1)[..] else { panic!("one task") };
+    over(&world, run);
+    assert_eq!(begun(&world).len(), 3);
+}
+
+#[test]
+fn a_message_that_only_names_a_machine_as_its_origin_is_none_of_that_machine() {
+    let world = World::new(6_845);
+    let node = laptop(&world);
+    keep(&world, waits(&world, "when the machine laptop sends a message"), "keep");
+    assert_eq!(later(&world, 0), []);
+    let envelope = "what laptop never signed".to_owned();
+    let input = Input { conversation: "c".to_owned(), origin: node, envelope, hops: 1 };
+    world.kernel().record_mesh(&[], &[Delivered::Input { input, epoch: 1 }], None).unwrap();
+    assert_eq!(world.kernel().mesh_registry().messages().count(), 1, "it is shown");
+    assert_eq!(later(&world, 1), [], "and begins nothing");
 }

@@ -201,6 +201,8 @@ fn what_is_unsigned_or_foreign_or_for_a_folder_that_is_not_there_begins_nothing_
     let nobody = SeedSigner::from_seed([9; 32]);
     let elsewhere = ConversationId::fresh(&*laptop.world.clock, &*laptop.world.entropy);
     let other = sealing(0x55).node();
+    let stranger =
+        forged(&laptop, &goal("9"), |e, key| signed_anew(e, key, |p| p.sender.sender = other.to_string()));
     let all = [
         (
             forged(&laptop, &goal("1"), |e, _| Envelope { payload: altered(e.payload.clone()), ..e }),
@@ -232,7 +234,7 @@ fn what_is_unsigned_or_foreign_or_for_a_folder_that_is_not_there_begins_nothing_
             Input { envelope: "{}".to_owned(), ..forged(&laptop, &goal("8"), |e, _| e) },
             "cannot read the message",
         ),
-        (Input { origin: other, ..forged(&laptop, &goal("9"), |e, _| e) }, ""),
+        (Input { origin: other, ..stranger }, ""),
     ];
     let kernel = server.world.kernel();
     for (input, why) in &all {

@@ -3,12 +3,12 @@
 use crate::identity::{FIRST, by, card, in_store, written};
 use crate::story::{completed, die, state};
 use effects::Undelivered;
-use kernel::Error;
 use kernel::ports::KeyRing as _;
+use kernel::{DriveOutcome, Error, Waiting};
 use mesh::NodeId;
 use mesh::published;
 use mesh::sealed::WireEvent;
-use model::action::ActionClass;
+use model::action::{ActionClass, Reversibility};
 use model::fault::Point;
 use model::receipt::{ReceiptClass, ResultCode};
 use model::{Digest, TaskId};
@@ -19,8 +19,9 @@ use testkit::{Edge, World};
 const ONE: &str = "wss://one.example";
 const TWO: &str = "wss://two.example/inbox";
 const SHUT: &str = "ws://127.0.0.1:7777";
+const MUTE: &str = "wss://mute.example";
 
-/// Relays that keep what they are given, but for one.
+/// Relays that keep what they are given, but for one that refuses and one that does not say.
 #[derive(Default)]
 struct Shelves(Mutex<BTreeMap<String, Vec<String>>>);
 
@@ -34,6 +35,9 @@ impl effects::Relays for Shelves {
     fn publish(&self, relay: &str, events: &[String]) -> Result<(), Undelivered> {
         if relay == SHUT {
             return Err(Undelivered::NotSent("blocked: pay first".to_owned()));
+        }
+        if relay == MUTE {
+            return Err(Undelivered::Unknown("it hung up".to_owned()));
         }
         self.0.lock().unwrap().entry(relay.to_owned()).or_default().extend(events.iter().cloned());
         Ok(())
@@ -120,6 +124,18 @@ fn what_no_relay_took_is_published_nowhere_and_what_a_death_interrupted_is_given
     assert_eq!(world.drive(task), completed());
     let kept = shelves.of(ONE);
     assert!(kept.len() == 2 && kept[0] == kept[1], "the same event");
+    assert_eq!(in_store(&world, "identity.published"), 1);
+    // Of a relay that does not say whether it keeps it nobody says that it has none of it.
+    let task = proposed(&world, &[MUTE]).unwrap();
+    let approval = world.drive_to_approval(task);
+    world.person.allow(world.kernel(), task, approval).unwrap();
+    assert_eq!(world.drive(task), DriveOutcome::Waiting(Waiting::UnknownOutcome));
+    let held = state(&world, task);
+    let receipt = held.receipts.iter().find(|one| one.receipt_class == ReceiptClass::Publish).unwrap();
+    assert_eq!(
+        (receipt.result_code, receipt.reversibility),
+        (ResultCode::UnknownOutcome, Reversibility::Irreversible)
+    );
     assert_eq!(in_store(&world, "identity.published"), 1);
 }
 

@@ -20,6 +20,8 @@ const SEEN_MAX: usize = 16_384;
 const WRITTEN_MAX: usize = 16_384;
 /// For how much longer than it should a machine does nothing before it counts as one that slept, in milliseconds.
 const ASLEEP_MS: i64 = 30_000;
+/// For how long no way is open at most where nobody takes this node for silent by that, in milliseconds.
+const MOMENT_MS: i64 = 60_000;
 /// By how many seconds a filter reaches further back than the times of wraps are moved.
 const REACH_SECS: i64 = 86_400;
 
@@ -33,6 +35,8 @@ pub struct Node<S> {
     pub(crate) began: UnixMs,
     /// When a way opened while none was: of what was said before, this node heard nothing.
     pub(crate) reached: UnixMs,
+    /// When the last way shut.
+    shut: Option<UnixMs>,
     ways: BTreeSet<Way>,
     pub(crate) seen: BTreeMap<NodeId, Seen>,
     came: Ids,
@@ -87,6 +91,7 @@ impl<S: Sealing> Node<S> {
             now,
             began: now,
             reached: now,
+            shut: None,
             ways: BTreeSet::new(),
             seen: BTreeMap::new(),
             came: Ids::new(),
@@ -144,8 +149,10 @@ impl<S: Sealing> Node<S> {
                 self.write_letters(chance);
             }
             Input::Down(way) => {
-                self.ways.remove(&way);
                 self.asked.remove(&way);
+                if self.ways.remove(&way) && self.ways.is_empty() {
+                    self.shut = Some(now);
+                }
             }
             Input::Said(command) => {
                 self.said(command, chance)?;
@@ -304,7 +311,10 @@ impl<S: Sealing> Node<S> {
     fn up(&mut self, way: Way) {
         self.asked.remove(&way);
         if self.ways.is_empty() {
-            self.reached = self.now;
+            // A moment is only left out: where a relay hangs up again and again, a node would listen for ever, and begin nothing.
+            let gone =
+                self.shut.map(|at| self.now.0.saturating_sub(at.0)).filter(|ms| (0..=MOMENT_MS).contains(ms));
+            self.reached = gone.map_or(self.now, |ms| self.reached.plus_ms(ms).min(self.now));
         }
         self.ways.insert(way.clone());
         self.begin_at(&way);

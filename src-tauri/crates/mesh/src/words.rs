@@ -355,6 +355,11 @@ pub struct Notice {
     pub tells: Tells,
 }
 
+/// The time of what never was.
+const fn never() -> UnixMs {
+    UnixMs(0)
+}
+
 /// What a notice tells.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -395,7 +400,9 @@ pub enum Tells {
         /// Whether the owner before did not hand it over.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         taken: bool,
-        /// When it was spoken in last, by the maker's clock.
+        /// When it was spoken in last, by the maker's clock. Who told it before there was such a time is on record with none: the
+        /// conversation is silent, and whose it is stays known.
+        #[serde(default = "never")]
         used_at: UnixMs,
     },
     /// A machine is not to be believed from now on.

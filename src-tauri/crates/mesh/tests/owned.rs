@@ -3,7 +3,7 @@
 use crate::nodes::{NOW, One, relay, two};
 use mesh::{
     Command, Delivered, Fact, Happened, NOTICES_KEPT, NodeId, OWNED_FOR_MS, OWNED_MAX, SILENT_MAX, State,
-    Step,
+    Step, Tells,
 };
 use model::UnixMs;
 use seal::Digest;
@@ -52,6 +52,13 @@ fn goal(conversation: &str, to: NodeId) -> [Command; 3] {
 
 fn route(conversation: &str, envelope: &str) -> [Command; 1] {
     [Command::Route { conversation: conversation.to_owned(), envelope: envelope.to_owned() }]
+}
+
+#[test]
+fn a_claim_of_before_such_times_were_told_is_read_and_is_of_a_silent_conversation() {
+    let told = r#"{"kind":"owner","conversation":"c","epoch":3}"#;
+    let claim = Tells::Owner { conversation: "c".to_owned(), epoch: 3, taken: false, used_at: UnixMs(0) };
+    assert_eq!(serde_json::from_str::<Tells>(told).unwrap(), claim);
 }
 
 /// Of what a machine did, what was given to its conversations.

@@ -145,6 +145,15 @@ fn a_holder_that_is_cut_off_begins_nothing_and_listens_when_it_is_back() {
         one.at(Happened::Tick, half(at));
     }
     assert_eq!(starts(&says(&mut one, due(8), half(11))), ["8"]);
+
+    // A relay that hangs up again and again keeps nothing from beginning.
+    let (mut one, _) = held();
+    for at in 5..12 {
+        one.at(Happened::Tick, half(at));
+        one.at(Happened::Down(relay()), half(at));
+        one.at(Happened::Up(relay()), half(at));
+    }
+    assert_eq!(starts(&says(&mut one, due(8), half(11))), ["8"]);
 }
 
 #[test]

@@ -26,53 +26,57 @@ impl Executor for Publish {
     }
 }
 
-/// Gives it to each relay that the grant names.
-fn published(act: &Execution<'_>, publish: &Publish) -> Result<Published, String> {
+/// Gives it to each relay that the grant names; and whether one that did not take all of it may have some.
+fn published(act: &Execution<'_>, publish: &Publish) -> Result<(Published, bool), String> {
     acts::Tool::check(publish)?;
-    let mut came = Published::default();
+    let (mut came, mut may_have_some) = (Published::default(), false);
     for relay in &publish.relays {
         match given(act, publish, relay) {
             Ok(()) => came.took.push(relay.clone()),
-            Err(why) => drop(came.refused.insert(relay.clone(), why)),
+            Err(Undelivered::NotSent(why)) => drop(came.refused.insert(relay.clone(), why)),
+            Err(Undelivered::Unknown(why)) => {
+                may_have_some = true;
+                came.refused.insert(relay.clone(), format!("{why}; it may have some of it"));
+            }
         }
     }
-    Ok(came)
+    Ok((came, may_have_some))
 }
 
-fn given(act: &Execution<'_>, publish: &Publish, relay: &str) -> Result<(), String> {
+fn given(act: &Execution<'_>, publish: &Publish, relay: &str) -> Result<(), Undelivered> {
+    let not_sent = |why: &str| Err(Undelivered::NotSent(why.to_owned()));
     if (act.cancelled)() {
-        return Err("stopped before it was given anything".to_owned());
+        return not_sent("stopped before it was given anything");
     }
-    let url = Publish::server_of(relay)?;
+    let url = Publish::server_of(relay).map_err(Undelivered::NotSent)?;
     let host = ResourceId::Host(url.host().to_owned(), url.port());
-    act.scope.covers(&host).map_err(|e| e.to_string())?;
+    act.scope.covers(&host).map_err(|e| Undelivered::NotSent(e.to_string()))?;
     if !act.scope.hosts().contains(&url.server()) {
-        return Err("the grant does not name this host".to_owned());
+        return not_sent("the grant does not name this host");
     }
     let mut came = None;
     let sent = crate::change::step(act.executors, Point::CallSend, &RelPath::ROOT, || {
         came = Some(act.executors.relays.publish(relay, &publish.events));
         Ok(())
     });
-    sent.map_err(|e| e.to_string())?;
-    match came {
-        Some(Ok(())) => Ok(()),
-        Some(Err(Undelivered::NotSent(why))) => Err(why),
-        Some(Err(Undelivered::Unknown(why))) => Err(format!("{why}; it may have some of it")),
-        None => Err("nothing was sent".to_owned()),
+    match (came, sent) {
+        (Some(came), Ok(())) => came,
+        (None, Err(error)) => not_sent(&error.to_string()),
+        (Some(_), Err(error)) => Err(Undelivered::Unknown(error.to_string())),
+        (None, Ok(())) => not_sent("nothing was sent"),
     }
 }
 
 fn outcome(
     act: &Execution<'_>,
     publish: &Publish,
-    came: Result<Published, String>,
+    came: Result<(Published, bool), String>,
     note: Option<&str>,
 ) -> Outcome {
     let Execution { executors, request, started, .. } = act;
     let (mut outputs, mut observed) = (Vec::new(), Vec::new());
     let (result_code, error) = match came {
-        Ok(came) => {
+        Ok((came, may_have_some)) => {
             let shown = |relay: &String| acts::visible(relay);
             let refused: Vec<String> = came
                 .refused
@@ -87,8 +91,12 @@ fn outcome(
                 about: "which relays took it, and what the others said".to_owned(),
             }));
             if came.took.is_empty() {
-                observed.push("no relay took it".to_owned());
-                (ResultCode::Failed, Some(refused.join("; ")))
+                let (code, says) = match may_have_some {
+                    true => (ResultCode::UnknownOutcome, "no relay said that it took all of it"),
+                    false => (ResultCode::Failed, "no relay took it"),
+                };
+                observed.push(says.to_owned());
+                (code, Some(refused.join("; ")))
             } else {
                 observed.push(format!("{took} took it"));
                 observed.extend(refused.into_iter().map(|refused| format!("not taken by {refused}")));

@@ -8,6 +8,7 @@
 use super::seeing::Now;
 use crate::Error;
 use crate::kernel::{Kernel, lock};
+use crate::mesh_registry::{MeshMessage, MeshReceipt};
 use mesh::NodeId;
 use model::schedule::{
     EVENT_TEXT_BYTES_MAX, EVENTS_BACK_SECS, EVENTS_SEEN_MAX, EVENTS_TOLD_MAX, EventFilter, MachineEvent,
@@ -197,15 +198,18 @@ impl Kernel {
                 (is_silent, 0, u64::from(is_silent && !was_silent))
             }
             MachineEvent::Message => {
-                let of_it = registry.messages().filter(|one| !one.is_outgoing && one.node == node);
-                let places: Vec<u64> =
-                    of_it.map(|one| one.place).filter(|place| *place > was_newest).collect();
-                (false, places.last().copied().unwrap_or(was_newest), places.len() as u64)
+                // Words are there where that machine signed them: any other may name it as the origin of what it sends.
+                let is_its = |one: &&MeshMessage| !one.is_outgoing && one.node == node && one.text.is_some();
+                let (newest, came) =
+                    since(was_newest, registry.messages().filter(is_its).map(|one| one.place));
+                (false, newest, came)
             }
             MachineEvent::Receipt => {
-                let of_it = registry.receipts().filter(|one| one.node == node).map(|one| one.line.number);
-                let numbers: Vec<u64> = of_it.filter(|number| *number > was_newest).collect();
-                (false, numbers.iter().copied().max().unwrap_or(was_newest), numbers.len() as u64)
+                // By when it came, and not by its number, which that machine gives: it may be put back, or name the largest there is.
+                let is_its = |one: &&MeshReceipt| one.node == node;
+                let (newest, came) =
+                    since(was_newest, registry.receipts().filter(is_its).map(|one| one.place));
+                (false, newest, came)
             }
         };
         let afar = (before.is_some() && came > 0).then_some(ToldAfar::Machine(came));
@@ -222,6 +226,11 @@ impl Kernel {
         let is_over = last.plus_ms(silent_ms) <= heard.now;
         Some(is_over || (!is_heard && was_silent))
     }
+}
+
+/// The newest of these places, and how many lie behind another. Where fewer are left than there were, what comes next is new.
+fn since(was_newest: u64, places: impl Iterator<Item = u64>) -> (u64, u64) {
+    places.fold((0, 0), |(newest, came), place| (place.max(newest), came + u64::from(place > was_newest)))
 }
 
 /// What is remembered of events: those of the time that one looks back, the newest; and from when on one looks.

@@ -295,7 +295,7 @@ pub enum SeenState {
     Machine {
         /// Whether it is silent.
         is_silent: bool,
-        /// The number of its newest message or receipt.
+        /// The place of its newest message or receipt among all that are kept here.
         newest: u64,
     },
 }

@@ -190,7 +190,10 @@ impl Kernel {
         let is_young = |one: &Unanswered| {
             one.task_id.is_none() && (0..KEY_WAIT_MS).contains(&now.0.saturating_sub(one.at.0))
         };
-        let Some(waits) = registry.unanswered().get(id).filter(|one| is_young(one)) else { return false };
+        // Of a machine that is not paired no notice is taken, and whoever sends may name as many such machines as there are.
+        let may_tell = |node: NodeId| registry.state().is_some_and(|state| state.is_peer(node));
+        let is_its = |one: &&Unanswered| is_young(one) && may_tell(one.node);
+        let Some(waits) = registry.unanswered().get(id).filter(is_its) else { return false };
         let all = registry.unanswered().values().filter(|one| one.node == waits.node && is_young(one));
         all.count() <= KEY_WAIT_MAX
     }
