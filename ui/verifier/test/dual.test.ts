@@ -18,6 +18,10 @@ interface Said {
   after?: string | undefined;
   answered?: string;
   isSpan?: boolean;
+  /** Whether the first yes is of the approval key, as the second is. */
+  isByKey?: boolean;
+  /** Whether policy wanted two keys. */
+  judged?: boolean;
 }
 
 function held(said: Said): { dual: DualControl; withheld: string[] } {
@@ -28,12 +32,15 @@ function held(said: Said): { dual: DualControl; withheld: string[] } {
   const yes = (seq: number, granted: Granted): DecisionFact => ({ seq, approval_id: ABOUT, decided_by: "prn_1", surface: "browser", granted });
   if (said.first) {
     const { seq = 1, approval_id = ABOUT, keyid = "one", isFirst = true } = said.first;
-    facts.decisions.set(FIRST, { ...yes(seq, { scope, keyid, isFirst }), approval_id });
+    facts.decisions.set(FIRST, { ...yes(seq, { scope, keyid, isFirst, ...(said.isByKey !== true && { enrolment: OTHER }) }), approval_id });
   }
   facts.decisions.set(SECOND, yes(2, { scope, keyid: "other", isFirst: false, ...(said.after !== undefined && { after: said.after }) }));
   const predicate = said.isSpan ? { span: { first: 2, last: 3 } } : {};
   const check = { facts, predicate, withholds: (what: string) => withheld.push(what) } as unknown as Check;
-  const dual = new DualControl(check, { needsTwo: (packet) => (packet === undefined ? undefined : said.shown) });
+  const dual = new DualControl(check, {
+    needsTwo: (packet) => (packet === undefined ? undefined : said.shown),
+    judgedTwo: () => said.judged === true,
+  });
   dual.answered.set(1, said.answered ?? PACKET);
   dual.answered.set(2, PACKET);
   return { dual, withheld };
@@ -63,6 +70,7 @@ test.each<[string, Said, string]>([
   ["one yes", { told: true, shown: true }, "one key says yes where two different keys have to"],
   ["one yes, and the packet is not shown", { told: true }, "one key says yes where two different keys have to"],
   ["two of one key", { ...both, first: { keyid: "other" } }, "the same key says yes twice"],
+  ["two approval keys, one after the other", { ...both, isByKey: true }, "the approval key says yes twice"],
   ["one to another packet", { ...both, answered: OTHER }, "the two yeses are to different packets"],
   ["one to another question", { ...both, first: { approval_id: "apr_2" } }, "not the first of the two yeses"],
   ["one behind the second", { ...both, first: { seq: 3 } }, "not the first of the two yeses"],
@@ -74,13 +82,15 @@ test.each<[string, Said, string]>([
 });
 
 test("a receipt names both yeses that its act needed, as the log tells them", () => {
-  const receipt = (authorized: Record<string, string>): Statement["predicate"] =>
-    ({ approval_ref: ABOUT, authorized: { approval_packet_sha256: PACKET, capability_grant_sha256: OTHER, ...authorized } }) as unknown as Statement["predicate"];
+  const receipt = (authorized: Record<string, string>, approval = ABOUT): Statement["predicate"] =>
+    ({ approval_ref: approval, authorized: { approval_packet_sha256: PACKET, capability_grant_sha256: OTHER, ...authorized } }) as unknown as Statement["predicate"];
   const said = (told: Said, authorized: Record<string, string>) => refusal(() => held(told).dual.receipt("receipt", receipt(authorized)));
   const [second, first] = [{ approval_decision_sha256: SECOND }, { first_decision_sha256: FIRST }];
   expect(said(both, { ...second, ...first })).toBe("");
   expect(said(both, second)).toContain("names one yes where two different keys");
   expect(said({ ...both, shown: undefined }, second)).toContain("names one yes where two different keys");
   expect(said(both, { ...second, first_decision_sha256: OTHER })).toContain("another first yes than the log does");
+  expect(said({ told: false, judged: true }, second)).toContain("names one yes where two different keys");
+  expect(refusal(() => held(both).dual.receipt("receipt", receipt({ ...second, ...first }, "apr_2")))).toContain("answers another question");
   expect(said({ told: false, shown: false }, { ...second, ...first })).toContain("names two yeses where one key");
 });

@@ -152,6 +152,15 @@ fn what_is_no_relay_and_what_is_denied_or_older_than_the_chain_is_not_published(
     let approval = world.drive_to_approval(task);
     world.person.deny(world.kernel(), task, approval, "not now").unwrap();
     world.drive(task);
+    // The person's rules bear on it, as on whatever else leaves.
+    let rules = world.store.path().join("policy.rules");
+    std::fs::write(&rules, "dual Net(host:one.example)\n").unwrap();
+    let task = proposed(&world, &[ONE]).unwrap();
+    let approval = world.drive_to_approval(task);
+    assert!(state(&world, task).approvals[&approval].needs_two);
+    world.person.deny(world.kernel(), task, approval, "not by one").unwrap();
+    world.drive(task);
+    std::fs::remove_file(rules).unwrap();
     // A task that waits while SOUL.md gets another version asks about nothing that is old.
     let task = proposed(&world, &[ONE]).unwrap();
     written(&world, "# Ada\nI keep the letters of two harbours in order.\n", 1);

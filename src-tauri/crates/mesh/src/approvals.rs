@@ -40,7 +40,7 @@ impl<S: Sealing> Node<S> {
         }
     }
 
-    pub(crate) fn ask(&mut self, card: Card, packet: &[u8], of: Vec<NodeId>) -> Result<(), Error> {
+    pub(crate) fn ask(&mut self, mut card: Card, packet: &[u8], of: Vec<NodeId>) -> Result<(), Error> {
         // A machine that is named twice has one voice.
         let of: Vec<NodeId> = of.into_iter().collect::<std::collections::BTreeSet<_>>().into_iter().collect();
         let registered = |node: &NodeId| self.state.approvers.values().any(|of| of == node);
@@ -49,12 +49,17 @@ impl<S: Sealing> Node<S> {
         }
         // One that read nothing for so long that no more may wait for it keeps nobody else from being asked.
         let letters = packet.len().div_ceil(PART_BYTES) + 1;
+        let able = |of: &[NodeId]| of.iter().filter(|node| registered(node)).count();
+        let named = able(&of);
         let of: Vec<NodeId> = of.into_iter().filter(|node| self.has_room(*node, letters)).collect();
-        if card.need == 0 || of.iter().filter(|node| registered(node)).count() < usize::from(card.need) {
+        let left = able(&of);
+        if card.need == 0 || named < usize::from(card.need) || left == 0 {
             return Err(Error::Refused(
                 "fewer machines with a registered key are asked than have to say yes",
             ));
         }
+        // The question at those that are left ends with as many yeses as they have; who asks tells how many allow it.
+        card.need = card.need.min(u8::try_from(left).unwrap_or(u8::MAX));
         if !card.is_fit() || self.state.was_asked(&card.approval) {
             return Err(Error::Refused("this was asked before"));
         }

@@ -213,7 +213,8 @@ impl Facts {
                 let (enrolment, of_two) = (b.passkey.map(|at| at.sha256), Some(OfTwo::First));
                 let granted = Some(Granted { scope: b.scope, keyid: b.keyid, enrolment, of_two });
                 let fact = DecisionFact { seq, approval_id, decided_by, surface, granted };
-                self.decisions.insert(b.envelope.sha256, fact);
+                // A yes that allowed an act is no first one afterwards.
+                self.decisions.entry(b.envelope.sha256).or_insert(fact);
             }
             Body::ApprovalGranted(b) => {
                 let (approval_id, decided_by, surface) = (b.approval_id, b.decided_by, b.surface);

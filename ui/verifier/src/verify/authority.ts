@@ -14,12 +14,18 @@ import { at, Stop } from "./read/stop.ts";
 
 type Receipt = Statement["predicate"];
 
+/** What policy judged: the request, and whether two keys have to say yes. */
+interface Judged {
+  request: string;
+  needsTwo: boolean;
+}
+
 /** A packet, with the digest of the request that was shown in it. */
 type Shown = ApprovalPacket & { request: string };
 
 export class Authority {
   /** Objects that many receipts may name are read once, so that a bundle costs no more time than its size. */
-  private readonly policies = new Map<string, string>();
+  private readonly policies = new Map<string, Judged>();
   private readonly packets = new Map<string, Shown>();
   private readonly grants = new Map<string, CapabilityGrant>();
 
@@ -29,7 +35,7 @@ export class Authority {
 
   constructor(private readonly check: Check) {
     this.passkeys = new Passkeys(check);
-    this.dual = new DualControl(check, { needsTwo: (packet) => this.needsTwo(packet) });
+    this.dual = new DualControl(check, { needsTwo: (packet) => this.needsTwo(packet), judgedTwo: (policy) => this.policy(policy)?.needsTwo === true });
   }
 
   /** Holds a receipt's digests against the log and against the content that goes along. */
@@ -42,7 +48,7 @@ export class Authority {
     const named = receipt.policy_result_ref?.sha256;
     const policy = authorized.policy_result_sha256;
     if (named !== undefined && policy !== undefined && named !== policy) throw differs("its policy result");
-    const about = this.policy(policy);
+    const about = this.policy(policy)?.request;
     if (about !== undefined && request !== undefined && request !== about) throw differs("its policy result");
     const packet = this.packet(authorized.approval_packet_sha256);
     if (packet) {
@@ -192,9 +198,12 @@ export class Authority {
     }
   }
 
-  /** The request that a policy result judged. */
-  private policy(digest: string | undefined): string | undefined {
-    return this.once(this.policies, digest, (value) => policyResult(value).action_request_sha256);
+  /** What a policy result judged. */
+  private policy(digest: string | undefined): Judged | undefined {
+    return this.once(this.policies, digest, (value) => {
+      const { action_request_sha256: request, need } = policyResult(value);
+      return { request, needsTwo: need !== undefined };
+    });
   }
 
   /** Whether a packet that goes along wants two keys to say yes. */

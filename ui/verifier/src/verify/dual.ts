@@ -8,9 +8,10 @@ import { Stop } from "./read/stop.ts";
 
 type Receipt = Statement["predicate"];
 
-/** What is asked of authority: whether a packet that goes along wants two keys to say yes. */
+/** What is asked of authority: whether a packet, and a policy result, that goes along wants two keys to say yes. */
 export interface Shows {
   needsTwo: (packet: string | undefined) => boolean | undefined;
+  judgedTwo: (policy: string | undefined) => boolean;
 }
 
 export class DualControl {
@@ -54,6 +55,7 @@ export class DualControl {
     const isFirst = before.granted?.isFirst === true;
     if (!isFirst || before.approval_id !== fact.approval_id || before.seq >= fact.seq) throw new Stop(place, "what it follows is not the first of the two yeses");
     if (before.granted?.keyid === fact.granted?.keyid) throw new Stop(place, "the same key says yes twice where two different keys have to");
+    if (before.granted?.enrolment === undefined && fact.granted?.enrolment === undefined) throw new Stop(place, "the approval key says yes twice, and there is one at a time");
     const [one, other] = [this.answered.get(before.seq), this.answered.get(fact.seq)];
     if (one !== undefined && other !== undefined && one !== other) throw new Stop(place, "the two yeses are to different packets");
   }
@@ -63,12 +65,15 @@ export class DualControl {
     const { facts } = this.check;
     const { first_decision_sha256: first, approval_decision_sha256: decision } = authorized;
     const shown = this.shows.needsTwo(authorized.approval_packet_sha256);
+    const judged = this.shows.judgedTwo(authorized.policy_result_sha256);
     const told = approval !== undefined && facts.forTwo.has(approval);
     const wasGranted = authorized.capability_grant_sha256 !== undefined;
     const hasBoth = first !== undefined && decision !== undefined;
-    if (wasGranted && (told || shown === true) && !hasBoth) throw new Stop(place, "it names one yes where two different keys have to say yes");
+    if (wasGranted && (told || judged || shown === true) && !hasBoth) throw new Stop(place, "it names one yes where two different keys have to say yes");
     if (first !== undefined && shown === false) throw new Stop(place, "it names two yeses where one key has to say yes");
-    const granted = decision === undefined ? undefined : facts.decisions.get(decision)?.granted;
+    const fact = decision === undefined ? undefined : facts.decisions.get(decision);
+    const granted = fact?.granted;
     if (granted && (granted.isFirst || granted.after !== first)) throw new Stop(place, "it names another first yes than the log does");
+    if (fact && approval !== undefined && fact.approval_id !== approval) throw new Stop(place, "its decision answers another question");
   }
 }

@@ -126,7 +126,8 @@ export class Facts {
       case "approval.signed": {
         const { approval_id, decided_by, surface, scope, keyid, envelope, passkey } = BODIES[type](payload);
         const granted: Granted = { scope, keyid, isFirst: true, ...(passkey && { enrolment: passkey.sha256 }) };
-        this.decisions.set(envelope.sha256, { seq, approval_id, decided_by, surface, granted });
+        // A yes that allowed an act is no first one afterwards.
+        if (!this.decisions.has(envelope.sha256)) this.decisions.set(envelope.sha256, { seq, approval_id, decided_by, surface, granted });
         return;
       }
       case "approval.granted": {

@@ -38,6 +38,14 @@ pub struct First<'a> {
     pub keys: [Digest; 2],
 }
 
+impl Approved<'_> {
+    /// Until when all that was said counts.
+    fn until(&self) -> UnixMs {
+        let said = self.approval.expires_at.min(self.packet.expires_at).min(self.decision.scope.expires_at);
+        self.first.map_or(said, |first| said.min(first.decision.scope.expires_at))
+    }
+}
+
 /// What a grant is minted from.
 #[derive(Debug, Clone, Copy)]
 pub struct MintInput<'a> {
@@ -80,8 +88,7 @@ pub fn mint(input: &MintInput<'_>) -> Result<CapabilityGrant, Refusal> {
     match &input.approved {
         Some(approved) => {
             check_approved(input, approved)?;
-            let until = approved.approval.expires_at.min(approved.packet.expires_at);
-            expires_at = expires_at.min(until).min(approved.decision.scope.expires_at);
+            expires_at = expires_at.min(approved.until());
         }
         None => demand(input.policy.verdict == Verdict::Allow, "approval_missing", || {
             "a person must agree first".to_owned()
@@ -225,8 +232,7 @@ fn check_approved(input: &MintInput<'_>, approved: &Approved<'_>) -> Result<(), 
     demand(same_judgement(input.policy, &packet.policy_result), "policy_drift", || {
         "policy is no longer what it was when a person agreed; policy is asked again".to_owned()
     })?;
-    let until = approval.expires_at.min(packet.expires_at).min(decision.scope.expires_at);
-    demand(input.now < until, "approval_expired", || {
+    demand(input.now < approved.until(), "approval_expired", || {
         "the approval has expired; policy is asked again".to_owned()
     })?;
     demand(decision.decided_at <= input.now, "decision_time", || {

@@ -477,6 +477,9 @@ fn what_two_keys_have_to_allow_is_granted_to_yeses_of_two_and_to_nothing_less() 
     let (one, other) = (sha("one"), sha("other"));
     assert_eq!(minted(&case, Some((&case.decision, [one, other]))), None);
     assert_eq!(minted(&case, None), Some("approval_one_of_two"));
+    let mut short = case.decision.clone();
+    short.scope.expires_at = case.now;
+    assert_eq!(minted(&case, Some((&short, [one, other]))), Some("approval_expired"), "the first is over");
     assert_eq!(minted(&case, Some((&case.decision, [one, one]))), Some("approval_same_key"));
     assert_eq!(
         minted(&case, Some((&plain.decision, [one, other]))),

@@ -1,7 +1,7 @@
 //! What a yes comes to: it allows the act, or it is the first of two different keys' (mesh.md 4).
 //!
-//! A first yes is on record and allows nothing. It counts for the second while its key may still say yes: one that was revoked
-//! or replaced in between leaves the question as if it had not been answered.
+//! A first yes is on record and allows nothing. It counts for the second for as long as it was signed, while its key may still say
+//! yes: one that was revoked or replaced in between leaves the question as if it had not been answered.
 
 use super::approve::Answered;
 use crate::Error;
@@ -45,7 +45,8 @@ impl Kernel {
             return Ok(Counts::Alone);
         };
         let Some(first) = record.first.clone() else { return Ok(Counts::First) };
-        match self.may_still(&first)? {
+        let counts = self.now_of(state) < first.ends;
+        match self.may_still(&first)?.filter(|_| counts) {
             None => Ok(Counts::First),
             Some(_) if first.keyid == keyid => {
                 let why =

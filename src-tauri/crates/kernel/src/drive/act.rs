@@ -9,7 +9,7 @@ use crate::decide::{Basis, cited, lapsed};
 use crate::folders::FolderTurn;
 use crate::kernel::{Kernel, lock};
 use crate::ports::Executors;
-use crate::state::{Stage, TaskState};
+use crate::state::{ApprovalRecord, Stage, TaskState};
 use crate::tx::{After, Tx};
 use crate::writeup::NewArtifact;
 use acts::{Action, ActionRequest, ApprovalPacket};
@@ -140,7 +140,7 @@ impl Kernel {
         let policy: PolicyResult = self.read_object(tx, policy_at.artifact.artifact_id)?;
         let asked = act.authority.approval.and_then(|id| tx.approvals.get(&id));
         let basis = Basis {
-            approval_ends: asked.map(|record| record.approval.expires_at),
+            approval_ends: asked.map(ApprovalRecord::ends),
             override_holds: policy.standing.map(|named| self.still_holds(&named, tx.now())),
             policy_sets: (
                 policy.policy_set_sha256,

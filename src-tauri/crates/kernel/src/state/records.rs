@@ -73,6 +73,8 @@ pub struct FirstYes {
     pub surface: Surface,
     /// When it came in.
     pub at: UnixMs,
+    /// Until when it counts, as it was signed.
+    pub ends: UnixMs,
 }
 
 impl ApprovalRecord {
@@ -101,7 +103,8 @@ impl ApprovalRecord {
             return Err(Error::Broken(format!("approval `{}` waits for no first yes", b.approval_id)));
         }
         let (envelope, passkey) = (b.envelope.clone(), b.passkey.clone());
-        self.first = Some(FirstYes { envelope, keyid: b.keyid, passkey, surface: b.surface, at });
+        let (keyid, surface, ends) = (b.keyid, b.surface, b.scope.expires_at);
+        self.first = Some(FirstYes { envelope, keyid, passkey, surface, at, ends });
         Ok(())
     }
 
@@ -111,8 +114,11 @@ impl ApprovalRecord {
     /// [`Error::Broken`] when two different keys had to say so and have not.
     pub(crate) fn grant(&mut self, b: &ApprovalGranted) -> Result<(), Error> {
         let first = self.first.as_ref();
-        let is_second =
-            first.is_some_and(|first| Some(&first.envelope) == b.first.as_ref() && first.keyid != b.keyid);
+        let is_second = first.is_some_and(|first| {
+            // Of the approval key there is one at a time.
+            let by_other = first.keyid != b.keyid && (first.passkey.is_some() || b.passkey.is_some());
+            by_other && Some(&first.envelope) == b.first.as_ref()
+        });
         if self.needs_two != b.first.is_some() || (self.needs_two && !is_second) {
             return Err(Error::Broken(format!(
                 "approval `{}` is not allowed by those who have to",
@@ -124,6 +130,13 @@ impl ApprovalRecord {
         self.passkey.clone_from(&b.passkey);
         self.scope = Some(b.scope.clone());
         Ok(())
+    }
+
+    /// Until when a yes may be used, as the question and whoever signed say.
+    pub(crate) fn ends(&self) -> UnixMs {
+        let signed = self.scope.as_ref().map(|scope| scope.expires_at);
+        let first = self.first_of_two().map(|first| first.ends);
+        signed.into_iter().chain(first).fold(self.approval.expires_at, UnixMs::min)
     }
 
     /// The first of two yeses, once the second has followed.

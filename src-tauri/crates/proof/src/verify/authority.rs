@@ -31,8 +31,8 @@ impl Check<'_> {
         {
             return differs("its policy result");
         }
-        if let Some(about) = self.policy(authorized.policy_result_sha256.value())?
-            && request.is_some_and(|request| request != about)
+        if let Some(judged) = self.policy(authorized.policy_result_sha256.value())?
+            && request.is_some_and(|request| request != judged.request)
         {
             return differs("its policy result");
         }
@@ -266,11 +266,12 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn policy(&mut self, digest: Option<&Digest>) -> Result<Option<Digest>, Stop> {
+    pub(super) fn policy(&mut self, digest: Option<&Digest>) -> Result<Option<Judged>, Stop> {
         let Some(digest) = digest else { return Ok(None) };
         if !self.objects.policies.contains_key(digest) {
             let Some(policy) = self.content::<PolicyResult>(digest)? else { return Ok(None) };
-            self.objects.policies.insert(*digest, policy.action_request_sha256);
+            let judged = Judged { request: policy.action_request_sha256, needs_two: policy.needs_two() };
+            self.objects.policies.insert(*digest, judged);
         }
         Ok(self.objects.policies.get(digest).copied())
     }
@@ -330,12 +331,20 @@ fn is_in_force(grant: &StandingGrant, used: &StandingFact) -> bool {
 /// names one large object costs no more time than its size.
 #[derive(Debug, Default)]
 pub(super) struct Objects {
-    /// The request judged, by policy result.
-    policies: BTreeMap<Digest, Digest>,
+    policies: BTreeMap<Digest, Judged>,
     packets: BTreeMap<Digest, Packet>,
     /// Which packet each decision answers that was checked, by its event's number.
     pub(super) answered: BTreeMap<u64, Digest>,
     grants: BTreeMap<Digest, Grant>,
+}
+
+/// What policy judged.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Judged {
+    /// Digest of the request.
+    request: Digest,
+    /// Whether two different keys have to say yes.
+    pub(super) needs_two: bool,
 }
 
 #[derive(Debug, Clone)]

@@ -61,6 +61,11 @@ impl Check<'_> {
         if key(before) == key(fact) {
             return Err(Stop::at(place, "the same key says yes twice where two different keys have to"));
         }
+        let by_passkey =
+            |fact: &DecisionFact| fact.granted.as_ref().is_some_and(|granted| granted.enrolment.is_some());
+        if !by_passkey(before) && !by_passkey(fact) {
+            return Err(Stop::at(place, "the approval key says yes twice, and there is one at a time"));
+        }
         let answered = |fact: &DecisionFact| self.objects.answered.get(&fact.seq);
         match (answered(before), answered(fact)) {
             (Some(one), Some(other)) if one != other => {
@@ -76,18 +81,24 @@ impl Check<'_> {
         let (first, decision) =
             (authorized.first_decision_sha256, authorized.approval_decision_sha256.value());
         let shown = self.packet(authorized.approval_packet_sha256.value())?.map(|packet| packet.needs_two);
+        let judged = self.policy(authorized.policy_result_sha256.value())?.is_some_and(|read| read.needs_two);
         let told = receipt.approval_ref.value().is_some_and(|id| self.facts.for_two.contains(id));
         let was_granted = authorized.capability_grant_sha256.value().is_some();
         let has_both = first.is_some() && decision.is_some();
-        if was_granted && (told || shown == Some(true)) && !has_both {
+        if was_granted && (told || judged || shown == Some(true)) && !has_both {
             return Err(Stop::at(place, "it names one yes where two different keys have to say yes"));
         }
         if first.is_some() && shown == Some(false) {
             return Err(Stop::at(place, "it names two yeses where one key has to say yes"));
         }
-        let granted = decision.and_then(|digest| self.facts.decisions.get(digest)?.granted.as_ref());
+        let fact = decision.and_then(|digest| self.facts.decisions.get(digest));
+        let granted = fact.and_then(|fact| fact.granted.as_ref());
         if granted.is_some_and(|granted| granted.of_two != first.map(OfTwo::After)) {
             return Err(Stop::at(place, "it names another first yes than the log does"));
+        }
+        let asked = receipt.approval_ref.value();
+        if fact.is_some_and(|fact| asked.is_some_and(|asked| *asked != fact.approval_id)) {
+            return Err(Stop::at(place, "its decision answers another question"));
         }
         Ok(())
     }

@@ -20,6 +20,8 @@ const HERE: &str = "http://localhost:7717";
 struct Pair<'a> {
     /// What the packet says, and what the event of the question does.
     need: (Option<u32>, Option<u32>),
+    /// Whether the packet does not say what policy did.
+    hides: bool,
     first: &'a dyn Fn(&mut ApprovalDecision),
     signed: &'a dyn Fn(&mut ApprovalSigned),
     granted: &'a dyn Fn(&mut ApprovalGranted),
@@ -43,6 +45,7 @@ impl Default for Pair<'_> {
     fn default() -> Self {
         Self {
             need: (Some(2), Some(2)),
+            hides: false,
             first: &|_| (),
             signed: &|_| (),
             granted: &|_| (),
@@ -64,8 +67,9 @@ impl World {
         let mut world = World::new(0, 0);
         let (request, request_ref) = world.propose(0);
         world.need = pair.need.0;
-        let (policy, policy_ref) = world.judge(&request, &request_ref, None);
+        let (mut policy, policy_ref) = world.judge(&request, &request_ref, None);
         world.need = pair.need.1;
+        policy.need = policy.need.filter(|_| !pair.hides);
         let witness = world.witness(&request);
         let (packet, packet_sha256) = world.question(&request, &request_ref, &policy, &policy_ref, &witness);
         let (first, second) = world.yeses(&packet, packet_sha256, pair);
@@ -221,9 +225,22 @@ pub fn cases() -> Vec<Case> {
         ),
         case(
             "two yeses of one key under two names",
-            7,
-            "key that signed the decision",
+            5,
+            "approval key says yes twice",
             Pair { same_key: true, signed: &|signed| signed.keyid = Digest::ZERO, ..Pair::default() },
+        ),
+        case(
+            "one yes, and a question and a packet that do not say what policy did",
+            5,
+            "names one yes where two",
+            Pair {
+                need: (Some(2), None),
+                hides: true,
+                told: Told::Never,
+                granted: &alone,
+                receipt: &|receipt| receipt.authorized.first_decision_sha256 = None,
+                ..Pair::default()
+            },
         ),
     ];
     cases.extend(told_otherwise());
