@@ -108,9 +108,8 @@ fn is_plain(path: &str) -> bool {
     let fits = !path.is_empty() && path.len() <= PATH_BYTES_MAX;
     let odd = |c: char| c.is_control() || matches!(c, '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|');
     // A system that drops dots and blanks behind a name would make `..` or `.git` of some.
-    let stays = |part: &str| {
-        !part.is_empty() && !part.ends_with(['.', ' ']) && !part.eq_ignore_ascii_case(".git")
-    };
+    let stays =
+        |part: &str| !part.is_empty() && !part.ends_with(['.', ' ']) && !part.eq_ignore_ascii_case(".git");
     fits && !path.contains(odd) && path.split('/').all(stays)
 }
 
