@@ -35,7 +35,14 @@ fn carry() -> io::Result<()> {
     if let Some(why) = labels::refusal(lies_here.iter().map(String::as_str)) {
         return Err(io::Error::other(why));
     }
-    let paths = tracked(root, release, &lies_here).unwrap_or(lies_here);
+    let told = tracked(root, release, &lies_here);
+    if release && told.is_none() && root.join(".git").exists() {
+        // Such as where the checkout belongs to somebody else than who builds.
+        println!(
+            "cargo::warning=git does not say what is tracked here, so every file that .gitignore does not name is carried"
+        );
+    }
+    let paths = told.unwrap_or(lies_here);
     let files = gather::read(root, &paths)?;
     for path in files.keys() {
         println!("cargo::rerun-if-changed={}", root.join(path).display());
