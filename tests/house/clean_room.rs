@@ -3,12 +3,12 @@
 
 use super::syntax::renamed;
 use super::tree::{root, sources};
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::process::Command;
 use provenance::clean_room::similarity::Studied;
 use provenance::clean_room::statement::Statement;
 use provenance::clean_room::{foreign, labels, reach};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::process::Command;
 
 const PAGE: &str = "CLEAN_ROOM.md";
 const LICENCES: &str = "tests/house/licences.tsv";
@@ -44,25 +44,31 @@ fn text<'a>(texts: &BTreeMap<&str, &'a str>, path: &str) -> &'a str {
 /// Packages that may not be depended on, or of which nobody said under which licence they are.
 fn unlicensed(texts: &BTreeMap<&str, &str>) -> Vec<String> {
     let listed = listed(text(texts, LICENCES));
-    let lock: toml::Table = text(texts, "Cargo.lock").parse().expect("Cargo.lock is TOML");
-    let crates = lock.get("package").and_then(|all| all.as_array()).into_iter().flatten();
+    let named =
+        |name: &'static str| texts.iter().filter(move |(path, _)| path.rsplit('/').next() == Some(name));
     let mut found = Vec::new();
-    for one in crates {
-        let word = |key: &str| one.get(key).and_then(|value| value.as_str());
-        let (Some(name), Some(from)) = (word("name"), word("source")) else { continue };
-        if !from.starts_with("registry+") {
-            found.push(format!("the crate `{name}` is no package of a registry"));
-        }
-        match listed.get(name) {
-            None => found.push(format!("{LICENCES} has no line for the crate `{name}`")),
-            Some(licence) if !foreign::is_permitted(licence) => {
-                found.push(format!("the crate `{name}` is under {licence}, which is not permitted"));
+    // The programs that are built apart have locks of their own.
+    for (path, text) in named("Cargo.lock") {
+        let lock: toml::Table = text.parse().expect("a lock is TOML");
+        let crates = lock.get("package").and_then(|all| all.as_array()).into_iter().flatten();
+        for one in crates {
+            let word = |key: &str| one.get(key).and_then(|value| value.as_str());
+            let (Some(name), Some(from)) = (word("name"), word("source")) else { continue };
+            if !from.starts_with("registry+") {
+                found.push(format!("{path}: the crate `{name}` is no package of a registry"));
             }
-            Some(_) => {}
+            match listed.get(name) {
+                None => found.push(format!("{path}: {LICENCES} has no line for the crate `{name}`")),
+                Some(licence) if !foreign::is_permitted(licence) => {
+                    found.push(format!(
+                        "{path}: the crate `{name}` is under {licence}, which is not permitted"
+                    ));
+                }
+                Some(_) => {}
+            }
         }
     }
-    let locks = texts.iter().filter(|(path, _)| path.rsplit('/').next() == Some("package-lock.json"));
-    for (path, text) in locks {
+    for (path, text) in named("package-lock.json") {
         let lock: serde_json::Value = serde_json::from_str(text).expect("a lock is JSON");
         for (place, package) in lock["packages"].as_object().into_iter().flatten() {
             let name = place.rsplit("node_modules/").next().unwrap_or_default();
@@ -94,8 +100,12 @@ fn unsaid(texts: &BTreeMap<&str, &str>) -> Vec<String> {
         .filter_map(|line| line.strip_prefix("| `")?.split_once("` | "))
         .map(|(room, from)| (room, from.trim_end_matches(" |")))
         .collect();
-    let manifests =
-        texts.keys().filter_map(|path| path.strip_prefix("src-tauri/crates/")?.strip_suffix("/Cargo.toml"));
+    // Rooms, and the programs beside them that are built apart.
+    let manifests = texts.keys().filter_map(|path| {
+        let below = path.strip_prefix("src-tauri/")?.strip_suffix("/Cargo.toml")?;
+        let room = below.strip_prefix("crates/").unwrap_or(below);
+        (!room.contains('/')).then_some(room)
+    });
     for room in manifests.chain(["desktop", "tests"]) {
         let Some(from) = rows.get(room) else {
             found.push(format!("{PAGE} does not say what `{room}` was written from"));
@@ -136,7 +146,7 @@ fn this_tree_keeps_to_the_clean_room() {
 }
 
 /// Every way that somebody's code comes into a tree, put into this one.
-const PLANTED: [(&str, &str, &str); 11] = [
+const PLANTED: [(&str, &str, &str); 13] = [
     ("study/lamp/fold.rs", "fn fold() {}", "`study/` is labelled"),
     ("src-tauri/crates/seal/src/fold/STUDY", "name: lamp", "`src-tauri/crates/seal/src/fold/` is labelled"),
     ("src-tauri/crates/seal/src/fold.rs", "include!(\"../../../../../lamp/fold.rs\");", "leads to"),
@@ -147,6 +157,12 @@ const PLANTED: [(&str, &str, &str); 11] = [
     ("ui/src/fold.ts", concat!("// Copyright", " (c) 2020 A. Lamp"), "A. Lamp"),
     ("ui/vendor/lamp.ts", "export const lamp = 1;", "taken from elsewhere"),
     ("src-tauri/crates/lamp/Cargo.toml", "[package]", "does not say what `lamp` was written from"),
+    ("src-tauri/lamp/Cargo.toml", "[package]", "does not say what `lamp` was written from"),
+    (
+        "src-tauri/lamp/Cargo.lock",
+        "[[package]]\nname = \"lamp\"\nsource = \"registry+lamps\"\n",
+        "src-tauri/lamp/Cargo.lock: tests/house/licences.tsv has no line for the crate `lamp`",
+    ),
     (
         "tests/lamp/package-lock.json",
         "{ \"packages\": { \"node_modules/lamp\": { \"license\": \"GPL-3.0-only\" } } }",
@@ -249,8 +265,12 @@ fn the_list_of_licences_says_what_the_crates_say_of_themselves() {
     }
     assert!(differ.is_empty(), "give {LICENCES} these lines:\n{}", differ.join("\n"));
     let stale: Vec<&str> = {
-        let lock = fs::read_to_string(root().join("Cargo.lock")).expect("the lock");
-        let there = |name: &str| lock.contains(&format!("\nname = \"{name}\"\n"));
+        let locks: Vec<&str> = here()
+            .into_iter()
+            .filter(|(path, _)| path.ends_with("Cargo.lock"))
+            .map(|(_, text)| text)
+            .collect();
+        let there = |name: &str| locks.iter().any(|lock| lock.contains(&format!("\nname = \"{name}\"\n")));
         listed.keys().copied().filter(|name| !there(name)).collect()
     };
     assert!(stale.is_empty(), "{LICENCES} names crates that are gone: {stale:?}");

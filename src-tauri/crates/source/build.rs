@@ -35,7 +35,14 @@ fn carry() -> io::Result<()> {
     if let Some(why) = labels::refusal(lies_here.iter().map(String::as_str)) {
         return Err(io::Error::other(why));
     }
-    let paths = tracked(root, release).unwrap_or(lies_here);
+    let told = tracked(root, release, &lies_here);
+    if release && told.is_none() && root.join(".git").exists() {
+        // Such as where the checkout belongs to somebody else than who builds.
+        println!(
+            "cargo::warning=git does not say what is tracked here, so every file that .gitignore does not name is carried"
+        );
+    }
+    let paths = told.unwrap_or(lies_here);
     let files = gather::read(root, &paths)?;
     for path in files.keys() {
         println!("cargo::rerun-if-changed={}", root.join(path).display());
@@ -51,15 +58,20 @@ fn carry() -> io::Result<()> {
     fs::write(Path::new(&set("OUT_DIR")?).join("carried"), carried)
 }
 
-/// What git tracks, and in a debug build what it would track; none where this is no checkout, or git is not here.
-fn tracked(root: &Path, release: bool) -> Option<BTreeSet<String>> {
+/// What git tracks, and in a debug build what it would track of what lies here; none where this is no checkout, or git is not
+/// here.
+fn tracked(root: &Path, release: bool, lies_here: &BTreeSet<String>) -> Option<BTreeSet<String>> {
     // Inside the checkout of something else git would tell of that.
     root.join(".git").exists().then_some(())?;
-    let others: &[&str] = if release { &[] } else { &["--others", "--exclude-standard"] };
-    let mut git = Command::new("git");
-    let said = git.current_dir(root).args(["ls-files", "-z", "--cached"]).args(others).output().ok()?;
-    let names = String::from_utf8(said.stdout).ok().filter(|_| said.status.success())?;
-    let names: BTreeSet<String> =
-        names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect();
-    (!names.is_empty()).then_some(names)
+    let names = |of: &[&str]| -> Option<BTreeSet<String>> {
+        let said = Command::new("git").current_dir(root).args(["ls-files", "-z"]).args(of).output().ok()?;
+        let names = String::from_utf8(said.stdout).ok().filter(|_| said.status.success())?;
+        Some(names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
+    };
+    let mut tracked = names(&["--cached"])?;
+    if !release && !tracked.is_empty() {
+        let others = names(&["--others", "--exclude-standard"])?;
+        tracked.extend(others.into_iter().filter(|name| lies_here.contains(name)));
+    }
+    (!tracked.is_empty()).then_some(tracked)
 }

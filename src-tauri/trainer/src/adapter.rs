@@ -3,7 +3,7 @@
 use crate::model::{Form, Weights};
 use crate::{Done, Problem};
 use candle_core::{Device, Result, Tensor, Var};
-use seal::Digest;
+use seal::{Digest, Hasher};
 use std::collections::BTreeMap;
 
 /// Numbers by name, in one order.
@@ -149,6 +149,21 @@ impl Adapter {
                 Ok((name, variable.as_detached_tensor().flatten_all()?.to_vec1::<f32>()?))
             })
             .collect()
+    }
+
+    /// The digest of its numbers.
+    ///
+    /// # Errors
+    /// What the arithmetic says.
+    pub fn digest(&self) -> Result<Digest> {
+        let mut hasher = Hasher::new();
+        for (name, numbers) in self.numbers()? {
+            hasher.update(format!("{name} {}\n", numbers.len()));
+            for number in numbers {
+                hasher.update(number.to_bits().to_be_bytes());
+            }
+        }
+        Ok(hasher.finish())
     }
 
     /// Takes numbers by name.

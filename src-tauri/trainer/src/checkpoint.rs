@@ -26,7 +26,7 @@ struct Head {
     of: Digest,
     /// Steps, or the round.
     step: u32,
-    /// Digest of all numbers, by name.
+    /// Digest of both, and of all numbers by name.
     numbers: Digest,
 }
 
@@ -45,8 +45,8 @@ pub fn to_bytes(of: Digest, step: u32, groups: &Groups) -> Done<Vec<u8>> {
         }
     }
     raw.sort();
-    let head =
-        Head { of, step, numbers: digest(raw.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()))) };
+    let numbers = digest(of, step, raw.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())));
+    let head = Head { of, step, numbers };
     let head = serde_json::to_string(&head).map_err(|error| Problem::new(error.to_string()))?;
     let mut views = Vec::new();
     for (name, bytes) in &raw {
@@ -70,7 +70,8 @@ pub fn from_bytes(bytes: &[u8], of: Digest, groups: &[&'static str]) -> Done<(u3
     let head: Head = serde_json::from_str(head).map_err(|error| no(error.to_string()))?;
     let mut tensors = read.tensors();
     tensors.sort_by(|a, b| a.0.cmp(&b.0));
-    if digest(tensors.iter().map(|(name, view)| (name.as_str(), view.data()))) != head.numbers {
+    let numbers = tensors.iter().map(|(name, view)| (name.as_str(), view.data()));
+    if digest(head.of, head.step, numbers) != head.numbers {
         return Err(no("its numbers are not those that were written".to_owned()));
     }
     if head.of != of {
@@ -88,8 +89,10 @@ pub fn from_bytes(bytes: &[u8], of: Digest, groups: &[&'static str]) -> Done<(u3
     Ok((head.step, found))
 }
 
-fn digest<'a>(all: impl Iterator<Item = (&'a str, &'a [u8])>) -> Digest {
+fn digest<'a>(of: Digest, step: u32, all: impl Iterator<Item = (&'a str, &'a [u8])>) -> Digest {
     let mut hasher = Hasher::new();
+    hasher.update(of.as_bytes());
+    hasher.update(step.to_be_bytes());
     for (name, bytes) in all {
         hasher.update((name.len() as u64).to_be_bytes());
         hasher.update(name);

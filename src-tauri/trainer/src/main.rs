@@ -106,7 +106,7 @@ fn work(args: &[String]) -> Done<()> {
         }
         ("export", []) => {
             let (session, step) = run::learned(&spec, &mut say)?;
-            export::export(&session, &prove::proven(&session.folder(), step)?, &mut say)
+            export::export(&session, &prove::proven(&session, step)?, &mut say)
         }
         ("peer", ["learn", steps, percent]) => {
             let number =

@@ -142,6 +142,12 @@ pub fn learn(spec: &RunSpec, steps: u32, keep_percent: u32, say: &mut dyn FnMut(
     let packed = compressor.pack(&way, keep)?;
     let message = OuterMessage { run: peer.of, round: state.round, state: state.digest(), steps, packed };
     let bytes = message.to_sign();
+    if bytes.len() > MESSAGE_BYTES_MAX {
+        return Err(Problem::new(format!(
+            "what is to be sent has {} bytes, and {MESSAGE_BYTES_MAX} are taken: send fewer of a hundred places",
+            bytes.len()
+        )));
+    }
     let left = by_name(&peer.like, compressor.left())?;
     let groups = vec![("first", learned.first), ("second", learned.second), ("left", left)];
     peer.write("peer-next.safetensors", learned.step, groups)?;

@@ -5,9 +5,9 @@ use crate::model::{Cache, Llama, loss};
 use crate::session::Session;
 use crate::{Done, Problem};
 use candle_core::Tensor;
+use seal::Digest;
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::path::Path;
 use training::{Baseline, Measures, Said, Shapes, Tally, Verdict, judge, majority};
 
 /// The file of what was measured.
@@ -19,6 +19,8 @@ pub const FILE: &str = "measures.json";
 pub struct Proven {
     /// Steps that the adapter had.
     pub step: u32,
+    /// The digest of its numbers.
+    pub adapter: Digest,
     /// The base.
     pub before: Measures,
     /// With the adapter.
@@ -41,7 +43,7 @@ pub fn prove(session: &Session, step: u32, say: &mut dyn FnMut(&Said)) -> Done<P
     let after = measure(session, true)?;
     let baseline = majority(&session.examples);
     let verdict = judge(&before, &after, &baseline);
-    let proven = Proven { step, before, after, baseline, verdict };
+    let proven = Proven { step, adapter: session.adapter.digest()?, before, after, baseline, verdict };
     let path = session.folder().join(FILE);
     let bytes = serde_json::to_vec_pretty(&proven).map_err(|error| Problem::new(error.to_string()))?;
     disk::replace(&path, &bytes).map_err(|error| Problem::of_file(&path, error))?;
@@ -59,15 +61,18 @@ pub fn prove(session: &Session, step: u32, say: &mut dyn FnMut(&Said)) -> Done<P
 ///
 /// # Errors
 /// It was not, or of another one.
-pub fn proven(folder: &Path, step: u32) -> Done<Proven> {
-    let path = folder.join(FILE);
+pub fn proven(session: &Session, step: u32) -> Done<Proven> {
+    let path = session.folder().join(FILE);
     let bytes = fs::read(&path).map_err(|_| Problem::new("the adapter was not measured yet"))?;
     let proven: Proven = serde_json::from_slice(&bytes).map_err(|error| Problem::of_file(&path, error))?;
-    if proven.step == step {
-        Ok(proven)
-    } else {
-        Err(Problem::new("the adapter learned more since it was measured"))
+    if proven.step != step {
+        return Err(Problem::new("the adapter learned more since it was measured"));
     }
+    // The same number of steps of another run, or of another round together, makes another adapter.
+    if proven.adapter != session.adapter.digest()? {
+        return Err(Problem::new("the adapter was not measured yet: what was measured is another one"));
+    }
+    Ok(proven)
 }
 
 fn measure(session: &Session, adapted: bool) -> Done<Measures> {

@@ -106,6 +106,12 @@ fn an_adapter_that_is_not_better_is_measured_and_not_exported() {
     let (said, well) = place.done(&none, "export", &[]);
     assert!(!well && matches!(said.last(), Some(Said::Refused { words }) if words.contains("not offered")));
     // What was measured holds for the adapter as it was then.
-    let found: Proven = proven(Path::new(&none.folder), 1).unwrap();
-    assert!(!found.verdict.offered && proven(Path::new(&none.folder), 2).is_err());
+    let (session, step) = run::learned(&none, &mut |_| {}).unwrap();
+    let found: Proven = proven(&session, step).unwrap();
+    assert!(!found.verdict.offered && proven(&session, 2).is_err());
+    // Another adapter of as many steps was not measured.
+    let mut other = session.adapter.numbers().unwrap();
+    other.values_mut().next().unwrap()[0] += 1.0;
+    session.adapter.set(&other).unwrap();
+    assert!(proven(&session, step).is_err_and(|why| why.to_string().contains("another one")));
 }

@@ -107,7 +107,9 @@ fn entry(stream: &[u8]) -> Option<(File<'_>, &[u8])> {
 fn is_plain(path: &str) -> bool {
     let fits = !path.is_empty() && path.len() <= PATH_BYTES_MAX;
     let odd = |c: char| c.is_control() || matches!(c, '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|');
-    let stays = |part: &str| !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git");
+    // A system that drops dots and blanks behind a name would make `..` or `.git` of some.
+    let stays =
+        |part: &str| !part.is_empty() && !part.ends_with(['.', ' ']) && !part.eq_ignore_ascii_case(".git");
     fits && !path.contains(odd) && path.split('/').all(stays)
 }
 
@@ -157,7 +159,20 @@ mod tests {
 
     #[test]
     fn an_archive_that_leads_out_or_is_not_as_it_is_written_is_refused_whole() {
-        for path in ["../a", "/a", "a/../b", "a//b", "a\\b", "c:a", ".git/hooks/x", "a/.GIT/x", "", "a\nb"] {
+        for path in [
+            "../a",
+            "/a",
+            "a/../b",
+            "a//b",
+            "a\\b",
+            "c:a",
+            ".git/hooks/x",
+            "a/.GIT/x",
+            "",
+            "a\nb",
+            ".. /a",
+            "a/.git./x",
+        ] {
             assert!(pack(&files(&[(path, false, "")])).is_err(), "{path}");
             let stream = format!("{HEAD}F 644 0 {path}\n\n");
             assert!(Archive::read(stream.as_bytes()).is_err(), "{path}");

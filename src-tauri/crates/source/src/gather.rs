@@ -36,7 +36,11 @@ impl Ignored {
     }
 }
 
-/// The path of every file below a folder that is part of its source: all but what its `.gitignore` leaves out.
+/// What lies in a folder that a program may fill anew at any time, such as what cargo builds into.
+const CACHE: &str = "CACHEDIR.TAG";
+
+/// The path of every file below a folder that is part of its source: all but what its `.gitignore` leaves out, and folders
+/// that say that they are a cache.
 ///
 /// # Errors
 /// When a folder cannot be listed, or a name is not UTF-8.
@@ -55,7 +59,9 @@ pub fn listed(root: &Path) -> io::Result<BTreeSet<String>> {
                 continue;
             }
             if kind.is_dir() {
-                open.push(path);
+                if !entry.path().join(CACHE).is_file() {
+                    open.push(path);
+                }
             } else if kind.is_file() {
                 found.insert(path);
             }

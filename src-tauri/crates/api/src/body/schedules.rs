@@ -1,6 +1,7 @@
 //! Schedules: previews, proposals to a person, what narrows, and how each stands.
 
 use super::conversations::conversation;
+use super::mesh_names::Names;
 pub(crate) use super::schedule_calendar::calendar;
 pub(crate) use super::schedule_rehearsal::rehearse;
 use super::task::{budget, channel, of_submitted};
@@ -362,10 +363,11 @@ fn hook(host: &dyn Host, record: &ScheduleRecord, name: &str) -> Result<Schedule
 /// Which machines may run it, and which one does, where the mesh holds it.
 fn held_by(record: &ScheduleRecord, mesh: &MeshRegistry) -> Option<ScheduleHolder> {
     let held = mesh.holder_of(&record.name).filter(|_| record.state() != ScheduleState::Removed)?;
-    let me = mesh.node();
+    let (me, names) = (mesh.node(), Names::of(mesh));
+    // As the list of machines names each: a page chooses among them by these names.
     let name = |node| match me == Some(node) {
         true => mesh.name().unwrap_or("this machine").to_owned(),
-        false => mesh.name_of(node),
+        false => names.shown(node),
     };
     let rank = held.holder.and_then(|holder| held.nodes.iter().position(|node| *node == holder));
     Some(ScheduleHolder {

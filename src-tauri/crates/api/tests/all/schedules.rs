@@ -383,4 +383,12 @@ fn a_schedule_of_the_mesh_tells_who_runs_it_and_who_cannot() {
     assert_eq!(shown(), Some(held(json!(["laptop"]))));
     let listed = home.must("schedules.list", json!({}));
     assert_eq!(listed["schedules"][0]["held_by"], shown().unwrap());
+    // Another machine of the same name: each is told as the list of machines tells it.
+    let twin = NostrSealing::new(&[3; 32]).unwrap().node();
+    let log_key = SeedSigner::from_seed([8; 32]).public();
+    let peer =
+        Peer { node: twin, name: "server".to_owned(), relays: Vec::new(), log_key, approval_key: None };
+    say(Command::Pair { peer, group: None });
+    let digits: String = other.to_string().chars().take(8).collect();
+    assert_eq!(shown().unwrap()["nodes"], json!(["laptop", format!("server ({digits})")]));
 }

@@ -21,7 +21,16 @@ pub fn leaving(path: &str, text: &str) -> Vec<String> {
     if name == "Cargo.toml" {
         found.extend(behind(text, &["path = ", "path="]).into_iter().filter(refers));
     }
+    if name == "Cargo.toml" || path == ".cargo/config.toml" {
+        // What a configuration names lies beside the folder `.cargo`.
+        let folder = folder.strip_suffix(".cargo").unwrap_or(folder);
+        let is_place = |string: &&str| string.starts_with('/') || string.contains("../");
+        let leads = |string: &&str| leaves(folder, string);
+        found.extend(text.lines().flat_map(strings).filter(is_place).filter(leads));
+    }
     if name == "package.json" {
+        let words = strings(text).into_iter().flat_map(str::split_whitespace);
+        found.extend(words.filter(|word| word.contains("../")).filter(refers));
         let local = |text: &&str| ["file:", "link:"].iter().any(|kind| text.starts_with(kind));
         let place = |text: &&str| text.split_once(':').is_some_and(|(_, place)| leaves(folder, place));
         found.extend(strings(text).into_iter().filter(local).filter(place));
@@ -101,6 +110,9 @@ mod tests {
                 "include!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/../../../../lamp.rs\"));",
             ),
             ("src-tauri/crates/a/Cargo.toml", "lamp = { path = \"../../../../lamp\" }"),
+            ("Cargo.toml", "members = [\"src-tauri\", \"../lamp\"]"),
+            (".cargo/config.toml", "paths = [\"../lamp\"]"),
+            ("package.json", "{ \"scripts\": { \"fold\": \"node ../lamp/fold.mjs\" } }"),
             ("src-tauri/crates/a/build.rs", "fs::copy(\"../../../study/a.c\", out)"),
             ("src-tauri/crates/a/src/b.rs", "include_bytes!(\"/srv/lamp/fold.bin\")"),
             ("package.json", "{ \"lamp\": \"file:../lamp\" }"),
@@ -122,6 +134,7 @@ mod tests {
             ),
             ("src-tauri/crates/a/src/b.rs", "// a study of lamps\nmod study_of;"),
             ("src-tauri/crates/a/Cargo.toml", "b = { path = \"../b\" }\nc = \"1\""),
+            (".cargo/config.toml", "[alias]\nxtask = \"run --package hermit-xtask --\""),
             ("ui/src/a.ts", "import { x } from \"~/screen/x\"; import y from \"react\";"),
             ("ui/tsconfig.json", "{ \"paths\": { \"~/*\": [\"./src/*\"] } }"),
         ] {
