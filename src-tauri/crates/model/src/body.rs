@@ -34,10 +34,12 @@ mod identity;
 mod anchors;
 #[macro_use]
 mod mesh;
+#[macro_use]
+mod successor;
 use nouns::*;
 type Text = Sensitive<String>;
 
-with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhere with_identity with_anchors with_mesh bodies
+with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhere with_identity with_anchors with_mesh with_successor bodies
     /// A store was made.
     StoreInitialised ("store.initialised", 1, Store, |b| b.store_id) {
         store_id: String, system_task_id: TaskId, hermit_version: String,

@@ -187,5 +187,10 @@ export const EVENT_NAME = [
   "mesh.stepped",
   "mesh.settled",
   "mesh.taken",
+  "successor.began",
+  "successor.judged",
+  "successor.stopped",
+  "successor.adopted",
+  "successor.returned",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

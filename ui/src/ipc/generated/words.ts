@@ -327,6 +327,12 @@ export const ARTIFACT_KIND = [
   "soul",
   /** A signed link of an instance's chain. */
   "identity.link",
+  /** A change of Hermit itself that is tried. */
+  "successor.patch",
+  /** What a clone with a change, or without one, left of a trial. */
+  "successor.evidence",
+  /** The verdict on a change of Hermit itself. */
+  "successor.verdict",
 ] as const;
 export type ArtifactKind = (typeof ARTIFACT_KIND)[number];
 
@@ -1390,6 +1396,8 @@ export const ENTITY_TYPE = [
   "anchor",
   /** The mesh of one's own machines. */
   "mesh",
+  /** A trial of a change of Hermit itself. */
+  "successor",
 ] as const;
 export type EntityType = (typeof ENTITY_TYPE)[number];
 

@@ -339,6 +339,9 @@ fn kinds_of_artifacts_in_their_order() {
             "chat.message",
             "soul",
             "identity.link",
+            "successor.patch",
+            "successor.evidence",
+            "successor.verdict",
         ]
     );
 }
@@ -494,6 +497,7 @@ fn the_rest_of_the_closed_lists() {
             "identity",
             "anchor",
             "mesh",
+            "successor",
         ]
     );
     assert!(Point::ALL.iter().all(|point| point.as_str().parse().ok() == Some(*point)));
