@@ -53,7 +53,7 @@ pub(super) fn compare(judged: &Judged<'_>, findings: &mut Findings) {
         Compared { task, before, after, known: &known }.look(findings);
     }
     let of_case: BTreeSet<TaskId> = case.tasks.iter().map(|task| task.task_id).collect();
-    for stranger in successor.keys().chain(parent.keys()).filter(|id| !of_case.contains(id)) {
+    for stranger in successor.keys().chain(parent.keys()).filter(|id| !of_case.contains(*id)) {
         findings.add(Grade::Void, "played_another_task", format!("the task `{stranger}` is not in the case"));
     }
 }
