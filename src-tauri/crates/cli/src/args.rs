@@ -21,6 +21,7 @@ mod serve;
 mod skills;
 mod skin;
 mod standing;
+mod successor;
 mod tools;
 mod watch;
 mod work;
@@ -50,6 +51,7 @@ pub use serve::{OpenArgs, ServeArgs};
 pub use skills::SkillsVerb;
 pub use skin::SkinVerb;
 pub use standing::GrantsAllow;
+pub use successor::{SuccessorTry, SuccessorVerb};
 pub use tools::{
     ToolsAdd, ToolsClassify, ToolsLogin, ToolsPassOn, ToolsPrompt, ToolsSampling, ToolsTry, ToolsVerb,
 };
@@ -197,6 +199,9 @@ pub enum Verb {
     /// The mesh: your machines as one, over relays that you name, one network, or a file that you carry.
     #[command(subcommand)]
     Mesh(MeshVerb),
+    /// Changes of Hermit itself, tried on your own past work before you adopt one.
+    #[command(subcommand)]
+    Successor(SuccessorVerb),
     /// Secrets by handle: what agents may use and never see.
     #[command(subcommand)]
     Secret(SecretVerb),

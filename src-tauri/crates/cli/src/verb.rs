@@ -53,6 +53,7 @@ mod skills;
 mod skin;
 mod start;
 mod store;
+mod successor;
 mod summary;
 mod task;
 mod tools;
@@ -108,6 +109,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Identity(verb) => identity::identity(context, verb),
         Verb::Anchor(verb) => anchor::anchor(context, verb),
         Verb::Mesh(verb) => mesh::mesh(context, verb),
+        Verb::Successor(verb) => successor::successor(context, verb),
         Verb::Witness(verb) => witness::witness(context, verb),
         Verb::Backup(args) => store::backup(context, &args),
         Verb::Restore(args) => store::restore(context, &args),
