@@ -94,7 +94,6 @@ function Differed({ verdict }: { verdict: TrialVerdict }) {
             <tbody>
               {differences.map((one, at) => (
                 // The same act may differ twice in one task.
-                // eslint-disable-next-line react/no-array-index-key
                 <tr key={`${one.task_id} ${at}`}>
                   <td className={tables.main}><Words of={one.summary} /><div className={styles.faint}>{capital(plain(one.class))}</div></td>
                   <td>{saidOf(one.before)}</td>
