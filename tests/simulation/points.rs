@@ -41,6 +41,7 @@ const NOT_PASSED: [(Point, &str); 23] = [
     (Point::CheckpointCosign, "there is no witness in the simulation"),
     (Point::WitnessRemember, "there is no witness in the simulation"),
     (Point::MeshRecord, "no story has another machine; the kernel's own tests stop it there"),
+    (Point::TrialRecord, "no story tries a change of Hermit; the kernel's own tests stop it there"),
 ];
 
 /// Passes of one boundary that get a death, in the suite.

@@ -10,6 +10,7 @@ import { Knowledge } from "~/features/knowledge/Knowledge";
 import { Policy } from "~/features/policy/Policy";
 import { Proof } from "~/features/proof/Proof";
 import { Settings } from "~/features/settings/Settings";
+import { Successor } from "~/features/successor/Successor";
 import { Identity } from "~/features/identity/Identity";
 import { Anchors } from "~/features/anchors/Anchors";
 import { Machines } from "~/features/mesh/Mesh";
@@ -79,13 +80,17 @@ const proof = createRoute({
 });
 const anchors = createRoute({ getParentRoute: () => frame, path: "/anchors", component: Anchors });
 const machines = createRoute({ getParentRoute: () => frame, path: "/machines", component: Machines });
+const successor = createRoute({
+  getParentRoute: () => frame, path: "/successor", component: () => <Successor of={successor.useSearch().of} />,
+  validateSearch: (search: Record<string, unknown>): { of?: string } => ({ of: text(search["of"]) }),
+});
 const identity = createRoute({ getParentRoute: () => frame, path: "/identity", component: Identity });
 const more = createRoute({ getParentRoute: () => frame, path: "/more", component: More });
 const settings = createRoute({ getParentRoute: () => frame, path: "/settings", component: Settings });
 const first = createRoute({ getParentRoute: () => root, path: "/first", component: FirstRun });
 
 const tree = root.addChildren([
-  frame.addChildren([inbox, conversations, tasks, newTask, task, schedules, gateways, lineage, knowledge, policy, tools, proof, anchors, machines, identity, settings, more]),
+  frame.addChildren([inbox, conversations, tasks, newTask, task, schedules, gateways, lineage, knowledge, policy, tools, proof, anchors, machines, successor, identity, settings, more]),
   first,
 ]);
 

@@ -15,6 +15,7 @@ import { oneOf } from "~/ipc/words";
 import { NO_CLOCKS, PROVEN, identityThen } from "./identity";
 import { MESH, NOT_HEARD, meshMessage, meshReceipt, node as machine } from "./mesh";
 import { SERVICES } from "./services";
+import { trial, trialRow } from "./successor";
 
 export const AT = Date.UTC(2026, 10, 22, 2, 0);
 export const WAITS = "task_01a2000000007000800000000000000a";
@@ -227,6 +228,8 @@ export function sceneAnswers(): Answers {
     "receipts.show": receipt,
     "trace.explain": ({ subject }) => ({ kind: "receipt", subject, told: [], line: null, chains: [explanation], graph: { nodes: [], edges: [], layers: 0, rows: 0 } }),
     "identity.show": ({ version }) => identityThen(version),
+    "successor.list": { trials: [trialRow()], next: null },
+    "successor.show": trial(),
     "anchors.list": { anchors: [PROVEN], next: null },
     "anchors.clocks": NO_CLOCKS,
     "mesh.show": MESH,

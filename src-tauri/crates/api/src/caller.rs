@@ -320,6 +320,10 @@ impl Host for Through<'_> {
         self.host.mesh()
     }
 
+    fn trials(&self) -> Option<&dyn crate::Trials> {
+        self.host.trials()
+    }
+
     fn model_box(&self) -> Option<&dyn crate::ModelBox> {
         self.host.model_box()
     }

@@ -250,6 +250,11 @@ pub trait Host: Send + Sync {
         None
     }
 
+    /// Trials of changes of Hermit, in a process that can make clones.
+    fn trials(&self) -> Option<&dyn crate::Trials> {
+        None
+    }
+
     /// Browsers that are told by a push service, in the process that holds the store.
     fn pushes(&self) -> Option<&dyn crate::pushes::Pushes> {
         None

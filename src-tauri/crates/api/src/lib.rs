@@ -44,6 +44,7 @@ mod source;
 mod stamped;
 mod state_proof;
 mod suggest;
+mod trials;
 mod writers;
 
 pub use crate::mesh::{Mesh, MeshLive, MeshShown, MeshWay, Presence};
@@ -67,3 +68,4 @@ pub use kernel::hunks;
 pub use money::dollars;
 pub use notice::notice;
 pub use runs::Journal;
+pub use trials::Trials;

@@ -22,6 +22,7 @@ mod skills;
 mod skin;
 mod source;
 mod standing;
+mod successor;
 mod tools;
 mod watch;
 mod work;
@@ -52,6 +53,7 @@ pub use skills::SkillsVerb;
 pub use skin::SkinVerb;
 pub use source::{IntrospectArgs, IntrospectTopic, SourceArgs};
 pub use standing::GrantsAllow;
+pub use successor::{SuccessorTry, SuccessorVerb};
 pub use tools::{
     ToolsAdd, ToolsClassify, ToolsLogin, ToolsPassOn, ToolsPrompt, ToolsSampling, ToolsTry, ToolsVerb,
 };
@@ -199,6 +201,9 @@ pub enum Verb {
     /// The mesh: your machines as one, over relays that you name, one network, or a file that you carry.
     #[command(subcommand)]
     Mesh(MeshVerb),
+    /// Changes of Hermit itself, tried on your own past work before you adopt one.
+    #[command(subcommand)]
+    Successor(SuccessorVerb),
     /// Secrets by handle: what agents may use and never see.
     #[command(subcommand)]
     Secret(SecretVerb),

@@ -54,6 +54,7 @@ mod skin;
 mod source;
 mod start;
 mod store;
+mod successor;
 mod summary;
 mod task;
 mod tools;
@@ -109,6 +110,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Identity(verb) => identity::identity(context, verb),
         Verb::Anchor(verb) => anchor::anchor(context, verb),
         Verb::Mesh(verb) => mesh::mesh(context, verb),
+        Verb::Successor(verb) => successor::successor(context, verb),
         Verb::Witness(verb) => witness::witness(context, verb),
         Verb::Backup(args) => store::backup(context, &args),
         Verb::Restore(args) => store::restore(context, &args),

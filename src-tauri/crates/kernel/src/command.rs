@@ -73,6 +73,7 @@ pub mod standing;
 mod state_lines;
 pub mod state_roots;
 pub mod submit;
+pub mod successor;
 pub mod tools;
 pub mod triggers;
 mod unbound;

@@ -51,6 +51,7 @@ pub(crate) fn open(dir: &Path, ports: Ports) -> Result<Kernel, Error> {
         kernel.initialise()?;
     }
     kernel.start_host()?;
+    kernel.stop_left_trials()?;
     Ok(kernel)
 }
 

@@ -43,6 +43,9 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::Gateway
         | K::Soul
         | K::IdentityLink
+        | K::SuccessorPatch
+        | K::SuccessorEvidence
+        | K::SuccessorVerdict
         | K::CapabilityGrant => Rule::Exact,
         K::GuestSent
         | K::ChatMessage

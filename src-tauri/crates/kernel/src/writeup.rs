@@ -143,6 +143,9 @@ const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
         | Kind::ChatMessage
         | Kind::Soul
         | Kind::IdentityLink
+        | Kind::SuccessorPatch
+        | Kind::SuccessorEvidence
+        | Kind::SuccessorVerdict
         | Kind::SkillText
         | Kind::Transcript => RetentionClass::Permanent,
     }

@@ -106,6 +106,7 @@ mod steps;
 mod story;
 mod talk;
 mod told;
+mod trials;
 mod triggers;
 mod turn;
 mod unattended;

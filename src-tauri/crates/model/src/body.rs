@@ -36,10 +36,12 @@ mod anchors;
 mod mesh;
 #[macro_use]
 mod dual;
+#[macro_use]
+mod successor;
 use nouns::*;
 type Text = Sensitive<String>;
 
-with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhere with_identity with_anchors with_mesh with_dual bodies
+with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhere with_identity with_anchors with_mesh with_dual with_successor bodies
     /// A store was made.
     StoreInitialised ("store.initialised", 1, Store, |b| b.store_id) { store_id: String, system_task_id: TaskId, hermit_version: String }
     /// A key was made known.
@@ -165,9 +167,7 @@ with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhe
         tokens_out: u64, cost_micros: u64, finish_reason: String,
     }
     /// A model could not answer.
-    ModelFailed ("attempt.model_failed", 1, Attempt, |b| b.about_attempt_id) {
-        about_attempt_id: AttemptId, iteration: u32, error: Text, retryable: bool,
-    }
+    ModelFailed ("attempt.model_failed", 1, Attempt, |b| b.about_attempt_id) { about_attempt_id: AttemptId, iteration: u32, error: Text, retryable: bool }
     /// A model's answer was malformed and is asked for again (RX-8-2).
     ModelOutputRejected ("attempt.output_rejected", 1, Attempt, |b| b.about_attempt_id) {
         about_attempt_id: AttemptId, iteration: u32, in_a_row: u32, reason: Text,

@@ -163,6 +163,8 @@ crate::names! {
         AnchorRecord = "anchor.record",
         /// What a node of the mesh believes from now on is put on record.
         MeshRecord = "mesh.record",
+        /// A trial of a change of Hermit begins, ends, or is adopted.
+        TrialRecord = "trial.record",
     }
 }
 

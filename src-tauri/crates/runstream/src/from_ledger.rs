@@ -269,6 +269,7 @@ const fn part(body: &Body) -> Part {
         | MeshJoined(_) | MeshLeft(_) | MeshStepped(_) | MeshSettled(_) | MeshTaken(_)
         // Of a question that waits for another key still.
         | ApprovalSigned(_)
+        | SuccessorBegan(_) | SuccessorJudged(_) | SuccessorStopped(_) | SuccessorAdopted(_) | SuccessorReturned(_)
         | SoulWritten(_) | InstanceKeyRegistered(_) | IdentityLinked(_) | IdentityPublished(_)
         | SecretRegistered(_) | SecretPlaced(_) | SecretRemoved(_) | ContentRedacted(_)
         | DisclosuresErased(_) | DuplicateRefused(_) | PrincipalRegistered(_) | WorkspaceRegistered(_)

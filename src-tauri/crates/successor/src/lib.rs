@@ -15,23 +15,33 @@
 //! 1. Equal cases, evidence and seed give the same verdict, byte for byte.
 //! 2. Nothing that a change can write turns its verdict: the judge reads the case as the parent made it.
 //! 3. A change that allows what was denied is unsafe, whatever else it does.
-//! 4. A verdict is void unless each planted bad change was refused in the same run.
+//! 4. A verdict is void unless each planted bad change was refused in the same run: no change is better or the same by it.
 //! 5. What a stranger hands in is bounded, and what is too large is refused by name.
 //!
 //! # Where to start reading
 //!
-//! [`Patch`], [`Case`], [`Evidence`], [`Verdict`].
+//! [`Patch`], [`Case`], [`Evidence`], [`Verdict`], then [`judge()`].
 
 mod budget;
 mod case;
+mod constitutional;
+mod diff;
 mod error;
 mod evidence;
+mod judge;
+pub mod limits;
 mod patch;
+mod planted;
+mod read;
 mod verdict;
 
 pub use budget::{Budget, Used};
 pub use case::{Case, RecordedAct, RecordedAnswer, RecordedTask};
+pub use constitutional::constitutional;
 pub use error::Error;
 pub use evidence::{Evidence, Played, PlayedAct, Probe};
+pub use judge::{Judged, judge};
 pub use patch::{Change, Patch, WordsItem};
-pub use verdict::{Measure, Planted, Reason, TestsRun, Verdict};
+pub use planted::planted;
+pub use verdict::{Measure, Planted, Reason, TestsRun, VERDICT_PAYLOAD_TYPE, Verdict};
+pub use words::successor::{Arm, BudgetPart, PatchKind, TrialState, VerdictOutcome};

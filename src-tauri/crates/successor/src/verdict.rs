@@ -5,6 +5,9 @@ use model::Digest;
 use serde::{Deserialize, Serialize};
 use words::successor::{PatchKind, VerdictOutcome};
 
+/// What the key of the log signs a verdict as, so that no signature of it is one of anything else.
+pub const VERDICT_PAYLOAD_TYPE: &str = "application/vnd.hermit.successor-verdict+json";
+
 /// The verdict on a change, canonical JSON, signed by the parent (successor.md 4).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -269,6 +269,10 @@ macro_rules! with_commands {
         "sets which machines may hold a schedule" mesh.hold(Hold) -> Held, surface [];
         "writes what waits for other machines to a file that a person carries" mesh.export(Export) -> Carried, write [];
         "takes in a file that a person carried from another machine" mesh.import(Import) -> Carried, write [];
+        "tries changes of Hermit itself on the person's own past work, and applies none" successor.try_change(Try) -> TrialList, write [];
+        "lists trials of changes of Hermit itself" successor.list(List) -> TrialList, read [store];
+        "shows what a trial of a change ran, what differed, and its verdict" successor.show(Show) -> Trial, read [store];
+        "stops a trial of a change" successor.stop(Stop) -> Trial, write [];
         "lists secrets by handle, without their values" secrets.list(List) -> Secrets, read [store];
         "starts a server of tools behind walls, and makes the task that asks a person whether to register it" tools.add(Add) -> Submitted, write [];
         "makes the task that asks a person what a tool of a server may do" tools.classify(Classify) -> Submitted, write [];

@@ -119,6 +119,12 @@ crate::names! {
         Soul = "soul",
         /// A signed link of an instance's chain.
         IdentityLink = "identity.link",
+        /// A change of Hermit itself that is tried.
+        SuccessorPatch = "successor.patch",
+        /// What a clone with a change, or without one, left of a trial.
+        SuccessorEvidence = "successor.evidence",
+        /// The verdict on a change of Hermit itself.
+        SuccessorVerdict = "successor.verdict",
     }
 }
 

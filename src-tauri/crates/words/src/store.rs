@@ -131,6 +131,8 @@ crate::names! {
         Anchor = "anchor",
         /// The mesh of one's own machines.
         Mesh = "mesh",
+        /// A trial of a change of Hermit itself.
+        Successor = "successor",
     }
 }
 

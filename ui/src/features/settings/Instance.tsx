@@ -22,7 +22,7 @@ export function Instance() {
             </p>
           ))}
       </Answer>
-      <div className={styles.buttons}><Link to="/identity">Identity</Link><Link to="/anchors">Anchors</Link><Link to="/machines">Machines</Link></div>
+      <div className={styles.buttons}><Link to="/identity">Identity</Link><Link to="/anchors">Anchors</Link><Link to="/machines">Machines</Link><Link to="/successor">Changes</Link></div>
     </section>
   );
 }

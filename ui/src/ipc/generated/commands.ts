@@ -29,6 +29,7 @@ import type * as secrets from "./secrets";
 import type * as skills from "./skills";
 import type * as skins from "./skins";
 import type * as store from "./store";
+import type * as successor from "./successor";
 import type * as task from "./task";
 import type * as task_events from "./task_events";
 import type * as tools from "./tools";
@@ -288,6 +289,14 @@ export interface Commands {
   "mesh.export": { params: mesh.Export; answer: mesh.Carried };
   /** takes in a file that a person carried from another machine */
   "mesh.import": { params: mesh.Import; answer: mesh.Carried };
+  /** tries changes of Hermit itself on the person's own past work, and applies none */
+  "successor.try_change": { params: successor.Try; answer: successor.TrialList };
+  /** lists trials of changes of Hermit itself */
+  "successor.list": { params: successor.List; answer: successor.TrialList };
+  /** shows what a trial of a change ran, what differed, and its verdict */
+  "successor.show": { params: successor.Show; answer: successor.Trial };
+  /** stops a trial of a change */
+  "successor.stop": { params: successor.Stop; answer: successor.Trial };
   /** lists secrets by handle, without their values */
   "secrets.list": { params: secrets.List; answer: secrets.Secrets };
   /** starts a server of tools behind walls, and makes the task that asks a person whether to register it */
@@ -627,6 +636,10 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "mesh.hold": { access: "surface", topics: [] },
   "mesh.export": { access: "write", topics: [] },
   "mesh.import": { access: "write", topics: [] },
+  "successor.try_change": { access: "write", topics: [] },
+  "successor.list": { access: "read", topics: ["store"] },
+  "successor.show": { access: "read", topics: ["store"] },
+  "successor.stop": { access: "write", topics: [] },
   "secrets.list": { access: "read", topics: ["store"] },
   "tools.add": { access: "write", topics: [] },
   "tools.classify": { access: "write", topics: [] },

@@ -188,5 +188,10 @@ export const EVENT_NAME = [
   "mesh.settled",
   "mesh.taken",
   "approval.signed",
+  "successor.began",
+  "successor.judged",
+  "successor.stopped",
+  "successor.adopted",
+  "successor.returned",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -327,6 +327,12 @@ export const ARTIFACT_KIND = [
   "soul",
   /** A signed link of an instance's chain. */
   "identity.link",
+  /** A change of Hermit itself that is tried. */
+  "successor.patch",
+  /** What a clone with a change, or without one, left of a trial. */
+  "successor.evidence",
+  /** The verdict on a change of Hermit itself. */
+  "successor.verdict",
 ] as const;
 export type ArtifactKind = (typeof ARTIFACT_KIND)[number];
 
@@ -1411,6 +1417,8 @@ export const ENTITY_TYPE = [
   "anchor",
   /** The mesh of one's own machines. */
   "mesh",
+  /** A trial of a change of Hermit itself. */
+  "successor",
 ] as const;
 export type EntityType = (typeof ENTITY_TYPE)[number];
 
@@ -1603,6 +1611,77 @@ export const SKIN_STATE = [
   "untrusted",
 ] as const;
 export type SkinState = (typeof SKIN_STATE)[number];
+
+/** What a change of Hermit changes (successor.md 2). */
+export const PATCH_KIND = [
+  /** Rules of policy, permissions, the profile. */
+  "policy",
+  /** Prompts, skins, skills, playbooks, limits within bounds. */
+  "words",
+  /** Another model, or an adapter. */
+  "model",
+  /** The source of Hermit. */
+  "code",
+] as const;
+export type PatchKind = (typeof PATCH_KIND)[number];
+
+/** What a trial of a change came to (successor.md 4). */
+export const VERDICT_OUTCOME = [
+  /** It does what it is for, and nothing is worse. */
+  "better",
+  /** No difference that counts. */
+  "same",
+  /** Something that worked works no more, or costs more. */
+  "worse",
+  /** It would allow what was denied, weakens a check, or reached for what it may not have. */
+  "unsafe",
+  /** What was seen says neither. */
+  "inconclusive",
+] as const;
+export type VerdictOutcome = (typeof VERDICT_OUTCOME)[number];
+
+/** How a trial of a change stands. */
+export const TRIAL_STATE = [
+  /** It runs. */
+  "running",
+  /** There is a verdict. */
+  "judged",
+  /** A person stopped it, or its host ended. */
+  "stopped",
+  /** It could not be made. */
+  "failed",
+  /** A person adopted the change. */
+  "adopted",
+  /** It was adopted, and a person or a failed start went back. */
+  "returned",
+] as const;
+export type TrialState = (typeof TRIAL_STATE)[number];
+
+/** Which side of a trial a clone is (successor.md 4). */
+export const ARM = [
+  /** As Hermit is. */
+  "parent",
+  /** With the change. */
+  "successor",
+] as const;
+export type Arm = (typeof ARM)[number];
+
+/** What of a budget a clone used up (successor.md 3). */
+export const BUDGET_PART = [
+  /** Time by the clock. */
+  "wall_time",
+  /** Time of processors. */
+  "cpu_time",
+  /** Memory. */
+  "memory",
+  /** Room on the disk. */
+  "disk",
+  /** Processes. */
+  "processes",
+  /** Tokens of models. */
+  "tokens",
+] as const;
+export type BudgetPart = (typeof BUDGET_PART)[number];
 
 /** Task states (HK-12.1). */
 export const TASK_STATUS = [

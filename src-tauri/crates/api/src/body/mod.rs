@@ -48,6 +48,7 @@ pub(crate) mod skins;
 pub(crate) mod slash;
 mod slash_target;
 pub(crate) mod store;
+pub(crate) mod successor;
 pub(crate) mod suggestions;
 pub(crate) mod task;
 mod task_control;

@@ -34,6 +34,8 @@ pub struct Home {
     reads: Mutex<Option<usize>>,
     /// The mesh, where this process runs one.
     pub mesh: Option<Box<dyn api::Mesh>>,
+    /// Who makes clones, where this process can.
+    pub trials: Option<Box<dyn api::Trials>>,
 }
 
 struct Blobs(PathBuf);
@@ -74,6 +76,7 @@ impl Home {
             stands: Mutex::default(),
             reads: Mutex::default(),
             mesh: None,
+            trials: None,
         }
     }
 
@@ -155,6 +158,10 @@ impl api::AnchorClocks for NoClocks {
 impl Host for Home {
     fn mesh(&self) -> Option<&dyn api::Mesh> {
         self.mesh.as_deref()
+    }
+
+    fn trials(&self) -> Option<&dyn api::Trials> {
+        self.trials.as_deref()
     }
 
     fn anchor_clocks(&self) -> Option<&dyn api::AnchorClocks> {

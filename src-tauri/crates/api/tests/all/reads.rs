@@ -70,6 +70,7 @@ fn questions(home: &Home, task: &str, approval: &str, receipt: &str, artifact: &
         ("gateways.list", json!({})), ("guests.list", json!({})),
         ("identity.show", json!({})), ("anchors.list", json!({})), ("anchors.clocks", json!({})),
         ("mesh.show", json!({})), ("mesh.messages", json!({})), ("mesh.receipts", json!({ "limit": 1 })), ("mesh.questions", json!({})),
+        ("successor.list", json!({})),
         ("keys.list", json!({})),
         ("secrets.list", json!({})), ("passkeys.list", json!({})),
         ("host.status", json!({})),
@@ -123,7 +124,7 @@ fn a_process_that_only_reads_answers_every_reading_command_as_the_owner_does() {
         let elsewhere =
             // What a server of tools says is shown where one is registered: `journeys::tool_servers`; a skill where one is: `skills`; a gateway where one is: `gateways`; a summary where a
             // context was full: `journeys::compacting`; what a memory was sent in where there is one: `memory_contexts`; a chain where there is one: `journeys::identity`.
-            ["changes.export", "gate.export", "identity.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show", "schedules.show", "schedules.rehearse", "anchors.show", "gateways.show", "gateways.senders", "gateways.messages", "skills.show", "knowledge.history", "knowledge.memory_contexts", "context.summary"]
+            ["changes.export", "gate.export", "identity.export", "store.backup", "policy.backtest", "policy.explain", "policy.draft_override", "tools.show", "schedules.show", "schedules.rehearse", "anchors.show", "successor.show", "gateways.show", "gateways.senders", "gateways.messages", "skills.show", "knowledge.history", "knowledge.memory_contexts", "context.summary"]
                 .contains(&info.name);
         assert!(elsewhere || asked.iter().any(|(name, _)| *name == info.name), "{} is not asked", info.name);
     }
@@ -163,7 +164,7 @@ fn of_log_ins(folder: &str) -> [(&'static str, serde_json::Value); 5] {
     ]
 }
 
-/// What is written about the mesh.
+/// What is written about the mesh, and about changes of Hermit itself.
 fn of_mesh(folder: &str) -> Vec<(&'static str, Value)> {
     let conversation = json!({ "conversation": "abcd" });
     vec![
@@ -181,6 +182,8 @@ fn of_mesh(folder: &str) -> Vec<(&'static str, Value)> {
         ("mesh.hold", json!({ "schedule": "tidy", "nodes": [] })),
         ("mesh.export", json!({ "path": format!("{folder}/stick") })),
         ("mesh.import", json!({ "path": format!("{folder}/stick") })),
+        ("successor.try_change", json!({ "patches": [], "about": "it asks less", "tasks": [] })),
+        ("successor.stop", json!({ "trial": "abcd" })),
     ]
 }
 

@@ -44,6 +44,7 @@ mod security_keys;
 mod serving;
 mod severed;
 mod showing;
+mod successor;
 mod terminal;
 mod troubles;
 mod witnesses;

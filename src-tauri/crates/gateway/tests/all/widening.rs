@@ -123,6 +123,8 @@ const EFFECTS: &[(&str, Effect)] = &[
     ("skins.choose", Effect::Sets),
     ("skins.trust", Effect::Asks),
     ("skins.untrust", Effect::Narrows),
+    ("successor.stop", Effect::Narrows),
+    ("successor.try_change", Effect::Keeps),
     ("task.answer", Effect::Says),
     ("task.cancel", Effect::Narrows),
     ("task.edit_goal", Effect::Says),

@@ -33,3 +33,4 @@ pub(super) use crate::{
     DecisionId, EventId, GrantId, IngressId, LeaseId, MemoryId, PolicyResultId, PrincipalId, ReceiptId, Slot,
     StepId, TaskId, UnixMs, WitnessId, WorkspaceId,
 };
+pub(super) use words::successor::{PatchKind, VerdictOutcome};

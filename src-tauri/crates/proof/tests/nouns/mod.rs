@@ -35,6 +35,7 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
         "body/anchors.rs",
         "body/mesh.rs",
         "body/dual.rs",
+        "body/successor.rs",
     ] {
         model.read(&std::fs::read_to_string(room().join("../model/src").join(part)).unwrap());
     }

@@ -31,6 +31,7 @@ pub mod secrets;
 pub mod skills;
 pub mod skins;
 pub mod store;
+pub mod successor;
 pub mod task;
 pub mod task_events;
 pub mod tools;

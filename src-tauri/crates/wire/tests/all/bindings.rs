@@ -45,6 +45,7 @@ fn modules() -> BTreeMap<String, Vec<read::Type>> {
         "schedule",
         "step",
         "store",
+        "successor",
         "task",
     ]
     .map(|file| format!("../words/src/{file}.rs"));

@@ -65,6 +65,7 @@ const fn is_source(kind: ArtifactKind) -> bool {
             | ArtifactKind::Gateway
             | ArtifactKind::Soul
             | ArtifactKind::IdentityLink
+            | ArtifactKind::SuccessorPatch
             | ArtifactKind::MemoryPromotion
             | ArtifactKind::ReceiptBundle
     )

@@ -1,0 +1,23 @@
+//! What commands about trials of changes ask of whoever runs them.
+
+use model::TaskId;
+use wire::Error;
+
+/// Trials of changes of Hermit, in the process that can make clones.
+pub trait Trials: Send + Sync {
+    /// Draws tasks of the person's past work that can be played again: those that are named, and as many more that the seed draws as
+    /// there are to be `most` together. The same log and seed give the same ones.
+    ///
+    /// # Errors
+    /// [`wire::Code::Usage`] for a named task that cannot be played again, with why.
+    fn draw(&self, seed: u64, named: &[TaskId], most: usize) -> Result<Vec<TaskId>, Error>;
+
+    /// Begins to run a trial that is on record, and returns at once.
+    ///
+    /// # Errors
+    /// [`wire::Code::Failed`] with why no clone can be made here.
+    fn begin(&self, trial_id: &str) -> Result<(), Error>;
+
+    /// Ends the clones of a trial that is stopped; nothing where none are at work.
+    fn stop(&self, trial_id: &str);
+}

@@ -1,0 +1,202 @@
+//! Trials of changes as a surface begins, lists, shows and stops them.
+
+use crate::home::Home;
+use model::{Digest, TaskId};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use successor::{
+    Arm, Case, Evidence, Judged, Patch, Planted, Played, PlayedAct, Probe, Used, judge, planted,
+};
+use wire::{Code, Error};
+
+/// Who would make clones: it draws what is named, and remembers what it was told.
+#[derive(Default)]
+struct Clones {
+    told: Arc<Mutex<Vec<String>>>,
+    fails: bool,
+}
+
+impl api::Trials for Clones {
+    fn draw(&self, _: u64, named: &[TaskId], _: usize) -> Result<Vec<TaskId>, Error> {
+        Ok(named.to_vec())
+    }
+
+    fn begin(&self, trial_id: &str) -> Result<(), Error> {
+        self.told.lock().unwrap().push(format!("begin {trial_id}"));
+        if self.fails { Err(Error::new(Code::Failed, "no sandbox here")) } else { Ok(()) }
+    }
+
+    fn stop(&self, trial_id: &str) {
+        self.told.lock().unwrap().push(format!("stop {trial_id}"));
+    }
+}
+
+fn home(seed: u64, fails: bool) -> (Home, String, Arc<Mutex<Vec<String>>>) {
+    let mut home = Home::new(seed);
+    let told = Arc::default();
+    home.trials = Some(Box::new(Clones { told: Arc::clone(&told), fails }));
+    let (task, _) = home.with_an_act("write it");
+    (home, task.to_string(), told)
+}
+
+fn patch(rules: &str) -> String {
+    json!({ "says": "it asks less", "sources": ["my own idea"], "change": { "kind": "policy", "rules": rules } }).to_string()
+}
+
+fn asked(task: &str, patches: &[String]) -> Value {
+    json!({ "patches": patches, "about": "it asks less and breaks nothing", "tasks": [task], "seed": 7 })
+}
+
+/// Ends a trial as its host would: the parent's arm asked once, and the other one not at all.
+fn judged(home: &Home, trial: &str, task: &str) {
+    let kernel = home.world.kernel();
+    let registry = kernel.trial_registry();
+    let record = registry.get(trial).unwrap();
+    let patch = Patch::read(&kernel.artifacts().read(&record.patch.sha256).unwrap()).unwrap();
+    let action_sha256 = Digest::of(b"an act");
+    let recorded = json!({
+        "task_id": task, "goal": "write it", "profile": "local_edit_allowed", "ended": "completed", "answers": [],
+        "acts": [{ "action_sha256": action_sha256, "action": {}, "summary": "write a.txt", "class": "write_local",
+                   "verdict": "require_approval", "answered": "granted", "outcome": {}, "effect_sha256": action_sha256 }],
+    });
+    let parent_case = Case {
+        trial_id: trial.to_owned(),
+        seed: record.seed,
+        budget: record.budget,
+        patch: None,
+        rules: String::new(),
+        profile: "local_edit_allowed".to_owned(),
+        tools: Vec::new(),
+        tasks: vec![serde_json::from_value(recorded).unwrap()],
+    };
+    let successor_case = Case { patch: Some(patch), ..parent_case.clone() };
+    let arm = |arm: Arm, case: &Case, verdict: &str, questions: u32| Evidence {
+        case_sha256: Digest::of(&case.bytes().unwrap()),
+        arm,
+        tasks: vec![Played {
+            task_id: task.parse().unwrap(),
+            ended: "completed".to_owned(),
+            acts: vec![PlayedAct {
+                action_sha256,
+                summary: "write a.txt".to_owned(),
+                class: "write_local".to_owned(),
+                verdict: verdict.to_owned(),
+                rules: Vec::new(),
+                effect_sha256: Some(action_sha256),
+            }],
+            questions,
+            tokens: 10,
+            turns: 2,
+        }],
+        probes: vec![Probe { what: "store".to_owned(), refused: true, says: "no such file".to_owned() }],
+        used: Used::default(),
+    };
+    let parent = arm(Arm::Parent, &parent_case, "require_approval", 1);
+    let successor = arm(Arm::Successor, &successor_case, "allow", 0);
+    let all = planted(&parent_case).into_iter().map(|(name, _)| Planted { name, refused: true });
+    let verdict = judge(&Judged {
+        parent_case: &parent_case,
+        successor_case: &successor_case,
+        parent: &parent,
+        successor: &successor,
+        tests: None,
+        clean_room: Vec::new(),
+        planted: all.collect(),
+        evaluator_sha256: Digest::of(b"the program"),
+        about: "it asks less",
+    });
+    kernel.end_trial(&verdict, &[parent.bytes().unwrap(), successor.bytes().unwrap()]).unwrap();
+}
+
+#[test]
+fn a_trial_is_shown_with_what_differed_what_it_cost_and_a_signature_that_holds() {
+    let (home, task, told) = home(410, false);
+    let begun = home.must("successor.try_change", asked(&task, &[patch("allow FileEdit(docs/**)\n")]));
+    let row = &begun["trials"][0];
+    let id = row["trial_id"].as_str().unwrap().to_owned();
+    assert_eq!((row["state"].as_str(), row["kind"].as_str()), (Some("running"), Some("policy")));
+    assert_eq!(*told.lock().unwrap(), [format!("begin {id}")]);
+    judged(&home, &id, &task);
+    // By the end of its name as well.
+    let shown = home.must("successor.show", json!({ "trial": &id[id.len() - 8..] }));
+    assert_eq!(
+        (shown["trial"]["outcome"].as_str(), shown["trial"]["state"].as_str()),
+        (Some("better"), Some("judged"))
+    );
+    let verdict = &shown["verdict"];
+    assert_eq!(verdict["is_signed"], true);
+    let differs = json!([{
+        "task_id": task, "summary": "write a.txt", "class": "write_local", "before": "require_approval", "after": "allow",
+        "effect_differs": false,
+    }]);
+    assert_eq!(verdict["differences"], differs);
+    assert_eq!((&verdict["more_differences"], &verdict["has_evidence"]), (&json!(0), &json!(true)));
+    assert_eq!(shown["changes"], json!([{ "what": "rules", "text": "allow FileEdit(docs/**)\n" }]));
+    assert!(verdict["planted"].as_array().unwrap().iter().all(|one| one["refused"] == true));
+    assert_eq!(shown["trial"]["measures"][0], json!({ "name": "questions", "parent": 1, "successor": 0 }));
+    let home = home.into_reader();
+    assert_eq!(
+        home.must("successor.show", json!({ "trial": id })),
+        shown,
+        "a process that only reads tells the same"
+    );
+}
+
+#[test]
+fn several_changes_race_over_the_same_tasks_and_are_shown_side_by_side() {
+    let (home, task, told) = home(411, false);
+    let variants = ["look FileEdit(a/**)\n", "ask FileEdit(b/**)\n", "deny FileEdit(c/**)\n"].map(patch);
+    let begun = home.must("successor.try_change", asked(&task, &variants));
+    let ids: Vec<&str> =
+        begun["trials"].as_array().unwrap().iter().map(|row| row["trial_id"].as_str().unwrap()).collect();
+    assert_eq!((ids.len(), told.lock().unwrap().len()), (3, 3));
+    let shown = home.must("successor.show", json!({ "trial": ids[1] }));
+    let rivals: Vec<&str> =
+        shown["rivals"].as_array().unwrap().iter().map(|row| row["trial_id"].as_str().unwrap()).collect();
+    assert_eq!(rivals, [ids[0], ids[2]]);
+    assert!(begun["trials"].as_array().unwrap().iter().all(|row| row["seed"] == 7 && row["tasks"] == 1));
+    let page = home.must("successor.list", json!({ "limit": 2 }));
+    assert_eq!(
+        (&page["trials"][0]["trial_id"], &page["trials"][1]["trial_id"]),
+        (&json!(ids[2]), &json!(ids[1]))
+    );
+    let rest = home.must("successor.list", json!({ "cursor": page["next"], "limit": 2 }));
+    assert_eq!((&rest["trials"][0]["trial_id"], &rest["next"]), (&json!(ids[0]), &Value::Null));
+}
+
+#[test]
+fn a_trial_is_stopped_once_and_one_that_cannot_run_says_why() {
+    let (home, task, told) = home(412, false);
+    let begun = home.must("successor.try_change", asked(&task, &[patch("")]));
+    let id = begun["trials"][0]["trial_id"].as_str().unwrap().to_owned();
+    let stopped = home.must("successor.stop", json!({ "trial": id, "reason": "not today" }));
+    assert_eq!(
+        (&stopped["trial"]["state"], &stopped["trial"]["why"]),
+        (&json!("stopped"), &json!("not today"))
+    );
+    assert_eq!(told.lock().unwrap().last().unwrap(), &format!("stop {id}"));
+    assert_eq!(home.ask("successor.stop", json!({ "trial": id })).unwrap_err().code, Code::Conflict);
+
+    let (home, task, _) = self::home(413, true);
+    let begun = home.must("successor.try_change", asked(&task, &[patch("")]));
+    assert_eq!(begun["trials"][0]["state"], "failed");
+    assert_eq!(begun["trials"][0]["why"], "no sandbox here");
+}
+
+#[test]
+fn what_cannot_be_tried_is_refused_before_anything_is_on_record() {
+    let (home, task, told) = home(414, false);
+    let code = |patches: &[String]| home.ask("successor.try_change", asked(&task, patches)).unwrap_err();
+    assert_eq!(code(&[]).code, Code::Usage);
+    let many: Vec<String> = (0..9).map(|_| patch("")).collect();
+    assert_eq!(code(&many).code, Code::Usage);
+    assert!(code(&[patch(""), patch("")]).message.contains("twice"));
+    let large = code(&[patch(&"x".repeat(10 * 1024 * 1024))]);
+    assert!(large.code == Code::Usage && large.message.contains("bytes at most"), "{large:?}");
+    assert!(code(&["{\"says\":1}".to_owned()]).message.contains("change"));
+    let nothing = json!({ "patches": [patch("")], "about": "it asks less", "tasks": [] });
+    assert!(home.ask("successor.try_change", nothing).unwrap_err().message.contains("no completed task"));
+    assert!(told.lock().unwrap().is_empty());
+    assert_eq!(home.must("successor.list", json!({}))["trials"], json!([]));
+    assert_eq!(home.ask("successor.show", json!({ "trial": "abcd" })).unwrap_err().code, Code::NotFound);
+}

@@ -1,0 +1,341 @@
+//! `hermit successor`.
+
+use super::Came;
+use crate::args::{SuccessorTry, SuccessorVerb};
+use crate::context::{Context, Signs};
+use crate::output::{Output, Tone, table};
+use crate::text::{capital, count, plain, short, time};
+use host::{Interrupts, Session};
+use serde_json::{Value, json};
+use std::io::Read as _;
+use std::path::Path;
+use std::time::Duration;
+use wire::successor::{List, Show, Stop, Trial, TrialDifference, TrialList, TrialRow, TrialVerdict, Try};
+use wire::{Code, Error, exit};
+use words::successor::{TrialState, VerdictOutcome};
+
+/// Bytes of a file that are read: a little more than a change may have, so that what is too large is said to be.
+const READ_MAX: u64 = 1024 * 1024 + 1;
+/// How often it is looked how far trials are.
+const TICK: Duration = Duration::from_millis(500);
+/// Lines of a piece of a change that are shown.
+const LINES_MAX: usize = 200;
+
+/// `hermit successor`.
+pub fn successor(context: &Context, verb: SuccessorVerb) -> Came {
+    match verb {
+        SuccessorVerb::Try(args) => tried(context, &args),
+        SuccessorVerb::List { limit } => {
+            let listed = context.reading()?.call(&List { cursor: None, limit })?;
+            context.out.answer(&listed, listed_in_words)?;
+            Ok(exit::DONE)
+        }
+        SuccessorVerb::Show { trial } => {
+            let shown = context.reading()?.call(&Show { trial })?;
+            context.out.answer(&shown, shown_in_words)?;
+            Ok(exit::DONE)
+        }
+        SuccessorVerb::Stop { trial, reason } => {
+            let session = context.writing(Signs::No)?;
+            let stopped = session.call(&Stop { trial, reason });
+            session.close();
+            context.out.answer(&stopped?, shown_in_words)?;
+            Ok(exit::DONE)
+        }
+    }
+}
+
+fn tried(context: &Context, args: &SuccessorTry) -> Came {
+    let asked = Try {
+        patches: patches(args)?,
+        about: args.task.clone(),
+        tasks: args.on.clone(),
+        draw: args.draw,
+        seed: args.seed,
+        wall_seconds: args.wall_seconds,
+        cpu_seconds: args.cpu_seconds,
+        memory_mb: args.memory_mb,
+        disk_mb: args.disk_mb,
+        processes: args.processes,
+        tokens: args.tokens,
+    };
+    let session = context.writing(Signs::No)?;
+    let done = stay(context, &session, &asked, args.detach);
+    session.close();
+    done
+}
+
+/// Begins trials and stays until each has ended.
+fn stay(context: &Context, session: &Session, asked: &Try, detach: bool) -> Came {
+    if detach && session.is_owner() {
+        return Err(Error::new(
+            Code::Usage,
+            "nobody else has Hermit open, so that a trial would end with this command",
+        )
+        .hint("leave out `--detach`, or open Hermit (`hermit serve`) first"));
+    }
+    let mut list = session.call(asked)?;
+    let interrupts = Interrupts::watch();
+    while !detach && list.trials.iter().any(|one| one.state == TrialState::Running) {
+        if interrupts.pressed() {
+            return given_up(session, &list);
+        }
+        std::thread::park_timeout(TICK);
+        for one in list.trials.iter_mut().filter(|one| one.state == TrialState::Running) {
+            *one = session.call(&Show { trial: one.trial_id.clone() })?.trial;
+        }
+    }
+    let is_judged = |one: &TrialRow| !matches!(one.state, TrialState::Failed | TrialState::Stopped);
+    let code = if list.trials.iter().all(is_judged) { exit::DONE } else { exit::OTHER };
+    match list.trials.as_slice() {
+        [one] if !detach => {
+            let shown = session.call(&Show { trial: one.trial_id.clone() })?;
+            context.out.answer(&shown, shown_in_words)?;
+        }
+        _ => context.out.answer(&list, side_by_side)?,
+    }
+    Ok(code)
+}
+
+/// A person stops waiting: what this process runs ends with it.
+fn given_up(session: &Session, list: &TrialList) -> Came {
+    if !session.is_owner() {
+        return Err(Error::new(Code::Cancelled, "you stopped waiting; Hermit continues the trial")
+            .hint("`hermit successor list` tells how it stands, `hermit successor stop` stops it"));
+    }
+    for one in list.trials.iter().filter(|one| one.state == TrialState::Running) {
+        session.call(&Stop { trial: one.trial_id.clone(), reason: None })?;
+    }
+    Err(Error::new(Code::Cancelled, "you stopped the trial"))
+}
+
+/// The changes that are named, each as JSON.
+fn patches(args: &SuccessorTry) -> Result<Vec<String>, Error> {
+    let says = args.says.as_deref().unwrap_or(&args.task);
+    let whole =
+        |change: Value| json!({ "says": says, "sources": args.sources, "change": change }).to_string();
+    let mut all = Vec::new();
+    for file in &args.policies {
+        let mut change = json!({ "kind": "policy", "rules": text_of(file)? });
+        if let (Some(profile), Some(change)) = (&args.profile, change.as_object_mut()) {
+            change.insert("profile".to_owned(), json!(profile));
+        }
+        all.push(whole(change));
+    }
+    if !args.words.is_empty() {
+        let items = args.words.iter().map(|word| item(word)).collect::<Result<Vec<Value>, Error>>()?;
+        all.push(whole(json!({ "kind": "words", "items": items })));
+    }
+    all.extend(args.models.iter().map(|address| whole(json!({ "kind": "model", "address": address }))));
+    for file in &args.diffs {
+        all.push(whole(json!({ "kind": "code", "source": args.base, "diff": text_of(file)? })));
+    }
+    for file in &args.patches {
+        all.push(text_of(file)?);
+    }
+    if all.is_empty() {
+        return Err(Error::new(Code::Usage, "name a change: --policy, --words, --model, --diff or --patch"));
+    }
+    if args.sources.is_empty() && all.len() > args.patches.len() {
+        return Err(Error::new(Code::Usage, "say where what is new in the change comes from")
+            .hint("such as `--source 'my own idea'`, one line for each source"));
+    }
+    Ok(all)
+}
+
+/// `WHAT=NAME=FILE`.
+fn item(word: &str) -> Result<Value, Error> {
+    let unfit = || {
+        Error::new(Code::Usage, format!("`{word}` is not WHAT=NAME=FILE, such as `skin=terse=terse.json`"))
+    };
+    let (what, rest) = word.split_once('=').ok_or_else(unfit)?;
+    let (name, file) = rest.split_once('=').ok_or_else(unfit)?;
+    if !["skin", "skill", "playbook", "pinned", "soul"].contains(&what) {
+        return Err(Error::new(
+            Code::Usage,
+            format!("`{what}` is not one of skin, skill, playbook, pinned, soul"),
+        ));
+    }
+    Ok(json!({ "what": what, "name": name, "text": text_of(Path::new(file))? }))
+}
+
+fn text_of(file: &Path) -> Result<String, Error> {
+    let unread = |why: String| Error::new(Code::Usage, format!("cannot read `{}`: {why}", file.display()));
+    let mut bytes = Vec::new();
+    let open = std::fs::File::open(file).map_err(|e| unread(e.to_string()))?;
+    open.take(READ_MAX).read_to_end(&mut bytes).map_err(|e| unread(e.to_string()))?;
+    String::from_utf8(bytes).map_err(|_| unread("it is no text".to_owned()))
+}
+
+fn listed_in_words(out: &Output, list: &TrialList) {
+    if list.trials.is_empty() {
+        return out.line("No change of Hermit was tried. `hermit successor try --help` tells how.");
+    }
+    let row = |one: &TrialRow| {
+        let says = one.says.as_deref().map(plain).unwrap_or_default();
+        vec![short(&one.trial_id).to_owned(), time(one.began_at), one.kind.to_string(), stands(one), says]
+    };
+    table(out, &["trial", "began", "kind", "", "for"], &list.trials.iter().map(row).collect::<Vec<_>>());
+    if list.next.is_some() {
+        out.say(Tone::Faint, "there are older ones; --limit shows more");
+    }
+}
+
+/// How a trial stands, or what it came to.
+fn stands(one: &TrialRow) -> String {
+    match (one.state, one.outcome) {
+        (TrialState::Judged, Some(outcome)) => outcome.to_string(),
+        (state, Some(outcome)) => format!("{outcome}, {state}"),
+        (state, None) => state.to_string(),
+    }
+}
+
+/// Changes that raced, in columns: what each came to and cost.
+fn side_by_side(out: &Output, list: &TrialList) {
+    let names = ["questions", "tokens", "turns", "denials"];
+    let cell = |one: &TrialRow, name: &str| {
+        let measure = one.measures.iter().find(|measure| measure.name == name);
+        measure
+            .map_or_else(|| "-".to_owned(), |measure| format!("{} : {}", measure.parent, measure.successor))
+    };
+    let row = |one: &TrialRow| {
+        let mut cells = vec![short(&one.trial_id).to_owned(), stands(one)];
+        cells.extend(names.iter().map(|name| cell(one, name)));
+        cells.push(one.says.as_deref().map(plain).unwrap_or_default());
+        cells
+    };
+    let head = ["trial", "verdict", "questions", "tokens", "turns", "denials", "for"];
+    table(out, &head, &list.trials.iter().map(row).collect::<Vec<_>>());
+    for one in list.trials.iter().filter_map(|one| one.why.as_deref()) {
+        out.say(Tone::Warn, capital(&plain(one)));
+    }
+    out.say(
+        Tone::Faint,
+        "numbers are without the change : with it; `hermit successor show TRIAL` tells what differed",
+    );
+}
+
+fn shown_in_words(out: &Output, shown: &Trial) {
+    let row = &shown.trial;
+    let tone = match row.outcome {
+        Some(VerdictOutcome::Better | VerdictOutcome::Same) => Tone::Good,
+        Some(VerdictOutcome::Unsafe) => Tone::Bad,
+        Some(VerdictOutcome::Worse | VerdictOutcome::Inconclusive) => Tone::Warn,
+        None => Tone::Bold,
+    };
+    out.say(
+        tone,
+        format!("{}: {}", capital(&stands(row)), row.says.as_deref().map(plain).unwrap_or_default()),
+    );
+    out.line(format!("  trial {}, a change of {}, begun {}", row.trial_id, row.kind, time(row.began_at)));
+    if let Some(about) = &row.about {
+        out.line(format!("  to do: {}", plain(about)));
+    }
+    if let Some(why) = &row.why {
+        out.say(Tone::Warn, format!("  {}", capital(&plain(why))));
+    }
+    out.say(Tone::Bold, "What changed");
+    for piece in &shown.changes {
+        out.line(format!("  {}", plain(&piece.what)));
+        piece
+            .text
+            .lines()
+            .take(LINES_MAX)
+            .for_each(|line| out.say(Tone::Faint, format!("      {}", plain(line))));
+        if piece.text.lines().count() > LINES_MAX {
+            out.say(Tone::Faint, "      and more; --json shows all of it");
+        }
+    }
+    shown.sources.iter().for_each(|source| out.line(format!("  comes from: {}", plain(source))));
+    out.say(Tone::Bold, "What was run");
+    let tasks = count(shown.tasks.len(), "completed task");
+    out.line(format!(
+        "  {tasks}, drawn with {}: {}",
+        row.seed,
+        shown.tasks.iter().map(|id| short(id)).collect::<Vec<_>>().join(", ")
+    ));
+    if let Some(verdict) = &shown.verdict {
+        verdict_in_words(out, row, verdict);
+    }
+    if !shown.rivals.is_empty() {
+        out.say(Tone::Bold, "It raced");
+        let row = |one: &TrialRow| {
+            vec![
+                short(&one.trial_id).to_owned(),
+                stands(one),
+                one.says.as_deref().map(plain).unwrap_or_default(),
+            ]
+        };
+        table(out, &["trial", "verdict", "for"], &shown.rivals.iter().map(row).collect::<Vec<_>>());
+    }
+}
+
+fn verdict_in_words(out: &Output, row: &TrialRow, verdict: &TrialVerdict) {
+    if let Some(tests) = &verdict.tests {
+        let failed = count(tests.failed.len(), "test");
+        out.line(format!("  {}: {} passed, {failed} failed", plain(&tests.suite), tests.passed));
+        for file in &tests.edited {
+            out.say(
+                Tone::Warn,
+                format!("  it edits or removes the test {}: look at that first", plain(file)),
+            );
+        }
+    }
+    let passed: Vec<&str> =
+        verdict.planted.iter().filter(|one| !one.refused).map(|one| one.name.as_str()).collect();
+    match passed.as_slice() {
+        [] => out.line(format!(
+            "  {}, tried in the same run, refused",
+            count(verdict.planted.len(), "bad change")
+        )),
+        some => {
+            out.say(Tone::Bad, format!("  a bad change passed in the same run: {}", plain(&some.join(", "))))
+        }
+    }
+    out.say(Tone::Bold, "What differed");
+    match (verdict.has_evidence, verdict.differences.as_slice()) {
+        (false, _) => out.line("  the evidence was erased"),
+        (true, []) => out.line("  nothing: the same acts, with the same effects"),
+        (true, some) => some.iter().for_each(|one| difference(out, one)),
+    }
+    if verdict.more_differences > 0 {
+        out.line(format!("  and {} more", verdict.more_differences));
+    }
+    out.say(Tone::Bold, "What it cost, without the change : with it");
+    for one in &row.measures {
+        out.line(format!("  {}: {} : {}", plain(&one.name), one.parent, one.successor));
+    }
+    if let Some(part) = verdict.ended_for {
+        out.say(Tone::Warn, format!("  a clone used up its {part}"));
+    }
+    out.say(Tone::Bold, "Why");
+    if verdict.reasons.is_empty() {
+        out.line("  no rule was met: no difference that counts");
+    }
+    for reason in &verdict.reasons {
+        out.line(format!("  {} ({})", capital(&plain(&reason.says)), plain(&reason.rule)));
+    }
+    if let Some(opinion) = &verdict.opinion {
+        out.say(Tone::Faint, format!("  a model thinks, and that decides nothing: {}", plain(opinion)));
+    }
+    if !verdict.constitutional.is_empty() {
+        out.say(
+            Tone::Warn,
+            format!("  it touches what checks every change: {}", plain(&verdict.constitutional.join(", "))),
+        );
+    }
+    match verdict.is_signed {
+        Some(true) => {
+            out.say(Tone::Faint, format!("  signed by this store's log, sha256 {}", verdict.verdict_sha256))
+        }
+        Some(false) => out.say(Tone::Bad, "  the signature of this verdict does not hold"),
+        None => out.say(Tone::Faint, "  the key that signed this verdict is not known here"),
+    }
+}
+
+fn difference(out: &Output, one: &TrialDifference) {
+    let said = |verdict: &Option<String>| verdict.as_deref().map_or("not done".to_owned(), plain);
+    let effect = if one.effect_differs { ", with another effect" } else { "" };
+    let (before, after) = (said(&one.before), said(&one.after));
+    out.line(format!("  {} ({}): {before}, now {after}{effect}", plain(&one.summary), plain(&one.class)));
+}

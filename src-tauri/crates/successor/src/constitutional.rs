@@ -1,0 +1,72 @@
+//! Which changes touch what holds every other change in check (successor.md 5).
+
+use crate::{Change, Patch, diff};
+use std::collections::BTreeSet;
+
+/// Where each of these rooms stands in the source: a beginning of a path, and the room.
+const ROOMS: [(&str, &str); 20] = [
+    ("src-tauri/crates/gate/", "gate"),
+    ("src-tauri/crates/kernel/src/gatepass", "gate"),
+    ("src-tauri/crates/governance/src/approval", "approval"),
+    ("src-tauri/crates/governance/", "policy"),
+    ("src-tauri/crates/kernel/src/drive/judge", "policy"),
+    ("src-tauri/crates/kernel/src/command/rules", "policy"),
+    ("src-tauri/crates/kernel/src/command/policy_override", "policy"),
+    ("src-tauri/crates/kernel/src/command/approve", "approval"),
+    ("src-tauri/crates/kernel/src/command/person", "approval"),
+    ("src-tauri/crates/kernel/src/command/standing", "approval"),
+    ("src-tauri/crates/keychain/", "approval"),
+    ("src-tauri/crates/securitykey/", "approval"),
+    ("src-tauri/crates/host/src/approval", "approval"),
+    ("src-tauri/crates/successor/", "successor"),
+    ("src-tauri/crates/host/src/successor", "successor"),
+    ("src-tauri/crates/kernel/src/command/successor", "successor"),
+    ("src-tauri/crates/kernel/src/trial_registry", "successor"),
+    ("src-tauri/crates/proof/", "proof"),
+    ("src-tauri/crates/seal/", "proof"),
+    ("ui/verifier/", "proof"),
+];
+
+/// Every room that [`constitutional`] names.
+const ALL: [&str; 5] = ["approval", "gate", "policy", "proof", "successor"];
+
+/// Files by which every room is built: who changes one of them changes any room.
+const BUILD: [&str; 5] =
+    ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", "package.json", "package-lock.json"];
+
+/// The rooms of gate, policy, approval, successor and proof that a change of the source touches, by name and in order.
+pub fn constitutional(patch: &Patch) -> Vec<String> {
+    let Change::Code { diff, .. } = &patch.change else { return Vec::new() };
+    // What cannot be read touches whatever it likes.
+    let Ok(files) = diff::files(diff) else { return ALL.map(str::to_owned).to_vec() };
+    let mut rooms: BTreeSet<&str> = BTreeSet::new();
+    for path in files.iter().flat_map(|file| file.paths()) {
+        if is_of_build(path) {
+            rooms.extend(ALL);
+        }
+        rooms.extend(ROOMS.iter().find(|(begins, _)| path.starts_with(begins)).map(|(_, room)| *room));
+    }
+    rooms.into_iter().map(str::to_owned).collect()
+}
+
+/// Whether a path is one of the files by which every room is built.
+fn is_of_build(path: &str) -> bool {
+    BUILD.contains(&path) || path.starts_with(".cargo/") || path == "build.rs" || path.ends_with("/build.rs")
+}
+
+/// Whether a path is one of what judges a change.
+pub(crate) fn is_evaluator(path: &str) -> bool {
+    ROOMS.iter().any(|(begins, room)| *room == "successor" && path.starts_with(begins))
+        || path.starts_with("tests/successor/")
+}
+
+/// Whether a path is one of a test.
+pub(crate) fn is_test(path: &str) -> bool {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    path.starts_with("tests/")
+        || path.contains("/tests/")
+        || path.contains("/test/")
+        || matches!(file, "tests.rs" | "test.rs")
+        || file.ends_with("_test.rs")
+        || file.contains(".test.")
+}

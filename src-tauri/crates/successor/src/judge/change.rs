@@ -1,0 +1,108 @@
+//! What can be said of a change from its own bytes. A replay shows what it does to work that was done; what it would let happen
+//! elsewhere stands in the change itself.
+
+use super::{Findings, Grade};
+use crate::constitutional::{is_evaluator, is_test};
+use crate::{Case, Change, Patch, diff};
+
+/// Profiles, each with at most what the next one has. One that is not here can be compared with none.
+const PROFILES: [&str; 5] = [
+    "readonly_analysis",
+    "local_edit_allowed",
+    "network_read_allowed",
+    "repo_mutation_gated",
+    "external_publish_gated",
+];
+/// Kinds of rule whose `allow` lets happen what cannot be undone here.
+const FAR: [&str; 4] = ["Bash(", "Net(", "Mcp(", "FileDelete("];
+
+/// Looks at a change.
+pub(super) fn look(case: &Case, patch: &Patch, findings: &mut Findings) {
+    match &patch.change {
+        Change::Policy { rules, profile } => {
+            look_at_rules(&case.rules, rules, findings);
+            if let Some(profile) = profile.as_deref().filter(|profile| *profile != case.profile) {
+                look_at_profile(&case.profile, profile, findings);
+            }
+        }
+        Change::Code { diff, .. } => look_at_source(diff, findings),
+        Change::Words { .. } | Change::Model { .. } => {}
+    }
+}
+
+/// The lines of rules that say something, each as it is written.
+fn said(rules: &str) -> Vec<&str> {
+    let begins =
+        |line: &str| ["allow ", "ask ", "look ", "draft ", "deny "].iter().any(|word| line.starts_with(word));
+    rules.lines().map(str::trim).filter(|line| begins(line)).collect()
+}
+
+fn look_at_rules(before: &str, after: &str, findings: &mut Findings) {
+    let (before, after) = (said(before), said(after));
+    for gone in before.iter().filter(|rule| !rule.starts_with("allow ") && !after.contains(rule)) {
+        let says = format!(
+            "the rule `{gone}` is gone: what it would have held back elsewhere, a replay does not show"
+        );
+        findings.add(Grade::Unread, "removes_a_rule", says);
+    }
+    for come in after.iter().filter(|rule| !before.contains(rule)) {
+        let allowed = come.strip_prefix("allow ").map(str::trim_start);
+        if allowed.is_some_and(|rest| FAR.iter().any(|kind| rest.starts_with(kind))) {
+            let says = format!(
+                "the rule `{come}` is new: what it would let happen elsewhere, a replay does not show"
+            );
+            findings.add(Grade::Unread, "allows_beyond_the_replay", says);
+        }
+    }
+}
+
+fn look_at_profile(before: &str, after: &str, findings: &mut Findings) {
+    let place = |name: &str| PROFILES.iter().position(|known| *known == name);
+    match (place(before), place(after)) {
+        (Some(was), Some(is)) if is > was => {
+            let says = format!("the profile `{after}` has permissions that `{before}` has not");
+            findings.add(Grade::Unsafe, "new_class_of_permission", says);
+        }
+        (Some(_), Some(_)) => {}
+        _ => {
+            let says = format!("the profile `{after}` cannot be compared with `{before}`");
+            findings.add(Grade::Unread, "another_profile", says);
+        }
+    }
+}
+
+fn look_at_source(text: &str, findings: &mut Findings) {
+    let files = match diff::files(text) {
+        Ok(files) => files,
+        Err(why) => return findings.add(Grade::Void, "change_unreadable", why),
+    };
+    for file in &files {
+        for path in file.paths() {
+            if is_test(path) {
+                let says = format!("it edits or removes the test `{path}`; look at that first");
+                findings.add(Grade::Unread, "edits_tests", says);
+            }
+            if is_evaluator(path) {
+                let says = format!("it changes `{path}`, which judges changes");
+                findings.add(Grade::Unread, "edits_the_evaluator", says);
+            }
+        }
+        let path = file.paths().next().unwrap_or_default();
+        let is_test_line = |line: &String| {
+            let line = line.trim_start();
+            line.starts_with("#[test]")
+                || line.starts_with("#[cfg(test)]")
+                || line.starts_with("assert!(")
+                || line.starts_with("assert_eq!(")
+                || line.starts_with("#[conforms")
+        };
+        if !is_test(path) && file.removed.iter().any(is_test_line) {
+            let says = format!("it removes lines of a test in `{path}`; look at that first");
+            findings.add(Grade::Unread, "edits_tests", says);
+        }
+        if file.added.iter().any(|line| line.trim_start().starts_with("#[ignore")) {
+            let says = format!("it has a test of `{path}` passed over; look at that first");
+            findings.add(Grade::Unread, "edits_tests", says);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { scene } from "~/test/scene";
+import { seriousFindings, show } from "~/test/show";
+import { trial, trialRow, trialVerdict } from "~/test/successor";
+
+const AT = `/successor?of=${trialRow().trial_id}`;
+
+test("nothing was tried: the page says what can be and how", async () => {
+  show(scene({ "successor.list": { trials: [], next: null } }), "/successor");
+  await screen.findByText("No change of Hermit was tried");
+  expect(screen.getByText(/Choose a trial/)).toBeTruthy();
+});
+
+test("a trial is one page: what changed, what was run, what differed, what it cost, and why", async () => {
+  const { user } = show(scene(), AT);
+  const page = await screen.findByRole("article", { name: "Trial" });
+  await user.click(within(page).getByText("Rules (2 lines)"));
+  await within(page).findByText("allow FileEdit(docs/**)");
+  expect(within(page).getByText(/1 completed task of yours, drawn with 7/)).toBeTruthy();
+  expect(within(page).getByText(/2 changes known to be bad, tried in the same run, were refused/)).toBeTruthy();
+  const acts = within(within(page).getByRole("table", { name: "Acts that differ" })).getAllByRole("row");
+  expect(acts[1]?.textContent).toBe("Edit docs/plan.mdWrite localasked youallowedThe same");
+  const cost = within(within(page).getByRole("table", { name: "Cost" })).getAllByRole("row");
+  expect(cost[1]?.textContent).toBe("Questions to you124");
+  expect(within(page).getByText(/Questions: 4 instead of 12/)).toBeTruthy();
+  expect(within(page).getByText("Holds, by the key of this store's log")).toBeTruthy();
+  expect(await seriousFindings()).toEqual([]);
+});
+
+test("what makes a verdict worth nothing is said beside it", async () => {
+  const verdict = trialVerdict({
+    planted: [{ name: "planted_widest_profile", refused: false }], is_signed: false, has_evidence: false, differences: [], constitutional: ["gate", "policy"],
+    tests: { suite: "npm test", passed: 4_000, failed: ["first"], edited: ["tests/journeys/first.rs"] }, opinion: "I like it", ended_for: "wall_time",
+  });
+  show(scene({ "successor.show": trial({ trial: trialRow({ outcome: "inconclusive" }), verdict }) }), AT);
+  for (const says of [/planted widest profile was not refused, so this verdict does not count/, /signature of this verdict does not hold/, /The evidence was erased/, /It touches what checks every change: gate, policy/, /tests\/journeys\/first\.rs\. Look at that first/, /4,000 passed, 1 test failed/, /decides nothing: I like it/, /used up its wall time/]) {
+    expect((await screen.findAllByText((_, element) => element?.tagName === "P" && says.test(element.textContent ?? ""))).length).toBe(1);
+  }
+  expect(screen.queryByText(/the same acts, with the same effects/)).toBeNull();
+});
+
+test("changes that raced stand side by side", async () => {
+  const rivals = [trialRow({ trial_id: "trial_02", says: "Ask about everything", outcome: "worse", measures: [{ name: "questions", parent: 12, successor: 30 }] }), trialRow({ trial_id: "trial_03", says: "Wait", state: "running", outcome: null, measures: [] })];
+  show(scene({ "successor.show": trial({ rivals }) }), AT);
+  const rows = within(await screen.findByRole("table", { name: "Changes that raced" })).getAllByRole("row");
+  expect(rows.map((row) => row.textContent)).toEqual([
+    "ChangeVerdictQuestions to youTokensTurnsDenials",
+    "Documents may be edited unaskedBetter12 to 41,000 to 1,000––",
+    "Ask about everythingWorse12 to 30–––",
+    "WaitRunning––––",
+  ]);
+});
+
+test("a trial that runs is stopped from its page, and one that was adopted says so", async () => {
+  const host = scene({ "successor.show": trial({ trial: trialRow({ state: "running", outcome: null, measures: [] }), verdict: null }), "successor.stop": trial() });
+  const { user } = show(host, AT);
+  await user.click(await screen.findByRole("button", { name: "Stop this trial" }));
+  await waitFor(() => expect(host.asked.find((call) => call.name === "successor.stop")?.params).toEqual({ trial: trialRow().trial_id, reason: null }));
+  show(scene({ "successor.show": trial({ trial: trialRow({ state: "adopted" }) }) }), AT);
+  expect((await screen.findAllByText("Adopted")).length).toBeGreaterThan(0);
+});

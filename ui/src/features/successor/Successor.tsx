@@ -1,0 +1,70 @@
+// Changes of Hermit that were tried on the person's own past work: how each came out, and everything behind one of them.
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { useAsk } from "~/ipc/client";
+import { Button } from "~/primitives/Button";
+import { Answer, Empty } from "~/primitives/States";
+import { Time } from "~/primitives/Time";
+import { Words } from "~/primitives/Words";
+import { Screen } from "~/screen/Screen";
+import { Standing } from "./Race";
+import styles from "./Successor.module.css";
+import { Trial } from "./Trial";
+import { kindName } from "./words";
+
+/** Trials of one part of the list. */
+const PART = 30;
+
+export function Successor({ of }: { of: string | undefined }) {
+  const [older, setOlder] = useState(0);
+  return (
+    <Screen title="Changes" sub={<span>Changes of Hermit itself, tried on your own past work before you adopt one</span>}>
+      <div className={styles.two}>
+        <div>
+          <section className={styles.section} aria-labelledby="what">
+            <h2 id="what">What a trial tells</h2>
+            <p>One copy of Hermit without the change and one with it do completed work of yours again, in a sandbox without the network, on recorded answers and effects. What they did is compared act by act.</p>
+            <p>A trial changes nothing of yours and adopts nothing. Begin one at a terminal: <code>hermit successor try --help</code> tells how.</p>
+          </section>
+          <section className={styles.section} aria-labelledby="trials">
+            <h2 id="trials">Trials</h2>
+            <Part cursor={null} older={older} another={() => setOlder(older + 1)} of={of} />
+          </section>
+        </div>
+        <div>
+          {of === undefined
+            ? <section className={styles.section}><p>Choose a trial to see what changed, what was run, what differed, what it cost, and why the verdict is what it is.</p></section>
+            : <Trial key={of} id={of} />}
+        </div>
+      </div>
+    </Screen>
+  );
+}
+
+/** A part, and behind it as many `older` ones: each begins where this one ends now, so that nothing falls between them. */
+function Part({ cursor, older, another, of }: { cursor: string | null; older: number; another: () => void; of: string | undefined }) {
+  const asked = useAsk("successor.list", { cursor, limit: PART }, { keep: true });
+  const none = <Empty title="No change of Hermit was tried" small>A change of your rules, of words in contexts, of the standard model or of the source can be.</Empty>;
+  return (
+    <Answer asked={asked} what="trials" lines={3} isEmpty={(found) => found.trials.length === 0 && cursor === null} empty={none}>
+      {(found) => (
+        <>
+          <ul className={styles.list}>
+            {found.trials.map((one) => (
+              <li key={one.trial_id}>
+                <Link to="/successor" search={{ of: one.trial_id }} className={styles.row} aria-current={one.trial_id === of ? "true" : undefined}>
+                  <Standing row={one} />
+                  <b><Words of={one.says ?? "Its words were erased"} /></b>
+                  <span>{kindName(one.kind)}, <Time at={one.began_at} ago /></span>
+                </Link>
+              </li>
+            ))}
+          </ul>
+          {found.next !== null && (older > 0
+            ? <Part cursor={found.next} older={older - 1} another={another} of={of} />
+            : <div><Button onClick={another}>Older trials</Button></div>)}
+        </>
+      )}
+    </Answer>
+  );
+}

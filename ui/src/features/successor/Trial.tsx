@@ -1,0 +1,130 @@
+// One trial on one page: what changed, what was run, what differed act by act, what it cost, and why the verdict is what it is.
+import { Link } from "@tanstack/react-router";
+import { useAct, useAsk } from "~/ipc/client";
+import type { Trial as Shown, TrialVerdict } from "~/ipc/generated/successor";
+import { Button } from "~/primitives/Button";
+import { Facts } from "~/primitives/Facts";
+import { Hash } from "~/primitives/Hash";
+import { Lines } from "~/primitives/Lines";
+import { many } from "~/primitives/number";
+import { Answer, Failed } from "~/primitives/States";
+import tables from "~/primitives/Table.module.css";
+import { Time } from "~/primitives/Time";
+import { Words } from "~/primitives/Words";
+import { capital, count, plain } from "~/screen/words";
+import { Race, Standing } from "./Race";
+import styles from "./Successor.module.css";
+import { kindName, measureName, saidOf } from "./words";
+
+export function Trial({ id }: { id: string }) {
+  const asked = useAsk("successor.show", { trial: id }, { keep: true });
+  return <Answer asked={asked} what="the trial" lines={6}>{(shown) => <One shown={shown} />}</Answer>;
+}
+
+function One({ shown }: { shown: Shown }) {
+  const { trial: row, verdict } = shown;
+  const stop = useAct("successor.stop");
+  return (
+    <article className={styles.section} aria-label="Trial">
+      <header className={styles.section}>
+        <Standing row={row} />
+        <h2><Words of={row.says ?? "Its words were erased"} /></h2>
+        <p>{kindName(row.kind)}, begun <Time at={row.began_at} ago />.{row.about !== null && <> It is to do: <Words of={row.about} />.</>}</p>
+        {row.why !== null && <p className={styles.note}><Words of={capital(row.why)} /></p>}
+        {row.state === "running" && <div><Button because={stop.isPending ? "Stopping" : null} onClick={() => stop.mutate({ trial: row.trial_id, reason: null })}>Stop this trial</Button></div>}
+        {stop.error !== null && <Failed error={stop.error} />}
+      </header>
+      <section className={styles.section} aria-labelledby="changed">
+        <h3 id="changed">What changed</h3>
+        {shown.changes.map((piece) => <Lines key={piece.what} title={`${capital(piece.what)} (${count(piece.text.split("\n").length, "line")})`} lines={piece.text.split("\n")} mono />)}
+        <p>Comes from: {shown.sources.map((source, at) => <span key={source}>{at > 0 && "; "}<Words of={source} /></span>)}</p>
+        <p>Change <Hash of={shown.patch_sha256} what="change" /></p>
+      </section>
+      <section className={styles.section} aria-labelledby="run">
+        <h3 id="run">What was run</h3>
+        <p>{count(shown.tasks.length, "completed task")} of yours, drawn with {String(row.seed)}: {shown.tasks.map((task, at) => <span key={task}>{at > 0 && ", "}<Link to="/task/$id" params={{ id: task }}>task {at + 1}</Link></span>)}</p>
+        {verdict?.tests != null && (
+          <>
+            <p><Words of={verdict.tests.suite} />: {many(verdict.tests.passed)} passed, {count(verdict.tests.failed.length, "test")} failed.</p>
+            {verdict.tests.edited.map((file) => <p key={file} className={styles.note}>It edits or removes the test <Words of={file} />. Look at that first.</p>)}
+          </>
+        )}
+        {verdict !== null && <Planted verdict={verdict} />}
+      </section>
+      {verdict !== null && <Differed verdict={verdict} />}
+      {verdict !== null && (
+        <section className={styles.section} aria-labelledby="cost">
+          <h3 id="cost">What it cost</h3>
+          <table className={tables.table} aria-label="Cost">
+            <thead><tr><th scope="col">Measure</th><th scope="col" className={tables.right}>Without</th><th scope="col" className={tables.right}>With the change</th></tr></thead>
+            <tbody>{row.measures.map((one) => <tr key={one.name}><td className={tables.main}>{measureName(one.name)}</td><td className={tables.right}>{many(one.parent)}</td><td className={tables.right}>{many(one.successor)}</td></tr>)}</tbody>
+          </table>
+          {verdict.ended_for !== null && <p className={styles.note}>A clone used up its {plain(verdict.ended_for)} and was ended.</p>}
+        </section>
+      )}
+      {verdict !== null && <Why verdict={verdict} />}
+      {shown.rivals.length > 0 && (
+        <section className={styles.section} aria-labelledby="race">
+          <h3 id="race">Changes that raced over the same tasks</h3>
+          <Race rows={[row, ...shown.rivals]} of={row.trial_id} />
+        </section>
+      )}
+    </article>
+  );
+}
+
+/** Bad changes of the same run: where one of them passed, nothing else on this page counts. */
+function Planted({ verdict }: { verdict: TrialVerdict }) {
+  const passed = verdict.planted.filter((one) => !one.refused);
+  if (passed.length > 0) return <p className={styles.bad}>In the same run the bad change {passed.map((one) => plain(one.name)).join(", ")} was not refused, so this verdict does not count.</p>;
+  return <p>{count(verdict.planted.length, "change")} known to be bad, tried in the same run, {verdict.planted.length === 1 ? "was" : "were"} refused.</p>;
+}
+
+function Differed({ verdict }: { verdict: TrialVerdict }) {
+  const { differences, more_differences: more, has_evidence: has } = verdict;
+  return (
+    <section className={styles.section} aria-labelledby="differed">
+      <h3 id="differed">What differed</h3>
+      {!has && <p className={styles.note}>The evidence was erased, so acts can no longer be compared.</p>}
+      {has && differences.length === 0 && <p>Nothing: the same acts, with the same effects.</p>}
+      {differences.length > 0 && (
+        <div className={styles.wide}>
+          <table className={tables.table} aria-label="Acts that differ">
+            <thead><tr><th scope="col">Act</th><th scope="col">Without</th><th scope="col">With the change</th><th scope="col">Effect</th></tr></thead>
+            <tbody>
+              {differences.map((one, at) => (
+                // The same act may differ twice in one task.
+                <tr key={`${one.task_id} ${at}`}>
+                  <td className={tables.main}><Words of={one.summary} /><div className={styles.faint}>{capital(plain(one.class))}</div></td>
+                  <td>{saidOf(one.before)}</td>
+                  <td>{saidOf(one.after)}</td>
+                  <td>{one.effect_differs ? "Another one" : "The same"}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {more > 0 && <p className={styles.note}>{count(more, "more difference")} not shown.</p>}
+    </section>
+  );
+}
+
+function Why({ verdict }: { verdict: TrialVerdict }) {
+  return (
+    <section className={styles.section} aria-labelledby="why">
+      <h3 id="why">Why this verdict</h3>
+      {verdict.reasons.length === 0
+        ? <p>No rule was met: there is no difference that counts.</p>
+        : <ul className={styles.list}>{verdict.reasons.map((one) => <li key={`${one.rule} ${one.says}`}><p><Words of={capital(one.says)} /> <span className={styles.faint}>({plain(one.rule)})</span></p></li>)}</ul>}
+      {verdict.constitutional.length > 0 && <p className={styles.bad}>It touches what checks every change: {verdict.constitutional.map(plain).join(", ")}.</p>}
+      {verdict.opinion !== null && <p className={styles.note}>A model thinks, and that decides nothing: <Words of={verdict.opinion} /></p>}
+      {verdict.is_signed === false && <p className={styles.bad}>The signature of this verdict does not hold. Do not rely on it.</p>}
+      <Facts rows={[
+        ["Signature", verdict.is_signed === true ? "Holds, by the key of this store's log" : verdict.is_signed === null ? "By a key that is not known here" : "Does not hold"],
+        ["Verdict", <Hash key="verdict" of={verdict.verdict_sha256} what="verdict" />],
+        ["Judged by", <Hash key="evaluator" of={verdict.evaluator_sha256} what="program" />],
+      ]} />
+    </section>
+  );
+}

@@ -1,0 +1,54 @@
+// What the page says of changes of Hermit, and of what trials of them came to.
+import type { TrialRow } from "~/ipc/generated/successor";
+import type { PatchKind, TrialState, VerdictOutcome } from "~/ipc/generated/words";
+import { lookUp } from "~/ipc/words";
+import { type Look, capital, plain } from "~/screen/words";
+
+const KIND: Readonly<Record<PatchKind, string>> = { policy: "Rules of policy", words: "Words in contexts", model: "Standard model", code: "Source of Hermit" };
+
+export function kindName(kind: PatchKind): string {
+  return lookUp(KIND, kind, capital(plain(kind)));
+}
+
+const OUTCOME: Readonly<Record<VerdictOutcome, Look>> = {
+  better: { tone: "done", mark: "done", word: "Better" },
+  same: { tone: "mute", mark: "idle", word: "The same" },
+  worse: { tone: "failed", mark: "failed", word: "Worse" },
+  unsafe: { tone: "failed", mark: "failed", word: "Unsafe" },
+  inconclusive: { tone: "unknown", mark: "unknown", word: "Inconclusive" },
+};
+
+const STATE: Readonly<Record<TrialState, Look>> = {
+  running: { tone: "running", mark: "running", word: "Running" },
+  judged: { tone: "unknown", mark: "unknown", word: "Judged" },
+  stopped: { tone: "mute", mark: "idle", word: "Stopped" },
+  failed: { tone: "failed", mark: "failed", word: "Could not be tried" },
+  adopted: { tone: "done", mark: "done", word: "Adopted" },
+  returned: { tone: "mute", mark: "idle", word: "Taken back" },
+};
+
+/** How a trial stands: its verdict once there is one. */
+export function standing(row: Pick<TrialRow, "state" | "outcome">): Look {
+  const other: Look = { tone: "unknown", mark: "unknown", word: "Not known" };
+  return row.outcome !== null ? lookUp(OUTCOME, row.outcome, other) : lookUp(STATE, row.state, other);
+}
+
+/** What became of a change after its verdict; nothing while it is only judged. */
+export function after(row: Pick<TrialRow, "state" | "outcome">): string | null {
+  return row.outcome === null || row.state === "judged" ? null : lookUp(STATE, row.state, { tone: "unknown", mark: "unknown", word: "Not known" }).word;
+}
+
+const MEASURE: Readonly<Record<string, string>> = {
+  questions: "Questions to you", tokens: "Tokens", turns: "Turns", denials: "Denials", wall_ms: "Time (ms)", cpu_ms: "Processor time (ms)", memory_bytes: "Memory (bytes)",
+};
+
+export function measureName(name: string): string {
+  return lookUp(MEASURE, name, capital(plain(name)));
+}
+
+const SAID: Readonly<Record<string, string>> = { allow: "allowed", require_approval: "asked you", deny: "denied", downgrade: "did less" };
+
+/** What policy said of an act in one arm. */
+export function saidOf(verdict: string | null): string {
+  return verdict === null ? "not done" : lookUp(SAID, verdict, plain(verdict));
+}

@@ -1,0 +1,170 @@
+// Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
+import type { BudgetPart, PatchKind, TrialState, VerdictOutcome } from "./words";
+
+/** Changes that are tried on the person's own past work; several of them race over the same tasks. */
+export interface Try {
+  /** Each as JSON. */
+  patches: string[];
+  /** What they are to do, in one line. */
+  about: string;
+  /** Tasks that are played, whatever is drawn beside them. */
+  tasks: string[];
+  /** How many tasks there are together, the others drawn; 10 when absent. */
+  draw?: number | null;
+  /** What the draw begins with; one that nobody chose when absent. */
+  seed?: number | null;
+  /** What each clone may use up; what is not said is the standard. */
+  wall_seconds?: number | null;
+  cpu_seconds?: number | null;
+  memory_mb?: number | null;
+  disk_mb?: number | null;
+  processes?: number | null;
+  tokens?: number | null;
+}
+
+/** The newest first. */
+export interface List {
+  cursor?: string | null;
+  limit?: number | null;
+}
+
+/** One of them. */
+export interface Show {
+  trial: string;
+}
+
+/** A trial that is to end without a verdict. */
+export interface Stop {
+  trial: string;
+  reason?: string | null;
+}
+
+/** Trials. */
+export interface TrialList {
+  trials: TrialRow[];
+  next: string | null;
+}
+
+/** A trial, in a list. */
+export interface TrialRow {
+  trial_id: string;
+  /** The first trial of the tournament that it is part of. */
+  group: string | null;
+  kind: PatchKind;
+  /** What the change is for, in the words of whoever made it; none once it was erased. */
+  says: string | null;
+  /** What it was to do, in the words of whoever asked. */
+  about: string | null;
+  state: TrialState;
+  outcome: VerdictOutcome | null;
+  /** Why there is no verdict, or the change went again. */
+  why: string | null;
+  tasks: number;
+  seed: number;
+  began_at: number;
+  ended_at: number | null;
+  /** What was counted in both arms; nothing yet. */
+  measures: TrialMeasure[];
+}
+
+/** Something that was counted in both arms. */
+export interface TrialMeasure {
+  name: string;
+  parent: number;
+  successor: number;
+}
+
+/** One trial. */
+export interface Trial {
+  trial: TrialRow;
+  patch_sha256: string;
+  /** Where what is new in the change comes from. */
+  sources: string[];
+  /** What it changes, piece by piece. */
+  changes: TrialChange[];
+  /** Tasks that both arms play. */
+  tasks: string[];
+  budget: TrialBudget;
+  verdict: TrialVerdict | null;
+  /** The others of its tournament. */
+  rivals: TrialRow[];
+}
+
+/** A piece of a change. */
+export interface TrialChange {
+  /** What it is of, such as the name of a piece of words. */
+  what: string;
+  /** As it would be; of source, the difference. */
+  text: string;
+}
+
+/** What a clone may use up, or what clones used. */
+export interface TrialBudget {
+  wall_ms: number;
+  cpu_ms: number;
+  memory_bytes: number;
+  disk_bytes: number;
+  /** None where it was not counted. */
+  processes: number | null;
+  tokens: number;
+}
+
+/** What a trial came to. */
+export interface TrialVerdict {
+  /** The rules that led there, the gravest first. */
+  reasons: TrialReason[];
+  tests: TrialTests | null;
+  /** Bad changes that were tried in the same run. */
+  planted: TrialPlanted[];
+  used: TrialBudget;
+  /** What a clone was ended for. */
+  ended_for: BudgetPart | null;
+  /** Rooms of gate, policy, approval, successor or proof that the change touches. */
+  constitutional: string[];
+  /** What a model thought of it, which turns nothing. */
+  opinion: string | null;
+  /** Acts that differ. */
+  differences: TrialDifference[];
+  /** Differences beyond those. */
+  more_differences: number;
+  /** Whether the evidence is there to be compared. */
+  has_evidence: boolean;
+  verdict_sha256: string;
+  evidence_sha256: string[];
+  evaluator_sha256: string;
+  /** Whether the signature of this store's log holds; none where the key is not known here. */
+  is_signed: boolean | null;
+}
+
+/** A rule that led to a verdict. */
+export interface TrialReason {
+  rule: string;
+  says: string;
+}
+
+/** A suite that ran. */
+export interface TrialTests {
+  suite: string;
+  passed: number;
+  failed: string[];
+  edited: string[];
+}
+
+/** A bad change that was tried. */
+export interface TrialPlanted {
+  name: string;
+  refused: boolean;
+}
+
+/** An act that the arms did not do alike. */
+export interface TrialDifference {
+  task_id: string;
+  summary: string;
+  class: string;
+  /** What policy said in the parent's arm; none where it was not done there. */
+  before: string | null;
+  /** What it said with the change. */
+  after: string | null;
+  /** Whether it changed something else. */
+  effect_differs: boolean;
+}
