@@ -248,7 +248,10 @@ fn recorded(kernel: &Kernel, task_id: TaskId) -> Result<(RecordedTask, TaskTerms
     let terms = TaskTerms { constraints: contract.constraints, project_rules };
     let acts = told.acts(kernel)?;
     let (profile, ended) = (state.task.policy_profile_ref.to_string(), state.task.status.to_string());
-    Ok((RecordedTask { task_id, goal, profile, ended, answers: told.answers, acts }, terms))
+    let task = RecordedTask { task_id, goal, profile, ended, answers: told.answers, acts };
+    // Evidence names the case by the digest of its canonical bytes.
+    seal::canon::to_canonical(&task).map_err(|e| format!("it has no canonical form: {e}"))?;
+    Ok((task, terms))
 }
 
 /// The rules of the folder that a task worked in, as they stand.

@@ -81,7 +81,7 @@ fn evidence(handed: &Handed) -> Result<Vec<u8>, String> {
 /// A folder that nothing is in yet.
 fn tempfolder(home: &Path) -> Result<PathBuf, String> {
     let made = |at: &Path| std::fs::create_dir(at).map_err(|e| format!("`{}`: {e}", at.display()));
-    let at = home.join(format!("clone-{}", std::process::id()));
+    let at = home.join("clone");
     made(&at)?;
     let at = at.canonicalize().map_err(|e| e.to_string())?;
     made(&at.join("store"))?;

@@ -121,8 +121,8 @@ pub fn run_confined(
         reads: &clone.reads,
         folder: clone.folder.as_deref(),
         environment: &clone.environment,
-        // The system's own limits lie a little above what is measured, so that whoever reaches for more is seen and named.
-        memory_bytes: budget.memory_bytes.saturating_add(budget.memory_bytes / 4),
+        // The system's own limits lie above what is measured, so that whoever reaches for more is seen and named.
+        memory_bytes: budget.memory_bytes.saturating_mul(2),
         file_bytes: home_bytes,
         cpu_seconds: (budget.cpu_ms / 1000).saturating_add(2),
         processes: u64::from(budget.processes).saturating_mul(2).saturating_add(8),

@@ -22,7 +22,11 @@ pub fn played(kernel: &Kernel, own: TaskId, of: TaskId, ended: String) -> Result
     let mut after = 0;
     loop {
         let events = kernel.reader().events(own, after, STRIDE).map_err(|e| e.to_string())?;
-        let Some(last) = events.last() else { return Ok(played) };
+        let Some(last) = events.last() else {
+            // What policy was not asked about did not come to be an act.
+            played.acts.retain(|act| !act.verdict.is_empty());
+            return Ok(played);
+        };
         after = last.task_seq;
         for stored in &events {
             let event = stored.event().map_err(|e| e.to_string())?;

@@ -1,6 +1,6 @@
 //! A thread for each trial that is under way in the process that holds the store.
 
-use super::{BUILDS, CodeTrial, ParentPlaces, STANDARD_BUDGET, TrialRun, draw, run_trial};
+use super::{BUILDS, CodeTrial, ParentPlaces, TrialRun, run_trial};
 use crate::Home;
 use crate::executors::LocalExecutors;
 use ::successor::Patch;
@@ -13,9 +13,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Tasks that are drawn beside those that a person named.
-const DRAWN: usize = 20;
 
 /// Unpacks the source of this program into an empty folder, and answers its digest.
 pub type UnpackOwn = fn(&Path) -> Result<Digest, String>;
@@ -87,12 +84,12 @@ impl TrialThreads {
         let (threads, trial) = (Arc::clone(&self.0), trial_id.to_owned());
         let run = move || {
             if let Err(why) = threads.to_verdict(&trial, &stop) {
-                threads.stopped(&trial, &why);
+                threads.unjudged(&trial, &why, stop.load(Ordering::SeqCst));
             }
             threads.stops().remove(&trial);
         };
         if let Err(error) = std::thread::Builder::new().name("trial".to_owned()).spawn(run) {
-            self.0.stopped(trial_id, &format!("there is no thread for it: {error}"));
+            self.0.unjudged(trial_id, &format!("there is no thread for it: {error}"), false);
             self.0.stops().remove(trial_id);
         }
     }
@@ -116,10 +113,16 @@ impl Threads {
         self.stops.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn stopped(&self, trial_id: &str, why: &str) {
-        tracing::info!(trial = trial_id, why, "a trial came to no verdict");
-        if let Err(error) = self.kernel.stop_trial(trial_id, why) {
-            tracing::warn!(trial = trial_id, %error, "that a trial was stopped is not on record");
+    /// Says in the log that there is no verdict. One that a person stopped has its end there already.
+    fn unjudged(&self, trial_id: &str, why: &str, is_stopped: bool) {
+        tracing::info!(trial = trial_id, why, "a trial has no verdict");
+        let said = match is_stopped {
+            true => self.kernel.stop_trial(trial_id, why),
+            false => self.kernel.fail_trial(trial_id, why),
+        };
+        match said {
+            Ok(()) | Err(kernel::Error::Conflict(_)) => {}
+            Err(error) => tracing::warn!(trial = trial_id, %error, "that a trial ended is not on record"),
         }
     }
 
@@ -128,7 +131,6 @@ impl Threads {
         let trial = registry.get(trial_id).ok_or("it is not on record")?;
         let bytes = self.kernel.artifacts().read(&trial.patch.sha256).map_err(|e| e.to_string())?;
         let patch = Patch::read(&bytes).map_err(|e| e.to_string())?;
-        let tasks = draw(&self.kernel, trial.seed, &trial.tasks, DRAWN)?;
         let address = *self.address.lock().unwrap_or_else(PoisonError::into_inner);
         let program = program()?;
         let unpack = self.unpack.as_ref().map(|unpack| unpack as &dyn Fn(&Path) -> Result<Digest, String>);
@@ -140,10 +142,10 @@ impl Threads {
             places: ParentPlaces::of(self.home.dir(), address),
             trial_id,
             patch: &patch,
-            about: &trial.about,
-            tasks: &tasks,
+            about: trial.about.as_deref().unwrap_or_default(),
+            tasks: &trial.tasks,
             seed: trial.seed,
-            budget: STANDARD_BUDGET,
+            budget: trial.budget,
             profile: Profile::LocalEditAllowed.as_str(),
             code: unpack.and_then(|unpack| CodeTrial::of_hermit(unpack, folder.clone())),
             clean_room: Vec::new(),
