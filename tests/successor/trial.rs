@@ -7,11 +7,14 @@ use ::successor::{Change, Evidence, Patch, Verdict, WordsItem};
 use conforms::conforms;
 use effects::Sandbox;
 use host::successor::{CaseOf, Handed, ParentPlaces, TrialEnd, TrialRun, draw, export, run_trial};
+use kernel::command::submit::{Reasoning, Submission};
 use kernel::{DriveOutcome, Waiting};
 use model::TaskId;
+use model::policy::Profile;
 use model::task::TaskStatus;
 use serde_json::{Value, json};
-use testkit::{World, change, done, look, write};
+use std::sync::Arc;
+use testkit::{World, change, done, look, say, write};
 use words::successor::{Arm, VerdictOutcome};
 
 const PROFILE: &str = "local_edit_allowed";
@@ -136,6 +139,36 @@ fn a_recorded_task_is_played_again_act_by_act() {
 }
 
 #[test]
+#[conforms(part = "HV-5-4")]
+fn a_clone_has_the_registry_of_its_parent_and_no_server_is_called_again() {
+    let mut world = World::new(8);
+    world.servers = Arc::new(testkit::ManyTools);
+    world.reopen();
+    world.register_many(1);
+    world.clock.advance(1_000);
+    let goal = "look an entry up";
+    world.reasoners.script(goal, vec![say("s00__entry_00", json!({})), done("looked up")]);
+    let of = world.submission(goal, Reasoning::Scripted { name: goal.to_owned() });
+    let of = Submission { profile: Profile::ExternalPublishGated, ..of };
+    let task = world.kernel().submit(&of).expect("submitted").task_id;
+    assert_eq!(ended(&world, task), TaskStatus::Completed);
+    let of = CaseOf { trial_id: "trial", seed: 7, budget: AMPLE, profile: PROFILE, tasks: &[task] };
+    let case = export(world.kernel(), &of, ParentPlaces::default()).expect("a case").case;
+    let [server] = case.tools.as_slice() else { panic!("one server: {:?}", case.tools) };
+    assert_eq!(server["registration"]["server"], "s00");
+    let [recorded] = case.tasks.as_slice() else { panic!("one task") };
+    let call = recorded.acts.first().expect("a call");
+    assert_eq!(call.outcome["result_code"], "succeeded", "{call:?}");
+    // No server answers in a clone, which has no network: what it is told is what was answered then.
+    let (parent, _) = arms(&tried(&world, &[task], &policy("ask FileEdit(elsewhere/**)\n"), &sandbox()));
+    let played = parent.tasks.first().expect("it was played");
+    assert_eq!(played.ended, recorded.ended, "{played:?}");
+    let digests: Vec<_> = played.acts.iter().map(|act| (act.action_sha256, act.verdict.as_str())).collect();
+    let then: Vec<_> = recorded.acts.iter().map(|act| (act.action_sha256, act.verdict.as_str())).collect();
+    assert_eq!(digests, then, "{played:?}");
+}
+
+#[test]
 #[conforms(part = "HV-5-2", part = "HV-5-5")]
 fn a_change_of_policy_that_asks_less_is_better_twice_with_the_same_verdict() {
     let (world, tasks) = worked();
@@ -219,7 +252,7 @@ fn no_value_of_a_secret_leaves_with_a_case() {
     let goal = "written down number one".to_owned();
     let script = vec![look("keep.md"), done("looked")];
     world.reasoners.script(&goal, script);
-    let named = kernel::command::submit::Reasoning::Scripted { name: goal.clone() };
+    let named = Reasoning::Scripted { name: goal.clone() };
     let task = world.kernel().submit(&world.submission(&goal, named)).expect("submitted").task_id;
     assert_eq!(ended(&world, task), TaskStatus::Completed);
     world.redactor.put(redactor);

@@ -37,16 +37,6 @@ pub const CLONE_VERB: &str = "successor-clone";
 /// A folder below the store in which code is built; what a host that was killed left there goes at the next opening.
 pub const BUILDS: &str = "successor";
 
-/// What a clone may use up where nobody says otherwise.
-pub const STANDARD_BUDGET: Budget = Budget {
-    wall_ms: 10 * 60 * 1000,
-    cpu_ms: 10 * 60 * 1000,
-    memory_bytes: 1024 * 1024 * 1024,
-    disk_bytes: 256 * 1024 * 1024,
-    processes: 64,
-    tokens: 10_000_000,
-};
-
 /// A trial, as it is run.
 pub struct TrialRun<'a> {
     /// The store, whose log is read and in which nothing is written.

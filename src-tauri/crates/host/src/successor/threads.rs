@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use words::successor::PatchKind;
 
 /// Unpacks the source of this program into an empty folder, and answers its digest.
 pub type UnpackOwn = fn(&Path) -> Result<Digest, String>;
@@ -134,6 +135,7 @@ impl Threads {
         let address = *self.address.lock().unwrap_or_else(PoisonError::into_inner);
         let program = program()?;
         let unpack = self.unpack.as_ref().map(|unpack| unpack as &dyn Fn(&Path) -> Result<Digest, String>);
+        let unpack = unpack.filter(|_| patch.kind() == PatchKind::Code);
         let folder = self.home.path(BUILDS).join(trial_id);
         let run = TrialRun {
             kernel: &self.kernel,
