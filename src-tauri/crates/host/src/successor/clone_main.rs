@@ -36,6 +36,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 const BEGINS_AT: i64 = 1_790_000_000_000;
 /// Questions of one task that are answered: the same one again and again is no play.
 const QUESTIONS_MAX: u32 = 1_000;
+/// Words of which there is one piece.
+const SOUL: &str = "soul";
 /// How a task ended that left its recording.
 const DIVERGED: &str = "diverged";
 
@@ -142,31 +144,17 @@ impl CloneRun {
         ];
         kernel.register_keys(&public, "memory of a clone").map_err(|e| e.to_string())?;
         let (dir, standard, asked) = (dir.to_owned(), handed.case.profile.clone(), AtomicU64::new(0));
-        Ok(Self { dir, kernel, executors, models, person, standard, profile: None, asked }
-            .with_profile(handed))
-    }
-
-    /// With the profile that the change names.
-    fn with_profile(mut self, handed: &Handed) -> Self {
-        if let Some(Change::Policy { profile: Some(named), .. }) =
-            handed.case.patch.as_ref().map(|patch| &patch.change)
-        {
-            self.profile = named.parse().ok();
-        }
-        self
+        let named = match handed.case.patch.as_ref().map(|patch| &patch.change) {
+            Some(Change::Policy { profile, .. }) => profile.as_ref(),
+            _ => None,
+        };
+        let profile = named.map(|named| named.parse::<Profile>()).transpose().map_err(|e| e.to_string())?;
+        Ok(Self { dir, kernel, executors, models, person, standard, profile, asked })
     }
 
     /// The person's rules, words and tools, as they stand or as the change has them.
     fn prepare(&self, handed: &Handed) -> Result<(), String> {
         let change = handed.case.patch.as_ref().map(|patch| &patch.change);
-        let rules = match change {
-            Some(Change::Policy { rules, .. }) => rules,
-            _ => &handed.case.rules,
-        };
-        if !rules.trim().is_empty() {
-            let made = self.kernel.propose_rules(rules, "", (Channel::Cli, self.key()));
-            self.allow_all(made)?;
-        }
         let changed: &[WordsItem] = match change {
             Some(Change::Words { items }) => items,
             Some(Change::Model { .. }) => {
@@ -174,10 +162,9 @@ impl CloneRun {
             }
             _ => &[],
         };
-        let stays = handed
-            .words
-            .iter()
-            .filter(|item| !changed.iter().any(|one| one.what == item.what && one.name == item.name));
+        let stays = handed.words.iter().filter(|item| {
+            !changed.iter().any(|one| one.what == item.what && (one.name == item.name || one.what == SOUL))
+        });
         stays.chain(changed).try_for_each(|item| self.take_words(item))?;
         let root = self.dir.join("work");
         for server in &handed.case.tools {
@@ -194,13 +181,21 @@ impl CloneRun {
             );
             self.allow_all(made)?;
         }
-        Ok(())
+        // Last: what stands already was taken over under other rules.
+        let rules = match change {
+            Some(Change::Policy { rules, .. }) => rules,
+            _ => &handed.case.rules,
+        };
+        match rules.trim().is_empty() {
+            true => Ok(()),
+            false => self.allow_all(self.kernel.propose_rules(rules, "", (Channel::Cli, self.key()))),
+        }
     }
 
     /// One piece of words, by the way that a person takes it over.
     fn take_words(&self, item: &WordsItem) -> Result<(), String> {
         match item.what.as_str() {
-            "soul" => self.allow_all(self.kernel.propose_soul(&item.text, 0, (Channel::Cli, self.key()))),
+            SOUL => self.allow_all(self.kernel.propose_soul(&item.text, 0, (Channel::Cli, self.key()))),
             // What it proposes stands in the recording; that it can be read is what is tried.
             "playbook" => reasoning::Playbook::parse(&item.text).map(drop).map_err(|e| e.to_string()),
             other => Err(format!("a clone cannot take over words of the kind `{other}`")),

@@ -1,18 +1,20 @@
 //! A thread for each trial that is under way in the process that holds the store.
 
-use super::{BUILDS, CodeTrial, ParentPlaces, TrialRun, run_trial};
+use super::{BUILDS, CodeTrial, ParentPlaces, TrialRun, draw, run_trial};
 use crate::Home;
 use crate::executors::LocalExecutors;
 use ::successor::Patch;
 use kernel::Kernel;
-use model::Digest;
 use model::policy::Profile;
+use model::receipt::SandboxLevel;
+use model::{Digest, TaskId};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use wire::Code;
 use words::successor::PatchKind;
 
 /// Unpacks the source of this program into an empty folder, and answers its digest.
@@ -71,14 +73,25 @@ impl TrialThreads {
             std::thread::sleep(LOOK);
         }
     }
+}
 
-    /// Begins a trial that is on record.
-    fn start(&self, trial_id: &str) {
+impl api::Trials for TrialThreads {
+    fn draw(&self, seed: u64, named: &[TaskId], most: usize) -> Result<Vec<TaskId>, wire::Error> {
+        draw(&self.0.kernel, seed, named, most).map_err(|why| wire::Error::new(Code::Usage, why))
+    }
+
+    fn begin(&self, trial_id: &str) -> Result<(), wire::Error> {
+        let failed = |why: String| wire::Error::new(Code::Failed, why);
+        let sandbox = self.0.executors.walls();
+        if !matches!(sandbox.level(), SandboxLevel::NamespacesLandlock | SandboxLevel::Namespaces) {
+            return Err(failed(format!("no clone can be confined on this machine: {}", sandbox.why())));
+        }
+        program().map_err(failed)?;
         let stop = Arc::new(AtomicBool::new(false));
         {
             let mut stops = self.0.stops();
             if stops.contains_key(trial_id) {
-                return;
+                return Ok(());
             }
             stops.insert(trial_id.to_owned(), Arc::clone(&stop));
         }
@@ -89,19 +102,14 @@ impl TrialThreads {
             }
             threads.stops().remove(&trial);
         };
-        if let Err(error) = std::thread::Builder::new().name("trial".to_owned()).spawn(run) {
-            self.0.unjudged(trial_id, &format!("there is no thread for it: {error}"), false);
+        let begun = std::thread::Builder::new().name("trial".to_owned()).spawn(run);
+        begun.map(drop).map_err(|error| {
             self.0.stops().remove(trial_id);
-        }
-    }
-}
-
-impl api::Trials for TrialThreads {
-    fn begin(&self, trial_id: &str) {
-        self.start(trial_id);
+            failed(format!("there is no thread for it: {error}"))
+        })
     }
 
-    /// Its thread says in the log that it was stopped.
+    /// Its thread says in the log that it was stopped, unless that is there already.
     fn stop(&self, trial_id: &str) {
         if let Some(stop) = self.0.stops().get(trial_id) {
             stop.store(true, Ordering::SeqCst);
