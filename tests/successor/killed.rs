@@ -1,6 +1,8 @@
 //! A clone dies with its parent: `kill -9` of the process that started it leaves nothing of it.
 
 use super::{AMPLE, processes_with, sandbox, shell, soon};
+use crate::journeys::attached::Served;
+use crate::journeys::stage::Stage;
 use conforms::conforms;
 use host::successor::{CloneProgram, run_confined};
 use std::process::{Command, Stdio};
@@ -40,4 +42,16 @@ fn a_clone_dies_with_its_parent() {
     parent.wait().expect("it has ended");
     assert!(before.len() >= 3, "the clone was at work: {before:?}");
     soon("nothing of the clone is left", || processes_with(&mark).is_empty());
+}
+
+#[test]
+#[conforms(part = "HV-5-3")]
+fn what_a_build_left_behind_goes_at_the_next_opening() {
+    let stage = Stage::new();
+    let left = stage.home().join("successor/trial/target");
+    std::fs::create_dir_all(&left).expect("a folder");
+    std::fs::write(left.join("half"), "of a build").expect("a file");
+    let served = Served::by(&stage);
+    soon("it is gone", || !stage.home().join("successor").exists());
+    drop(served);
 }

@@ -3,9 +3,8 @@
 
 use super::{AMPLE, sandbox};
 use crate::journeys::hermit;
-use ::successor::{Change, Evidence, Patch, Verdict, WordsItem};
+use ::successor::{Budget, Change, Evidence, Patch, Verdict, WordsItem};
 use conforms::conforms;
-use effects::Sandbox;
 use host::successor::{CaseOf, Handed, ParentPlaces, TrialEnd, TrialRun, draw, export, run_trial};
 use kernel::command::submit::{Reasoning, Submission};
 use kernel::{DriveOutcome, Waiting};
@@ -15,7 +14,7 @@ use model::task::TaskStatus;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use testkit::{World, change, done, look, say, write};
-use words::successor::{Arm, VerdictOutcome};
+use words::successor::{Arm, BudgetPart, VerdictOutcome};
 
 const PROFILE: &str = "local_edit_allowed";
 
@@ -70,10 +69,15 @@ fn policy(rules: &str) -> Patch {
 }
 
 /// Runs a trial over these tasks.
-fn tried(world: &World, tasks: &[TaskId], patch: &Patch, walls: &Sandbox) -> TrialEnd {
+fn tried(world: &World, tasks: &[TaskId], patch: &Patch) -> TrialEnd {
+    tried_within(world, tasks, patch, AMPLE)
+}
+
+/// The same with another budget for each clone.
+fn tried_within(world: &World, tasks: &[TaskId], patch: &Patch, budget: Budget) -> TrialEnd {
     let run = TrialRun {
         kernel: world.kernel(),
-        sandbox: walls,
+        sandbox: &sandbox(),
         program: hermit(),
         places: ParentPlaces::of(world.store.path(), None),
         trial_id: "trial",
@@ -81,7 +85,7 @@ fn tried(world: &World, tasks: &[TaskId], patch: &Patch, walls: &Sandbox) -> Tri
         about: "it asks less and breaks nothing",
         tasks,
         seed: 7,
-        budget: AMPLE,
+        budget,
         profile: PROFILE,
         code: None,
         clean_room: Vec::new(),
@@ -118,7 +122,7 @@ fn questions(of: &Evidence) -> u32 {
 fn a_recorded_task_is_played_again_act_by_act() {
     let (world, tasks) = worked();
     let before = world.files();
-    let end = tried(&world, &tasks, &policy("ask FileEdit(elsewhere/**)\n"), &sandbox());
+    let end = tried(&world, &tasks, &policy("ask FileEdit(elsewhere/**)\n"));
     let (parent, _) = arms(&end);
     assert_eq!(parent.arm, Arm::Parent);
     let of = CaseOf { trial_id: "trial", seed: 7, budget: AMPLE, profile: PROFILE, tasks: &tasks };
@@ -160,7 +164,7 @@ fn a_clone_has_the_registry_of_its_parent_and_no_server_is_called_again() {
     let call = recorded.acts.first().expect("a call");
     assert_eq!(call.outcome["result_code"], "succeeded", "{call:?}");
     // No server answers in a clone, which has no network: what it is told is what was answered then.
-    let (parent, _) = arms(&tried(&world, &[task], &policy("ask FileEdit(elsewhere/**)\n"), &sandbox()));
+    let (parent, _) = arms(&tried(&world, &[task], &policy("ask FileEdit(elsewhere/**)\n")));
     let played = parent.tasks.first().expect("it was played");
     assert_eq!(played.ended, recorded.ended, "{played:?}");
     let digests: Vec<_> = played.acts.iter().map(|act| (act.action_sha256, act.verdict.as_str())).collect();
@@ -173,7 +177,7 @@ fn a_clone_has_the_registry_of_its_parent_and_no_server_is_called_again() {
 fn a_change_of_policy_that_asks_less_is_better_twice_with_the_same_verdict() {
     let (world, tasks) = worked();
     let patch = policy("allow FileEdit(notes/**)\n");
-    let first = tried(&world, &tasks, &patch, &sandbox());
+    let first = tried(&world, &tasks, &patch);
     let (parent, successor) = arms(&first);
     assert!(questions(&successor) < questions(&parent), "{successor:?}");
     let costs = |name: &str| {
@@ -184,7 +188,7 @@ fn a_change_of_policy_that_asks_less_is_better_twice_with_the_same_verdict() {
     assert!(successors <= parents, "{:?}", first.verdict.measures);
     assert_eq!(first.verdict.outcome, VerdictOutcome::Better, "{:?}", first.verdict);
     assert!(!first.verdict.planted.is_empty() && first.verdict.planted.iter().all(|one| one.refused));
-    let second = tried(&world, &tasks, &patch, &sandbox());
+    let second = tried(&world, &tasks, &patch);
     assert_eq!(compared(&first.verdict), compared(&second.verdict));
     assert!(parent.probes.iter().chain(&successor.probes).all(|probe| probe.refused));
 }
@@ -193,7 +197,7 @@ fn a_change_of_policy_that_asks_less_is_better_twice_with_the_same_verdict() {
 #[conforms(part = "HV-5-2")]
 fn a_change_of_policy_that_denies_what_was_done_is_worse() {
     let (world, tasks) = worked();
-    let end = tried(&world, &tasks[..1], &policy("deny FileEdit(notes/**)\n"), &sandbox());
+    let end = tried(&world, &tasks[..1], &policy("deny FileEdit(notes/**)\n"));
     let (_, successor) = arms(&end);
     assert!(successor.tasks.iter().flat_map(|task| &task.acts).any(|act| act.verdict == "deny"));
     assert!(
@@ -215,13 +219,23 @@ fn a_change_of_words_is_played_and_its_cost_measured_twice_with_the_same_verdict
             items: vec![WordsItem { what: "soul".to_owned(), name: "SOUL.md".to_owned(), text: long }],
         },
     };
-    let first = tried(&world, &tasks[..1], &patch, &sandbox());
+    let first = tried(&world, &tasks[..1], &patch);
     let (parent, successor) = arms(&first);
     let tokens = |of: &Evidence| of.tasks.iter().map(|task| task.tokens).sum::<u64>();
     assert!(tokens(&successor) > tokens(&parent), "words cost: {successor:?}");
     assert_eq!(first.verdict.outcome, VerdictOutcome::Worse, "{:?}", first.verdict);
-    let second = tried(&world, &tasks[..1], &patch, &sandbox());
+    let second = tried(&world, &tasks[..1], &patch);
     assert_eq!(compared(&first.verdict), compared(&second.verdict));
+}
+
+#[test]
+#[conforms(part = "HV-5-5", part = "HV-7-1")]
+fn a_clone_that_uses_up_its_tokens_says_so_and_nothing_is_better_by_it() {
+    let (world, tasks) = worked();
+    let patch = policy("allow FileEdit(notes/**)\n");
+    let end = tried_within(&world, &tasks[..1], &patch, Budget { tokens: 1, ..AMPLE });
+    assert_eq!(end.verdict.used.ended_for, Some(BudgetPart::Tokens), "{:?}", end.verdict);
+    assert!(!matches!(end.verdict.outcome, VerdictOutcome::Better | VerdictOutcome::Same));
 }
 
 #[test]
@@ -275,7 +289,7 @@ fn a_verdict_is_signed_and_on_record() {
         budget: AMPLE,
     };
     let trial_id = world.kernel().begin_trial(&begun).expect("begun");
-    let mut end = tried(&world, &tasks[..1], &patch, &sandbox());
+    let mut end = tried(&world, &tasks[..1], &patch);
     end.verdict.trial_id.clone_from(&trial_id);
     world.kernel().end_trial(&end.verdict, &end.evidence).expect("on record");
     let registry = world.kernel().trial_registry();

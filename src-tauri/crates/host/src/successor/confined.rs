@@ -23,6 +23,8 @@ const WEIGH: Duration = Duration::from_millis(500);
 const DRAIN: Duration = Duration::from_secs(5);
 /// Room of a file system that counts as none: what is written in one piece may be larger than what is left.
 const LEFT_BYTES: u64 = 64 * 1024;
+/// The system's own limit of processes is no lower: older systems count all of a person's against it.
+const PROCESSES_MIN: u64 = 1024;
 /// The smallest home: a store needs as much before anything is in it.
 const HOME_BYTES_MIN: u64 = 1024 * 1024;
 
@@ -125,7 +127,7 @@ pub fn run_confined(
         memory_bytes: budget.memory_bytes.saturating_mul(2),
         file_bytes: home_bytes,
         cpu_seconds: (budget.cpu_ms / 1000).saturating_add(2),
-        processes: u64::from(budget.processes).saturating_mul(2).saturating_add(8),
+        processes: u64::from(budget.processes).saturating_mul(2).max(PROCESSES_MIN),
     };
     let no_sandbox = || format!("no clone can be confined on this machine: {}", sandbox.why());
     let mut command = sandbox.clone_command(&view).ok_or_else(no_sandbox)?;
