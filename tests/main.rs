@@ -9,3 +9,5 @@ mod house;
 mod journeys;
 mod mesh;
 mod simulation;
+#[cfg(target_os = "linux")]
+mod successor;

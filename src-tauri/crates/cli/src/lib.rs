@@ -58,6 +58,11 @@ pub fn main() -> ExitCode {
     if complete::answered() {
         return ExitCode::from(wire::exit::DONE);
     }
+    // Started by Hermit alone, in a sandbox: no verb that a person would find.
+    #[cfg(target_os = "linux")]
+    if std::env::args_os().nth(1).is_some_and(|word| word == host::successor::CLONE_VERB) {
+        return host::successor::run_clone();
+    }
     let parsed = match args::Args::try_parse() {
         // With `--json` the version is a document as every answer is: that of `hermit source`.
         Err(error) if error.kind() == ErrorKind::DisplayVersion && wants_json() => {

@@ -84,6 +84,7 @@ mod workspace;
 pub use anchoring::calendars_of;
 pub use change::settle::Settled;
 pub use clocks::{AnchorCame, Clocks, NoClocks, OpReturnSeen, SeenBlock, Sent};
+pub use command::process_limits::{FamilyUse, family_use};
 pub use command::spool::{Needed, Spool, Transcript, TranscriptState};
 pub use egress_proxy::{NoSecrets, Secrets};
 pub use error::Error;
@@ -97,7 +98,7 @@ pub use outcome::{
 };
 pub use project::remote;
 pub use relays::{NoRelays, Published, Relays};
-pub use sandbox::Sandbox;
+pub use sandbox::{CLONE_HOME, CloneHome, CloneView, Sandbox};
 pub use server::{
     Digests, Ended, Endpoint, Heard, Lone, NoToolServers, Offers, Pipes, ServerSessions, ToolCall, ToolReply,
     ToolServers, ToolSession, Unspoken, dialled, words_of,

@@ -2,6 +2,9 @@
 
 pub(crate) mod bwrap;
 mod landlock;
+mod whole;
+
+pub use whole::{CLONE_HOME, CloneHome, CloneView};
 
 use crate::command::process_limits::Bounds;
 use crate::command::view::View;

@@ -104,6 +104,8 @@ mod session;
 mod skin_signing;
 mod small_artifacts;
 mod state_roots;
+#[cfg(target_os = "linux")]
+pub mod successor;
 mod surroundings;
 #[cfg(target_os = "linux")]
 mod system_bus;

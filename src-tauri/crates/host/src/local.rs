@@ -406,6 +406,10 @@ impl api::Host for Local {
     fn logins(&self) -> Option<&dyn api::Logins> {
         self.owned.as_ref().map(|_| self as _)
     }
+    #[cfg(target_os = "linux")]
+    fn trials(&self) -> Option<&dyn api::Trials> {
+        self.trials_here()
+    }
     fn chats(&self) -> Option<&dyn api::Chats> {
         self.owned.as_ref().map(|_| self.executors.lent_chats())
     }

@@ -59,10 +59,25 @@ impl ProcessUse {
 
 /// What a family of processes uses.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Used {
-    threads: u64,
-    bytes: u64,
+pub struct FamilyUse {
+    /// Threads, of all of them.
+    pub threads: u64,
+    /// Bytes of memory that are of no file.
+    pub bytes: u64,
+    /// Milliseconds of processors, with those of members that have ended and were waited for.
+    pub cpu_ms: u64,
+    /// The first child of the first one: behind namespaces, that with which they end.
+    pub child: Option<u32>,
 }
+
+/// Everything that descends from a process, or is of its group, as the system tells it now.
+pub fn family_use(first: u32) -> FamilyUse {
+    family(first)
+}
+
+/// Milliseconds of one tick, in which the system tells programs how long a process ran.
+#[cfg(target_os = "linux")]
+const TICK_MS: u64 = 10;
 
 /// Threads on the whole machine; none where it does not say.
 #[cfg(target_os = "linux")]
@@ -77,15 +92,15 @@ fn machine() -> Option<u64> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn family(_: u32) -> Used {
-    Used::default()
+fn family(_: u32) -> FamilyUse {
+    FamilyUse::default()
 }
 
 /// Everything that descends from a process or is of its group.
 #[cfg(target_os = "linux")]
-fn family(first: u32) -> Used {
+fn family(first: u32) -> FamilyUse {
     let mut known: Vec<Seen> = Vec::new();
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Used::default() };
+    let Ok(entries) = std::fs::read_dir("/proc") else { return FamilyUse::default() };
     for entry in entries.flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
             continue;
@@ -102,9 +117,13 @@ fn family(first: u32) -> Used {
         of_it.extend(known.iter().filter(|p| of_it.contains(&p.parent)).map(|p| p.pid).collect::<Vec<_>>());
         grown = of_it.len() > before;
     }
-    known.iter().filter(|p| of_it.contains(&p.pid)).fold(Used::default(), |used, p| Used {
+    let child = known.iter().filter(|p| p.parent == first).map(|p| p.pid).min();
+    let none = FamilyUse { child, ..FamilyUse::default() };
+    known.iter().filter(|p| of_it.contains(&p.pid)).fold(none, |used, p| FamilyUse {
         threads: used.threads.saturating_add(p.threads),
         bytes: used.bytes.saturating_add(own_bytes(p.pid)),
+        cpu_ms: used.cpu_ms.saturating_add(p.ticks.saturating_mul(TICK_MS)),
+        ..used
     })
 }
 
@@ -115,6 +134,7 @@ struct Seen {
     parent: u32,
     group: u32,
     threads: u64,
+    ticks: u64,
 }
 
 /// Fields of `stat` behind the name, which may hold anything.
@@ -123,16 +143,20 @@ fn seen(pid: u32, stat: &str) -> Option<Seen> {
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
     let small = |at: usize| number(at).and_then(|n| u32::try_from(n).ok());
-    Some(Seen { pid, parent: small(1)?, group: small(2)?, threads: number(17)? })
+    // Its own in both modes, and those of its children that have ended.
+    let ticks = (11..=14).map(|at| number(at).unwrap_or(0)).fold(0, u64::saturating_add);
+    Some(Seen { pid, parent: small(1)?, group: small(2)?, threads: number(17)?, ticks })
 }
 
-/// Bytes of memory that are of no file.
+/// Bytes of memory that are of no file on a disk.
 #[cfg(target_os = "linux")]
 fn own_bytes(pid: u32) -> u64 {
     let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/status")) else { return 0 };
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    kib.unwrap_or(0).saturating_mul(1024)
+    let kib = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0)
+    };
+    kib("RssAnon:").saturating_add(kib("RssShmem:")).saturating_mul(1024)
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -143,7 +167,7 @@ mod tests {
     fn a_process_is_read_whatever_its_name_is() {
         let stat = "42 (a) b (c) S 7 9 9 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 3 0 100 1000 10";
         let process = seen(42, stat).unwrap();
-        assert_eq!((process.parent, process.group, process.threads), (7, 9, 3));
+        assert_eq!((process.parent, process.group, process.threads, process.ticks), (7, 9, 3, 0));
         assert!(seen(1, "nothing").is_none());
     }
 
@@ -151,7 +175,7 @@ mod tests {
     fn this_process_is_of_its_own_family_and_fills_memory() {
         let used = family(std::process::id());
         assert!(used.threads >= 1 && used.bytes > 0, "{used:?}");
-        assert_eq!(family(u32::MAX), Used::default());
+        assert_eq!(family(u32::MAX), FamilyUse::default());
         let bounds = |processes| Bounds { processes, memory_bytes: u64::MAX };
         let mut crowd = ProcessUse::of(std::process::id(), bounds(0));
         crowd.quiet = Some(0);

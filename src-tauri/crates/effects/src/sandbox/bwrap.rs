@@ -9,6 +9,24 @@ use std::process::Command;
 /// Where `hermit-exec` is inside.
 pub(crate) const EXEC_INSIDE: &str = "/run/hermit/exec";
 
+/// Namespaces of its own, and the folders of programs and libraries.
+pub(super) fn system(command: &mut Command) {
+    let mut add = |words: &[&str]| {
+        command.args(words);
+    };
+    add(&["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]);
+    add(&["--hostname", "hermit"]);
+    for name in MERGED {
+        match std::fs::read_link(name) {
+            Ok(target) => add(&["--symlink", &target.to_string_lossy(), name]),
+            Err(_) => add(&["--ro-bind-try", name, name]),
+        }
+    }
+    for name in READABLE {
+        add(&["--ro-bind-try", name, name]);
+    }
+}
+
 impl Sandbox {
     /// Bubblewrap up to and including `hermit-exec`, whose own arguments follow; none where there is no bubblewrap.
     pub(super) fn shell(&self, view: &View) -> Option<Command> {
@@ -22,20 +40,10 @@ impl Sandbox {
             }
         };
         command.env_clear();
+        system(&mut command);
         let mut add = |words: &[&str]| {
             command.args(words);
         };
-        add(&["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]);
-        add(&["--hostname", "hermit"]);
-        for name in MERGED {
-            match std::fs::read_link(name) {
-                Ok(target) => add(&["--symlink", &target.to_string_lossy(), name]),
-                Err(_) => add(&["--ro-bind-try", name, name]),
-            }
-        }
-        for name in READABLE {
-            add(&["--ro-bind-try", name, name]);
-        }
         add(&["--proc", "/proc", "--dev", "/dev"]);
         add(&["--size", &TMP_BYTES.to_string(), "--tmpfs", "/tmp", "--dir", "/tmp/home"]);
         if let Some(tools) = &view.tools {

@@ -1,0 +1,262 @@
+//! The case of a trial: work of the person as it was recorded, taken out of the log, and what else a clone needs to play it.
+//!
+//! Only what can be played again is taken: a task that a person gave and a model did in one part, that is complete, and whose acts have
+//! recordings. No secret leaves: a task with bytes that hold the value of one is left out, and whatever else holds one loses it.
+
+use super::probes::ParentPlaces;
+use super::told::{Told, object};
+use ::successor::{Budget, Case, RecordedTask};
+use kernel::Kernel;
+use kernel::state::TaskState;
+use model::task::{ModelChoice, Origin, TaskContract, TaskStatus};
+use model::tool_server::{ServerRegistration, ToolTerms};
+use model::{Digest, TaskId};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use words::successor::Arm;
+
+/// Events read at once.
+const STRIDE: usize = 1_000;
+/// Tasks that one case has at most.
+pub const CASE_TASKS_MAX: usize = 100;
+/// Bytes of one recorded task.
+const TASK_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// Bytes of a case.
+pub const CASE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// What a clone reads from its standard input.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Handed {
+    /// The case, in the canonical bytes that its digest is of.
+    pub case: Case,
+    /// Which arm it is.
+    pub arm: Arm,
+    /// What stands in contexts as the parent is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<::successor::WordsItem>,
+    /// What else a task was given, by its place in the case.
+    pub terms: Vec<TaskTerms>,
+    /// Rules of the parent that stand in a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_rules: Option<String>,
+    /// Where its parent is, for the attempts to reach it.
+    pub places: ParentPlaces,
+}
+
+/// What else a task was given.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskTerms {
+    /// What must not happen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<String>,
+    /// The rules of the folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_rules: Option<String>,
+}
+
+/// A server of tools, as a case holds it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedServer {
+    /// Launch and manifest, without what opens anything.
+    pub registration: ServerRegistration,
+    /// What a person says of its tools.
+    pub terms: BTreeMap<String, ToolTerms>,
+}
+
+/// What a case is made for.
+#[derive(Debug, Clone)]
+pub struct CaseOf<'a> {
+    /// The trial.
+    pub trial_id: &'a str,
+    /// What the draw begins with.
+    pub seed: u64,
+    /// What a clone may use up.
+    pub budget: Budget,
+    /// The standard profile.
+    pub profile: &'a str,
+    /// The tasks.
+    pub tasks: &'a [TaskId],
+}
+
+/// Draws tasks that can be played again, by a seed: the same log and seed give the same ones. Those that a person named come first.
+///
+/// # Errors
+/// In words, when the log cannot be read, or a named task cannot be played again.
+pub fn draw(kernel: &Kernel, seed: u64, named: &[TaskId], most: usize) -> Result<Vec<TaskId>, String> {
+    let mut drawn: Vec<TaskId> = Vec::new();
+    for task in named {
+        recorded(kernel, *task).map_err(|why| format!("the task `{task}` cannot be played again: {why}"))?;
+        if !drawn.contains(task) {
+            drawn.push(*task);
+        }
+    }
+    let mut others: Vec<(Digest, TaskId)> = with_receipts(kernel)?
+        .into_iter()
+        .filter(|task| !drawn.contains(task))
+        .map(|task| (Digest::of(format!("{seed}:{task}").as_bytes()), task))
+        .collect();
+    others.sort();
+    for (_, task) in others {
+        if drawn.len() >= most.clamp(named.len(), CASE_TASKS_MAX.max(named.len())) {
+            break;
+        }
+        if recorded(kernel, task).is_ok() {
+            drawn.push(task);
+        }
+    }
+    Ok(drawn)
+}
+
+/// Tasks with a receipt of an act.
+fn with_receipts(kernel: &Kernel) -> Result<BTreeSet<TaskId>, String> {
+    let (mut found, mut after) = (BTreeSet::new(), 0);
+    loop {
+        let events = kernel.reader().log(after, STRIDE).map_err(|e| e.to_string())?;
+        let Some(last) = events.last() else { return Ok(found) };
+        after = last.log_seq;
+        for stored in &events {
+            let event = stored.event().map_err(|e| e.to_string())?;
+            if event.event_type == "effect.observed" {
+                found.insert(event.task_id);
+            }
+        }
+    }
+}
+
+/// The case of the parent's arm: no change in it.
+///
+/// # Errors
+/// In words, when a task cannot be played again or the whole is too large.
+pub fn export(kernel: &Kernel, of: &CaseOf<'_>, places: ParentPlaces) -> Result<Handed, String> {
+    let mut case = Case {
+        trial_id: of.trial_id.to_owned(),
+        seed: of.seed,
+        budget: of.budget,
+        patch: None,
+        rules: kernel.signed_rules().map_err(|e| e.to_string())?,
+        profile: of.profile.to_owned(),
+        tools: servers(kernel)?,
+        tasks: Vec::new(),
+    };
+    let mut terms = Vec::new();
+    for task in of.tasks {
+        let (recorded, given) = recorded(kernel, *task)
+            .map_err(|why| format!("the task `{task}` cannot be played again: {why}"))?;
+        case.tasks.push(recorded);
+        terms.push(given);
+    }
+    let file_rules = std::fs::read_to_string(kernel.dir().join(kernel::drive::USER_RULES)).ok();
+    let words = words_as_they_stand(kernel);
+    let handed = Handed { case, arm: Arm::Parent, words, terms, file_rules, places };
+    let bytes = serde_json::to_vec(&handed).map_err(|e| e.to_string())?;
+    if bytes.len() > CASE_BYTES_MAX {
+        return Err(format!(
+            "the tasks have {} bytes together, and a clone is given {CASE_BYTES_MAX} at most; name fewer",
+            bytes.len()
+        ));
+    }
+    without_secrets(kernel, handed, &bytes)
+}
+
+/// The same without the value of any secret that is known now.
+fn without_secrets(kernel: &Kernel, handed: Handed, bytes: &[u8]) -> Result<Handed, String> {
+    let redactor = kernel.ports().redactor.now();
+    if redactor.is_empty() {
+        return Ok(handed);
+    }
+    let Some(clean) = redactor.json_bytes(bytes, false) else { return Ok(handed) };
+    serde_json::from_value(clean.rest)
+        .map_err(|e| format!("without the values of secrets it is no case: {e}"))
+}
+
+/// SOUL.md as it stands: both arms have it, unless the change is one of it.
+fn words_as_they_stand(kernel: &Kernel) -> Vec<::successor::WordsItem> {
+    let soul = kernel.identity().latest().and_then(|latest| {
+        let bytes = kernel.artifacts().read(&latest.soul.sha256).ok()?;
+        String::from_utf8(bytes).ok()
+    });
+    soul.map(|text| ::successor::WordsItem { what: "soul".to_owned(), name: "SOUL.md".to_owned(), text })
+        .into_iter()
+        .collect()
+}
+
+/// The registry of servers as it stands. What opens something stays behind: a server that needs a secret is without it.
+fn servers(kernel: &Kernel) -> Result<Vec<serde_json::Value>, String> {
+    let mut servers = Vec::new();
+    for record in kernel.tool_registry().0.values().filter(|record| record.disabled.is_none()) {
+        let Some(version) = record.latest() else { continue };
+        let bytes = kernel.artifacts().read(&version.registration.sha256).map_err(|e| e.to_string())?;
+        let mut registration: ServerRegistration =
+            serde_json::from_slice(&bytes).map_err(|e| format!("a registration cannot be read: {e}"))?;
+        registration.launch.secrets.clear();
+        let said = record.classified.iter().filter(|(tool, _)| !record.is_off(tool));
+        let terms = said.filter_map(|(tool, said)| Some((tool.clone(), said.last()?.terms.clone())));
+        let terms = terms.filter(|(_, terms)| terms.only_in.is_none()).collect();
+        servers
+            .push(serde_json::to_value(RecordedServer { registration, terms }).map_err(|e| e.to_string())?);
+    }
+    Ok(servers)
+}
+
+/// A task as a clone plays it.
+fn recorded(kernel: &Kernel, task_id: TaskId) -> Result<(RecordedTask, TaskTerms), String> {
+    let said = |e: kernel::Error| e.to_string();
+    let state = kernel.task(task_id).map_err(said)?;
+    if state.task.status != TaskStatus::Completed {
+        return Err(format!("it is {}", state.task.status));
+    }
+    if state.task.origin() != Origin::Person || state.task.parent_task_id.is_some() {
+        return Err("no person began it".to_owned());
+    }
+    if state.steps.len() != 1 || !state.clarifications.is_empty() || !state.children.is_empty() {
+        return Err("it has several parts, or asked questions".to_owned());
+    }
+    let mut told = Told::default();
+    let mut after = 0;
+    loop {
+        let events = kernel.reader().events(task_id, after, STRIDE).map_err(|e| e.to_string())?;
+        let Some(last) = events.last() else { break };
+        after = last.task_seq;
+        for stored in &events {
+            let event = stored.event().map_err(|e| e.to_string())?;
+            let body = kernel.reader().revealing(|shown| event.body(shown)).map_err(|e| e.to_string())?;
+            told.take(kernel, &body.map_err(|e| e.to_string())?)?;
+            if told.bytes > TASK_BYTES_MAX {
+                return Err(format!("what it saw and did has more than {TASK_BYTES_MAX} bytes"));
+            }
+        }
+    }
+    let contract = told.artifacts.get(&state.task.task_contract_ref).ok_or("it has no contract")?;
+    let contract: TaskContract = object(kernel, &contract.content_hash)?;
+    if !contract.success_criteria.is_empty() {
+        return Err("it has conditions that a person set for its end".to_owned());
+    }
+    if !matches!(
+        contract.model,
+        ModelChoice::Playbook { .. }
+            | ModelChoice::Openai { .. }
+            | ModelChoice::Recorded { .. }
+            | ModelChoice::Scripted { .. }
+    ) {
+        return Err("no model did it".to_owned());
+    }
+    let goal = state.task.goal.shown().cloned().ok_or("its goal was erased")?;
+    let project_rules = project_rules(kernel, &state);
+    let terms = TaskTerms { constraints: contract.constraints, project_rules };
+    let acts = told.acts(kernel)?;
+    let (profile, ended) = (state.task.policy_profile_ref.to_string(), state.task.status.to_string());
+    let task = RecordedTask { task_id, goal, profile, ended, answers: told.answers, acts };
+    // Evidence names the case by the digest of its canonical bytes.
+    seal::canon::to_canonical(&task).map_err(|e| format!("it has no canonical form: {e}"))?;
+    Ok((task, terms))
+}
+
+/// The rules of the folder that a task worked in, as they stand.
+fn project_rules(kernel: &Kernel, state: &TaskState) -> Option<String> {
+    let id = state.task.workspace_hint?;
+    let root = kernel.store_state().workspaces.get(&id).cloned().flatten()?;
+    kernel::drive::project_rules(&kernel::workspace::decode_root(&root).ok()?).ok().flatten()
+}

@@ -1,0 +1,433 @@
+//! What a clone does: it opens a store of its own, takes the change over, plays each recorded task by the real kernel, tries to reach
+//! its parent, and writes down what came of it.
+//!
+//! Its clock and its chance begin with the seed of the case, so that two clones of one case write the same.
+
+use super::case::{CASE_BYTES_MAX, Handed, RecordedServer, TaskTerms};
+use super::played::played;
+use super::probes::probes;
+use super::recorded_executors::{RecordedSource, RecordedWorld};
+use super::recording::action_digest;
+use ::successor::{Change, Evidence, Played, RecordedTask, Used, WordsItem};
+use acts::ApprovalPacket;
+use governance::PolicyEngine;
+use kernel::command::submit::{Reasoning, Submission, Submitted};
+use kernel::ports::{Day, Days, KeyRing, NoEmbedder, Notice, Observer, ReasonerSource};
+use kernel::{DriveOutcome, Kernel, Ports, Waiting};
+use model::approval::{Choice, Surface};
+use model::body::KeyPurpose;
+use model::ingress::Channel;
+use model::policy::Profile;
+use model::principal::PrincipalType;
+use model::proposal::Answer;
+use model::task::{ModelChoice, TaskStatus};
+use model::{ApprovalId, Clock, Digest, Entropy, TaskId, UnixMs};
+use reasoning::{Reasoner, Scripted};
+use seal::schnorr::SchnorrKey;
+use seal::{PublicKey, SeedSigner, Signer};
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// When a clone's clock begins.
+const BEGINS_AT: i64 = 1_790_000_000_000;
+/// Questions of one task that are answered: the same one again and again is no play.
+const QUESTIONS_MAX: u32 = 1_000;
+/// Words of which there is one piece.
+const SOUL: &str = "soul";
+/// How a task ended that left its recording.
+const DIVERGED: &str = "diverged";
+
+/// `hermit successor-clone`: the case on standard input, the evidence on standard output.
+pub fn run_clone() -> ExitCode {
+    let done = read().and_then(|handed| evidence(&handed)).and_then(|bytes| {
+        let mut out = std::io::stdout().lock();
+        out.write_all(&bytes).and_then(|()| out.flush()).map_err(|e| e.to_string())
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            let _ = writeln!(std::io::stderr(), "{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn read() -> Result<Handed, String> {
+    let mut bytes = Vec::new();
+    let most = u64::try_from(CASE_BYTES_MAX).unwrap_or(u64::MAX).saturating_mul(2);
+    std::io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    serde_json::from_slice(&bytes).map_err(|e| format!("standard input is no case of a trial: {e}"))
+}
+
+/// Plays a case in a store below the home of this process.
+fn evidence(handed: &Handed) -> Result<Vec<u8>, String> {
+    let home = std::env::var_os("HOME").map(PathBuf::from).ok_or("a clone has a home")?;
+    let dir = tempfolder(&home)?;
+    let clone = CloneRun::open(&dir, handed)?;
+    clone.prepare(handed)?;
+    let mut tasks = Vec::with_capacity(handed.case.tasks.len());
+    for (at, task) in handed.case.tasks.iter().enumerate() {
+        let terms = handed.terms.get(at).cloned().unwrap_or_default();
+        tasks.push(clone.play(at, task, &terms)?);
+    }
+    let case_sha256 = Digest::of(&handed.case.bytes().map_err(|e| e.to_string())?);
+    let probes = probes(&handed.places);
+    let evidence = Evidence { case_sha256, arm: handed.arm, tasks, probes, used: Used::default() };
+    evidence.bytes().map_err(|e| e.to_string())
+}
+
+/// A folder that nothing is in yet.
+fn tempfolder(home: &Path) -> Result<PathBuf, String> {
+    let made = |at: &Path| std::fs::create_dir(at).map_err(|e| format!("`{}`: {e}", at.display()));
+    let at = home.join("clone");
+    made(&at)?;
+    let at = at.canonicalize().map_err(|e| e.to_string())?;
+    made(&at.join("store"))?;
+    made(&at.join("work"))?;
+    Ok(at)
+}
+
+/// A clone at work.
+struct CloneRun {
+    dir: PathBuf,
+    kernel: Kernel,
+    executors: Arc<RecordedSource>,
+    models: Arc<RecordedModels>,
+    person: SeedSigner,
+    standard: String,
+    profile: Option<Profile>,
+    asked: AtomicU64,
+}
+
+impl CloneRun {
+    fn open(dir: &Path, handed: &Handed) -> Result<Self, String> {
+        let clock: Arc<dyn Clock> = Arc::new(CloneClock(AtomicI64::new(BEGINS_AT)));
+        let entropy = Arc::new(CloneChance { seed: handed.case.seed, drawn: AtomicU64::new(0) });
+        let mut servers = BTreeMap::new();
+        for server in &handed.case.tools {
+            let server: RecordedServer =
+                serde_json::from_value(server.clone()).map_err(|e| format!("a server of tools: {e}"))?;
+            servers.insert(server.registration.server.clone(), server.registration);
+        }
+        let executors = Arc::new(RecordedSource::new(servers, Arc::clone(&clock)));
+        let (models, keys) = (Arc::new(RecordedModels::default()), Arc::new(CloneKeys::new(&*entropy)));
+        let person = signer(&*entropy);
+        let ports = Ports {
+            executors: Arc::clone(&executors) as _,
+            reasoners: Arc::clone(&models) as _,
+            embedder: Arc::new(NoEmbedder),
+            keys: Arc::clone(&keys) as _,
+            observer: Arc::new(Nobody),
+            clock,
+            days: Arc::new(OneDay),
+            entropy: entropy as _,
+            faults: Arc::new(model::fault::NoFaults),
+            policy: Arc::new(PolicyEngine::shipped().map_err(|e| e.to_string())?),
+            redactor: redact::Shared::default(),
+            projector: Arc::new(|| Box::new(projections::Fold::new())),
+        };
+        let store = dir.join("store");
+        if let Some(rules) = &handed.file_rules {
+            let file = store.join(kernel::drive::USER_RULES);
+            std::fs::write(&file, rules).map_err(|e| format!("`{}`: {e}", file.display()))?;
+        }
+        let kernel = Kernel::open(&store, ports).map_err(|e| e.to_string())?;
+        let public = [
+            (KeyPurpose::Log, keys.log.public()),
+            (KeyPurpose::Receipt, keys.receipt.public()),
+            (KeyPurpose::Manifest, keys.manifest.public()),
+            (KeyPurpose::Approval, person.public()),
+        ];
+        kernel.register_keys(&public, "memory of a clone").map_err(|e| e.to_string())?;
+        let (dir, standard, asked) = (dir.to_owned(), handed.case.profile.clone(), AtomicU64::new(0));
+        let named = match handed.case.patch.as_ref().map(|patch| &patch.change) {
+            Some(Change::Policy { profile, .. }) => profile.as_ref(),
+            _ => None,
+        };
+        let profile = named.map(|named| named.parse::<Profile>()).transpose().map_err(|e| e.to_string())?;
+        Ok(Self { dir, kernel, executors, models, person, standard, profile, asked })
+    }
+
+    /// The person's rules, words and tools, as they stand or as the change has them.
+    fn prepare(&self, handed: &Handed) -> Result<(), String> {
+        let change = handed.case.patch.as_ref().map(|patch| &patch.change);
+        let changed: &[WordsItem] = match change {
+            Some(Change::Words { items }) => items,
+            Some(Change::Model { .. }) => {
+                return Err("a clone has no other model than the recorded one".to_owned());
+            }
+            _ => &[],
+        };
+        let stays = handed.words.iter().filter(|item| {
+            !changed.iter().any(|one| one.what == item.what && (one.name == item.name || one.what == SOUL))
+        });
+        stays.chain(changed).try_for_each(|item| self.take_words(item))?;
+        let root = self.dir.join("work");
+        for server in &handed.case.tools {
+            let server: RecordedServer =
+                serde_json::from_value(server.clone()).map_err(|e| format!("a server of tools: {e}"))?;
+            let (name, launch) = (&server.registration.server, &server.registration.launch);
+            let made = self.kernel.propose_server(
+                name,
+                launch,
+                server.terms,
+                false,
+                &root,
+                (Channel::Cli, self.key()),
+            );
+            self.allow_all(made)?;
+        }
+        // Last: what stands already was taken over under other rules.
+        let rules = match change {
+            Some(Change::Policy { rules, .. }) => rules,
+            _ => &handed.case.rules,
+        };
+        match rules.trim().is_empty() {
+            true => Ok(()),
+            false => self.allow_all(self.kernel.propose_rules(rules, "", (Channel::Cli, self.key()))),
+        }
+    }
+
+    /// One piece of words, by the way that a person takes it over.
+    fn take_words(&self, item: &WordsItem) -> Result<(), String> {
+        match item.what.as_str() {
+            SOUL => self.allow_all(self.kernel.propose_soul(&item.text, 0, (Channel::Cli, self.key()))),
+            // What it proposes stands in the recording; that it can be read is what is tried.
+            "playbook" => reasoning::Playbook::parse(&item.text).map(drop).map_err(|e| e.to_string()),
+            other => Err(format!("a clone cannot take over words of the kind `{other}`")),
+        }
+    }
+
+    /// A key that no submission of this clone had.
+    fn key(&self) -> String {
+        format!("clone:{}", self.asked.fetch_add(1, Ordering::SeqCst))
+    }
+
+    /// Drives a task of the clone's own person to its end; they allow what it asks.
+    fn allow_all(&self, made: Result<Submitted, kernel::Error>) -> Result<(), String> {
+        let task = made.map_err(|e| e.to_string())?.task_id;
+        for _ in 0..QUESTIONS_MAX {
+            match self.kernel.drive(task).map_err(|e| e.to_string())? {
+                DriveOutcome::Waiting(Waiting::Approval(id)) => self.answer(task, id, Choice::Once)?,
+                DriveOutcome::Ended { status: TaskStatus::Completed, .. } => return Ok(()),
+                other => return Err(format!("the change cannot be taken over: {other:?}")),
+            }
+        }
+        Err("the change cannot be taken over: it asks without an end".to_owned())
+    }
+
+    /// The person of the clone answers a question, by a signature of their own key.
+    fn answer(&self, task: TaskId, approval: ApprovalId, choice: Choice) -> Result<(), String> {
+        let packet = self.packet(task, approval)?;
+        let who = self.kernel.store_state().principal(PrincipalType::User).map_err(|e| e.to_string())?;
+        let now = self.kernel.ports().clock.now();
+        let decision = governance::approval::answer(&packet, choice, Surface::Test, who, now, None)
+            .map_err(|e| e.to_string())?;
+        let envelope = governance::approval::sign(&decision, &self.person).map_err(|e| e.to_string())?;
+        self.kernel.decide_approval(task, approval, &envelope).map(drop).map_err(|e| e.to_string())
+    }
+
+    /// What the person is shown, byte for byte.
+    fn packet(&self, task: TaskId, approval: ApprovalId) -> Result<Vec<u8>, String> {
+        let state = self.kernel.task(task).map_err(|e| e.to_string())?;
+        let record = state.approvals.get(&approval).ok_or("nobody was asked that")?;
+        self.kernel.artifacts().read(&record.approval.approval_packet_sha256).map_err(|e| e.to_string())
+    }
+
+    /// Plays one task to its end, or to where it leaves its recording.
+    fn play(&self, at: usize, task: &RecordedTask, terms: &TaskTerms) -> Result<Played, String> {
+        let root = self.dir.join("work").join(at.to_string());
+        std::fs::create_dir(&root).map_err(|e| format!("`{}`: {e}", root.display()))?;
+        if let Some(rules) = &terms.project_rules {
+            let file = root.join(kernel::drive::PROJECT_RULES);
+            let folder = file.parent().unwrap_or(&root);
+            std::fs::create_dir_all(folder)
+                .and_then(|()| std::fs::write(&file, rules))
+                .map_err(|e| format!("`{}`: {e}", file.display()))?;
+        }
+        let world = Arc::new(RecordedWorld::of(task)?);
+        self.executors.put(root.clone(), Arc::clone(&world));
+        let name = format!("task {at}");
+        self.models.put(&name, model_of(task, &world)?);
+        let workspace = self.kernel.workspace(&root).map_err(|e| e.to_string())?;
+        let recorded = task.profile.parse::<Profile>().map_err(|e| e.to_string())?;
+        let profile = self.profile.filter(|_| task.profile == self.standard).unwrap_or(recorded);
+        let submission = Submission {
+            profile,
+            constraints: terms.constraints.clone(),
+            ..Submission::of(
+                task.goal.clone(),
+                workspace,
+                Reasoning::Scripted { name },
+                Channel::Cli,
+                self.key(),
+            )
+        };
+        let own = self.kernel.submit(&submission).map_err(|e| e.to_string())?.task_id;
+        let ended = self.drive(own, &world)?;
+        played(&self.kernel, own, task.task_id, ended)
+    }
+
+    fn drive(&self, own: TaskId, world: &RecordedWorld) -> Result<String, String> {
+        for _ in 0..QUESTIONS_MAX {
+            match self.kernel.drive(own).map_err(|e| e.to_string())? {
+                DriveOutcome::Waiting(Waiting::Approval(id)) => {
+                    let packet: ApprovalPacket =
+                        serde_json::from_slice(&self.packet(own, id)?).map_err(|e| e.to_string())?;
+                    let action = action_digest(&packet.action_request.action).map_err(|e| e.to_string())?;
+                    let choice = if world.would_allow(&action) { Choice::Once } else { Choice::Deny };
+                    self.answer(own, id, choice)?;
+                }
+                DriveOutcome::Ended { status, .. } if world.diverged().is_none() => {
+                    return Ok(status.to_string());
+                }
+                DriveOutcome::Ended { .. } | DriveOutcome::Waiting(_) => return Ok(DIVERGED.to_owned()),
+                other => return Err(format!("the clone cannot go on: {other:?}")),
+            }
+        }
+        Ok(DIVERGED.to_owned())
+    }
+}
+
+/// The answers of a recorded task, in order. Where the task has left its recording, there is no answer that would fit.
+fn model_of(task: &RecordedTask, world: &Arc<RecordedWorld>) -> Result<Arc<dyn Reasoner>, String> {
+    let answers =
+        task.answers.iter().map(|recorded| serde_json::from_value::<Answer>(recorded.answer.clone()));
+    let answers: Vec<Answer> = answers.collect::<Result<_, _>>().map_err(|e| format!("an answer: {e}"))?;
+    let (world, mut given) = (Arc::clone(world), 0_usize);
+    Ok(Arc::new(Scripted::with(move |_| {
+        let over = |why: &str| reasoning::Error::Transcript { why: why.to_owned() };
+        if world.diverged().is_some() {
+            return Err(over("the task has left its recording"));
+        }
+        let answer = answers.get(given).cloned().ok_or_else(|| {
+            world.diverge("the model is asked once more than it was");
+            over("the recording has no more answers")
+        })?;
+        given = given.saturating_add(1);
+        world.turn(u32::try_from(given).unwrap_or(u32::MAX));
+        Ok(answer)
+    })))
+}
+
+/// Models of a clone, by the names that it gave them.
+#[derive(Default)]
+struct RecordedModels(Mutex<BTreeMap<String, Arc<dyn Reasoner>>>);
+
+impl RecordedModels {
+    fn put(&self, name: &str, model: Arc<dyn Reasoner>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), model);
+    }
+}
+
+impl ReasonerSource for RecordedModels {
+    fn reasoner(&self, choice: &ModelChoice, _: Option<&[u8]>) -> Result<Arc<dyn Reasoner>, String> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let named = match choice {
+            ModelChoice::Scripted { name } => known.get(name).cloned(),
+            _ => None,
+        };
+        named.ok_or_else(|| "a clone has no model but the recorded one".to_owned())
+    }
+}
+
+/// A clock that goes on by a millisecond with every look.
+struct CloneClock(AtomicI64);
+
+impl Clock for CloneClock {
+    fn now(&self) -> UnixMs {
+        UnixMs(self.0.fetch_add(1, Ordering::SeqCst))
+    }
+}
+
+/// Chance from a seed and a count. Nothing that a clone signs is believed by anybody.
+struct CloneChance {
+    seed: u64,
+    drawn: AtomicU64,
+}
+
+impl Entropy for CloneChance {
+    fn fill(&self, buffer: &mut [u8]) {
+        for chunk in buffer.chunks_mut(32) {
+            let at = self.drawn.fetch_add(1, Ordering::SeqCst);
+            let digest = Digest::of(format!("clone:{}:{at}", self.seed).as_bytes());
+            for (to, from) in chunk.iter_mut().zip(digest.as_bytes()) {
+                *to = *from;
+            }
+        }
+    }
+}
+
+fn signer(entropy: &dyn Entropy) -> SeedSigner {
+    let mut seed = [0; 32];
+    entropy.fill(&mut seed);
+    SeedSigner::from_seed(seed)
+}
+
+/// Keys of a clone, which live as long as it does.
+struct CloneKeys {
+    receipt: Arc<SeedSigner>,
+    log: Arc<SeedSigner>,
+    manifest: Arc<SeedSigner>,
+    cosign: Arc<SeedSigner>,
+}
+
+impl CloneKeys {
+    fn new(entropy: &dyn Entropy) -> Self {
+        let made = || Arc::new(signer(entropy));
+        Self { receipt: made(), log: made(), manifest: made(), cosign: made() }
+    }
+}
+
+impl KeyRing for CloneKeys {
+    fn receipt(&self) -> Option<Arc<dyn Signer>> {
+        Some(Arc::clone(&self.receipt) as _)
+    }
+
+    fn log(&self) -> Option<Arc<dyn Signer>> {
+        Some(Arc::clone(&self.log) as _)
+    }
+
+    fn cosign(&self) -> Option<Arc<dyn Signer>> {
+        Some(Arc::clone(&self.cosign) as _)
+    }
+
+    fn log_keys(&self) -> Vec<PublicKey> {
+        vec![self.log.public()]
+    }
+
+    fn instance(&self, first_soul: &Digest) -> Option<SchnorrKey> {
+        let secret = Digest::of(&[self.log.public().as_bytes().as_slice(), first_soul.as_bytes()].concat());
+        SchnorrKey::from_secret(secret.0).ok()
+    }
+
+    fn former_instances(&self, _: &Digest) -> Vec<SchnorrKey> {
+        Vec::new()
+    }
+}
+
+/// Nobody listens.
+struct Nobody;
+
+impl Observer for Nobody {
+    fn notice(&self, _: Notice) {}
+}
+
+/// All of a clone's time is one day, in which nothing costs anything.
+struct OneDay;
+
+impl Days for OneDay {
+    fn day_of(&self, _: UnixMs) -> Result<Day, String> {
+        Ok(Day {
+            name: "the day of a clone".to_owned(),
+            begins: UnixMs(0),
+            ends: UnixMs(i64::MAX / 2),
+            ends_in_words: "never".to_owned(),
+            cost_micros_max: None,
+        })
+    }
+}

@@ -1,0 +1,339 @@
+//! A clone at work: started in its sandbox, measured from outside, ended with its namespace at the first part of its budget that is
+//! used up, and read as a stranger is.
+
+use crate::chance::Deadline;
+use ::successor::{Budget, Used};
+use effects::{CloneHome, CloneView, Sandbox, family_use};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+use words::successor::BudgetPart;
+
+/// Bytes of evidence that are read.
+pub const EVIDENCE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Bytes of complaints that are kept.
+const COMPLAINT_BYTES_MAX: u64 = 16 * 1024;
+/// How often it is measured.
+const LOOK: Duration = Duration::from_millis(10);
+/// How often a folder is weighed, which takes longer.
+const WEIGH: Duration = Duration::from_millis(500);
+/// How long the pipes of an ended clone are waited for.
+const DRAIN: Duration = Duration::from_secs(5);
+/// Room of a file system that counts as none: what is written in one piece may be larger than what is left.
+const LEFT_BYTES: u64 = 64 * 1024;
+/// The system's own limit of processes is no lower: older systems count all of a person's against it.
+const PROCESSES_MIN: u64 = 1024;
+/// The smallest home: a store needs as much before anything is in it.
+const HOME_BYTES_MIN: u64 = 1024 * 1024;
+
+/// A program that becomes a clone.
+#[derive(Debug, Clone)]
+pub struct CloneProgram {
+    /// Where it is.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Places that it may read beside the system's.
+    pub reads: Vec<PathBuf>,
+    /// A folder of this machine as its home, where memory would be too small.
+    pub home: Option<PathBuf>,
+    /// Where it begins, below its home.
+    pub folder: Option<PathBuf>,
+    /// Variables of its environment.
+    pub environment: Vec<(String, String)>,
+}
+
+impl CloneProgram {
+    /// A program with these arguments and nothing else.
+    pub fn of(program: &Path, arguments: &[&str]) -> Self {
+        Self {
+            program: program.to_owned(),
+            arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
+            reads: Vec::new(),
+            home: None,
+            folder: None,
+            environment: Vec::new(),
+        }
+    }
+}
+
+/// How a clone ended.
+#[derive(Debug, Clone)]
+pub struct CloneEnd {
+    /// What it wrote on standard output, to the bound.
+    pub evidence: Vec<u8>,
+    /// The beginning of what it complained of.
+    pub complaint: String,
+    /// Its exit status; none where a signal ended it.
+    pub status: Option<i32>,
+    /// What it used, measured from outside.
+    pub used: Used,
+}
+
+impl CloneEnd {
+    /// Whether it came to its own end, and a good one.
+    pub fn is_whole(&self) -> bool {
+        self.status == Some(0) && self.used.ended_for.is_none()
+    }
+
+    /// Why there is no evidence of it, in words.
+    pub fn in_words(&self) -> String {
+        match (self.used.ended_for, self.status) {
+            (Some(part), _) => format!("it was ended: its budget of {} is used up", part_in_words(part)),
+            (None, Some(0)) => "it ended without an error".to_owned(),
+            (None, status) => {
+                let status =
+                    status.map_or_else(|| "by a signal".to_owned(), |code| format!("with status {code}"));
+                format!("it ended {status}: {}", self.complaint.trim())
+            }
+        }
+    }
+}
+
+/// A part of a budget, as a person reads it.
+pub const fn part_in_words(part: BudgetPart) -> &'static str {
+    match part {
+        BudgetPart::WallTime => "time",
+        BudgetPart::CpuTime => "processor time",
+        BudgetPart::Memory => "memory",
+        BudgetPart::Disk => "disk",
+        BudgetPart::Processes => "processes",
+        BudgetPart::Tokens => "tokens",
+    }
+}
+
+/// Runs a clone to its end, or to the end of its budget. It dies with the thread that calls this.
+///
+/// # Errors
+/// In words, when no sandbox can hold it here, it cannot be started, or `stopped` says that it is to end.
+pub fn run_confined(
+    sandbox: &Sandbox,
+    clone: &CloneProgram,
+    input: Vec<u8>,
+    budget: &Budget,
+    stopped: &dyn Fn() -> bool,
+) -> Result<CloneEnd, String> {
+    let home_bytes = budget.disk_bytes.max(HOME_BYTES_MIN);
+    let view = CloneView {
+        program: &clone.program,
+        arguments: &clone.arguments,
+        home: clone.home.as_deref().map_or(CloneHome::Sized(home_bytes), CloneHome::Folder),
+        reads: &clone.reads,
+        folder: clone.folder.as_deref(),
+        environment: &clone.environment,
+        // The system's own limits lie above what is measured, so that whoever reaches for more is seen and named.
+        memory_bytes: budget.memory_bytes.saturating_mul(2),
+        file_bytes: home_bytes,
+        cpu_seconds: (budget.cpu_ms / 1000).saturating_add(2),
+        processes: u64::from(budget.processes).saturating_mul(2).max(PROCESSES_MIN),
+    };
+    let no_sandbox = || format!("no clone can be confined on this machine: {}", sandbox.why());
+    let mut command = sandbox.clone_command(&view).ok_or_else(no_sandbox)?;
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let child = command.spawn().map_err(|e| format!("the clone cannot be started: {e}"))?;
+    Running::new(child, input, home_bytes, clone.home.clone()).to_end(budget, stopped)
+}
+
+/// What a reading thread tells.
+enum Piped {
+    /// All of standard output, and whether there was more.
+    Evidence(Vec<u8>, bool),
+    /// The beginning of standard error.
+    Complaint(Vec<u8>),
+}
+
+/// A clone that runs. However this is left, the clone has ended then.
+struct Running {
+    child: Child,
+    heard: Receiver<Piped>,
+    began: Instant,
+    home_bytes: u64,
+    folder: Option<PathBuf>,
+    weighed: Option<Instant>,
+    /// Processes and threads at once, at most.
+    crowd: u64,
+    used: Used,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end_all();
+    }
+}
+
+impl Running {
+    fn new(mut child: Child, input: Vec<u8>, home_bytes: u64, folder: Option<PathBuf>) -> Self {
+        let (send, heard) = channel();
+        if let Some(mut stdin) = child.stdin.take() {
+            // One that does not read it finds out by itself; the pipe closes with it.
+            std::thread::spawn(move || drop(stdin.write_all(&input)));
+        }
+        if let Some(stdout) = child.stdout.take() {
+            let send = send.clone();
+            std::thread::spawn(move || {
+                let (bytes, more) = read_evidence(stdout);
+                let _ = send.send(Piped::Evidence(bytes, more));
+            });
+        }
+        if let Some(mut stderr) = child.stderr.take() {
+            std::thread::spawn(move || {
+                let mut kept = Vec::new();
+                let _ = stderr.by_ref().take(COMPLAINT_BYTES_MAX).read_to_end(&mut kept);
+                let _ = std::io::copy(&mut stderr, &mut std::io::sink());
+                let _ = send.send(Piped::Complaint(kept));
+            });
+        }
+        let (began, weighed, used) = (Instant::now(), None, Used::default());
+        Self { child, heard, began, home_bytes, folder, weighed, crowd: 0, used }
+    }
+
+    /// Ends its group, and its namespace with it.
+    fn end_all(&mut self) {
+        let group = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
+        if let (Some(group), Ok(None)) = (group, self.child.try_wait()) {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    fn to_end(mut self, budget: &Budget, stopped: &dyn Fn() -> bool) -> Result<CloneEnd, String> {
+        let (mut evidence, mut complaint) = (None, Vec::new());
+        let wall = Deadline::after(Duration::from_millis(budget.wall_ms));
+        let status = loop {
+            match self.heard.recv_timeout(LOOK) {
+                Ok(Piped::Evidence(_, true)) => {
+                    self.end_all();
+                    return Err(format!("the clone wrote more than {EVIDENCE_BYTES_MAX} bytes of evidence"));
+                }
+                Ok(Piped::Evidence(bytes, false)) => evidence = Some(bytes),
+                Ok(Piped::Complaint(bytes)) => complaint = bytes,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(LOOK),
+            }
+            if stopped() {
+                self.end_all();
+                return Err("the trial was stopped".to_owned());
+            }
+            if let Ok(Some(status)) = self.child.try_wait() {
+                break status;
+            }
+            if wall.left().is_zero() {
+                self.used.ended_for = Some(BudgetPart::WallTime);
+            }
+            self.measure(budget);
+            if self.used.ended_for.is_some() {
+                self.end_all();
+                break self.child.wait().map_err(|e| format!("the clone cannot be waited for: {e}"))?;
+            }
+        };
+        self.used.wall_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        if !status.success() {
+            self.name_end(budget);
+        }
+        // With the first process its namespace is over, and so is everything that held the pipes.
+        let end = Instant::now() + DRAIN;
+        while evidence.is_none() || complaint.is_empty() {
+            match self.heard.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(Piped::Evidence(bytes, false)) => evidence = Some(bytes),
+                Ok(Piped::Evidence(_, true)) => {
+                    return Err(format!("the clone wrote more than {EVIDENCE_BYTES_MAX} bytes of evidence"));
+                }
+                Ok(Piped::Complaint(bytes)) => complaint = bytes,
+                Err(_) => break,
+            }
+        }
+        Ok(CloneEnd {
+            evidence: evidence.unwrap_or_default(),
+            complaint: String::from_utf8_lossy(&complaint).into_owned(),
+            status: status.code(),
+            used: self.used,
+        })
+    }
+
+    /// What it uses now, and which part of its budget that is more than.
+    fn measure(&mut self, budget: &Budget) {
+        let family = family_use(self.child.id());
+        self.used.cpu_ms = self.used.cpu_ms.max(family.cpu_ms);
+        self.used.memory_bytes = self.used.memory_bytes.max(family.bytes);
+        self.crowd = self.crowd.max(family.threads);
+        let mut over = None;
+        if family.threads > u64::from(budget.processes) {
+            over = Some(BudgetPart::Processes);
+        } else if family.bytes > budget.memory_bytes {
+            over = Some(BudgetPart::Memory);
+        } else if self.used.cpu_ms > budget.cpu_ms {
+            over = Some(BudgetPart::CpuTime);
+        } else if self.is_full(family.child) {
+            over = Some(BudgetPart::Disk);
+        }
+        self.used.ended_for = self.used.ended_for.or(over);
+    }
+
+    /// Whether its home is full.
+    fn is_full(&mut self, first_inside: Option<u32>) -> bool {
+        if let Some(folder) = &self.folder {
+            if self.weighed.is_none_or(|at| at.elapsed() >= WEIGH) {
+                self.used.disk_bytes = weight(folder, self.home_bytes);
+                self.weighed = Some(Instant::now());
+            }
+            return self.used.disk_bytes > self.home_bytes;
+        }
+        // The root of its namespace, as its parent may see it.
+        let home = first_inside.map(|pid| format!("/proc/{pid}/root{}", effects::CLONE_HOME));
+        let Some(Ok(at)) = home.map(rustix::fs::statvfs) else { return false };
+        let bytes = |blocks: u64| blocks.saturating_mul(at.f_frsize);
+        // Before its namespace stands, the machine's own file system is seen there.
+        if bytes(at.f_blocks) > self.home_bytes.saturating_add(LEFT_BYTES) {
+            return false;
+        }
+        self.used.disk_bytes = bytes(at.f_blocks.saturating_sub(at.f_bfree)).max(self.used.disk_bytes);
+        bytes(at.f_bfree) < LEFT_BYTES
+    }
+
+    /// The system's own limit may have ended it between two looks: what it had used up nearly is what it was ended for.
+    fn name_end(&mut self, budget: &Budget) {
+        if self.used.ended_for.is_some() {
+            return;
+        }
+        let nearly = |used: u64, most: u64| used >= most.saturating_sub(most / 8);
+        let parts = [
+            (BudgetPart::Processes, self.crowd, u64::from(budget.processes)),
+            (BudgetPart::Memory, self.used.memory_bytes, budget.memory_bytes),
+            (BudgetPart::CpuTime, self.used.cpu_ms, budget.cpu_ms),
+            (BudgetPart::Disk, self.used.disk_bytes, self.home_bytes),
+        ];
+        let up = parts.into_iter().find(|(_, used, most)| nearly(*used, *most));
+        self.used.ended_for = up.map(|(part, _, _)| part);
+    }
+}
+
+/// All of standard output to the bound, and whether there was more.
+fn read_evidence(mut stdout: ChildStdout) -> (Vec<u8>, bool) {
+    let mut bytes = Vec::new();
+    let _ = stdout.by_ref().take(EVIDENCE_BYTES_MAX + 1).read_to_end(&mut bytes);
+    let more = u64::try_from(bytes.len()).unwrap_or(u64::MAX) > EVIDENCE_BYTES_MAX;
+    (bytes, more)
+}
+
+/// Bytes on the disk below a folder, counted until they are more than `most`. Links are not followed.
+pub(super) fn weight(folder: &Path, most: u64) -> u64 {
+    use std::os::unix::fs::MetadataExt as _;
+    let (mut sum, mut open) = (0_u64, vec![folder.to_owned()]);
+    while let Some(at) = open.pop() {
+        for entry in std::fs::read_dir(&at).into_iter().flatten().flatten() {
+            let Ok(about) = entry.metadata() else { continue };
+            sum = sum.saturating_add(about.blocks().saturating_mul(512));
+            if sum > most {
+                return sum;
+            }
+            if about.is_dir() {
+                open.push(entry.path());
+            }
+        }
+    }
+    sum
+}

@@ -1,0 +1,239 @@
+//! Trials of changes of Hermit: a case out of the person's own past work, a clone for each arm in a sandbox of its own, and the verdict
+//! of the judge over what they left (successor.md 3, 4).
+//!
+//! A clone is the program `hermit successor-clone`: it is given the case on its standard input and gives evidence on its standard
+//! output, and has nothing else of its parent. What it used up is measured from outside, and at the end of its budget its namespace
+//! ends with everything in it. What it writes is read as a stranger's.
+
+mod build;
+mod case;
+mod clone_main;
+mod confined;
+mod played;
+mod probes;
+mod recorded_executors;
+mod recording;
+mod threads;
+mod told;
+
+pub use build::{Built, CodeTrial, build, edited_tests};
+pub use case::{CaseOf, Handed, draw, export};
+pub use clone_main::run_clone;
+pub use confined::{CloneEnd, CloneProgram, part_in_words, run_confined};
+pub use probes::ParentPlaces;
+pub use threads::TrialThreads;
+pub(crate) use threads::sweep_builds;
+
+use ::successor::{Budget, Change, Evidence, Judged, Patch, Planted, Reason, TestsRun, Used, Verdict};
+use effects::Sandbox;
+use kernel::Kernel;
+use model::{Digest, TaskId};
+use std::path::Path;
+use words::successor::{Arm, BudgetPart, VerdictOutcome};
+
+/// The hidden verb of a clone.
+pub const CLONE_VERB: &str = "successor-clone";
+
+/// A folder below the store in which code is built; what a host that was killed left there goes at the next opening.
+pub const BUILDS: &str = "successor";
+
+/// A trial, as it is run.
+pub struct TrialRun<'a> {
+    /// The store, whose log is read and in which nothing is written.
+    pub kernel: &'a Kernel,
+    /// What confines clones.
+    pub sandbox: &'a Sandbox,
+    /// The program of the parent's arm.
+    pub program: &'a Path,
+    /// Where its parent is, for the attempts to reach it.
+    pub places: ParentPlaces,
+    /// The trial.
+    pub trial_id: &'a str,
+    /// The change.
+    pub patch: &'a Patch,
+    /// What is to be shown.
+    pub about: &'a str,
+    /// The tasks.
+    pub tasks: &'a [TaskId],
+    /// What draws begin with.
+    pub seed: u64,
+    /// What each clone may use up.
+    pub budget: Budget,
+    /// The standard profile.
+    pub profile: &'a str,
+    /// How code is built, where the change is one.
+    pub code: Option<CodeTrial<'a>>,
+    /// Rules of the clean room that it breaks.
+    pub clean_room: Vec<Reason>,
+    /// Whether it is to end.
+    pub stopped: &'a dyn Fn() -> bool,
+}
+
+/// What a trial came to.
+pub struct TrialEnd {
+    /// The verdict, not signed yet.
+    pub verdict: Verdict,
+    /// The evidence of the parent's arm, then of the successor's, as they were compared.
+    pub evidence: Vec<Vec<u8>>,
+}
+
+/// Runs a trial to its verdict. Both arms play in turn, then every planted change in a clone of its own.
+///
+/// # Errors
+/// In words, when there is nothing to judge: no case, no sandbox, or a parent's arm that does not come to its end.
+pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
+    if let Change::Model { address, .. } = &run.patch.change {
+        return Err(format!(
+            "the model `{address}` cannot be tried over recorded answers: what another model would answer stands in none of them"
+        ));
+    }
+    if run.tasks.is_empty() {
+        return Err("no task can be played again: a trial needs work that was completed here".to_owned());
+    }
+    let of = CaseOf {
+        trial_id: run.trial_id,
+        seed: run.seed,
+        budget: run.budget,
+        profile: run.profile,
+        tasks: run.tasks,
+    };
+    let parent = export(run.kernel, &of, run.places.clone())?;
+    let successor = changed(&parent, run.patch);
+    let built = run.built()?;
+    let of_parent = run.whole(&parent)?;
+    let program = built.as_ref().and_then(|built| built.program.as_deref()).unwrap_or(run.program);
+    let of_successor = match &built {
+        // It was not built: there is nothing of it that could play.
+        Some(built) if built.program.is_none() => nothing(&successor, built.used)?,
+        _ => run.played(program, &successor)?,
+    };
+    let tests = built.map(|built| built.tests);
+    let planted = run.planted(&parent, &of_parent)?;
+    let verdict = ::successor::judge(&Judged {
+        parent_case: &parent.case,
+        successor_case: &successor.case,
+        parent: &of_parent,
+        successor: &of_successor,
+        tests,
+        clean_room: run.clean_room.clone(),
+        planted,
+        evaluator_sha256: evaluator()?,
+        about: run.about,
+    });
+    let said = |e: ::successor::Error| e.to_string();
+    let evidence = vec![of_parent.bytes().map_err(said)?, of_successor.bytes().map_err(said)?];
+    Ok(TrialEnd { verdict, evidence })
+}
+
+/// The same case with a change in it.
+fn changed(of: &Handed, patch: &Patch) -> Handed {
+    let mut changed = of.clone();
+    changed.case.patch = Some(patch.clone());
+    changed.arm = Arm::Successor;
+    changed
+}
+
+/// Evidence of a clone that left none.
+fn nothing(handed: &Handed, used: Used) -> Result<Evidence, String> {
+    let case_sha256 = Digest::of(&handed.case.bytes().map_err(|e| e.to_string())?);
+    Ok(Evidence { case_sha256, arm: handed.arm, tasks: Vec::new(), probes: Vec::new(), used })
+}
+
+/// The digest of the program that judges.
+fn evaluator() -> Result<Digest, String> {
+    let program = std::env::current_exe().map_err(|e| e.to_string())?;
+    let mut file = std::fs::File::open(&program).map_err(|e| format!("`{}`: {e}", program.display()))?;
+    let mut hasher = seal::Hasher::new();
+    let mut piece = vec![0; 64 * 1024];
+    loop {
+        let read = std::io::Read::read(&mut file, &mut piece).map_err(|e| e.to_string())?;
+        if read == 0 {
+            return Ok(hasher.finish());
+        }
+        hasher.update(piece.get(..read).unwrap_or(&[]));
+    }
+}
+
+impl TrialRun<'_> {
+    /// The code of the change, built and tested; none where the change is none of code.
+    fn built(&self) -> Result<Option<Built>, String> {
+        let Change::Code { source, diff } = &self.patch.change else { return Ok(None) };
+        let code =
+            self.code.as_ref().ok_or("this program has no source that a change of code could apply to")?;
+        build(self.sandbox, code, *source, diff, self.stopped).map(Some)
+    }
+
+    /// The parent's arm: what does not come to its end here can be compared with nothing.
+    fn whole(&self, handed: &Handed) -> Result<Evidence, String> {
+        let (evidence, end) = self.run(self.program, handed)?;
+        evidence.ok_or_else(|| format!("Hermit as it is cannot play these tasks again: {}", end.in_words()))
+    }
+
+    /// An arm that may come to nothing.
+    fn played(&self, program: &Path, handed: &Handed) -> Result<Evidence, String> {
+        match self.run(program, handed)? {
+            (Some(evidence), _) => Ok(evidence),
+            (None, end) => {
+                tracing::info!(trial = %self.trial_id, end = %end.in_words(), "a clone left no evidence");
+                nothing(handed, end.used)
+            }
+        }
+    }
+
+    /// Runs a clone; its evidence, where it is whole and of this case.
+    fn run(&self, program: &Path, handed: &Handed) -> Result<(Option<Evidence>, CloneEnd), String> {
+        let input = serde_json::to_vec(handed).map_err(|e| e.to_string())?;
+        let clone = CloneProgram::of(program, &[CLONE_VERB]);
+        let mut end = run_confined(self.sandbox, &clone, input, &self.budget, self.stopped)?;
+        if !end.is_whole() {
+            return Ok((None, end));
+        }
+        let case_sha256 = Digest::of(&handed.case.bytes().map_err(|e| e.to_string())?);
+        let read = Evidence::read(&end.evidence).ok();
+        let fits = |evidence: &Evidence| evidence.case_sha256 == case_sha256 && evidence.arm == handed.arm;
+        let Some(mut evidence) = read.filter(fits) else {
+            end.complaint = "what it wrote is no evidence of this case".to_owned();
+            return Ok((None, end));
+        };
+        // What it says of itself counts for nothing.
+        end.used.tokens = evidence.tasks.iter().fold(0, |sum, task| task.tokens.saturating_add(sum));
+        if end.used.tokens > self.budget.tokens {
+            end.used.ended_for = Some(BudgetPart::Tokens);
+        }
+        evidence.used = end.used;
+        Ok((Some(evidence), end))
+    }
+
+    /// Every planted change, tried in this very run by clones of the same program and judged by the same judge.
+    fn planted(&self, parent: &Handed, of_parent: &Evidence) -> Result<Vec<Planted>, String> {
+        let mut tried = Vec::new();
+        for (name, patch) in ::successor::planted(&parent.case) {
+            let handed = changed(parent, &patch);
+            let evidence = self.played(self.program, &handed)?;
+            // A planted change of code is not built: which tests it edits is read from it.
+            let tests = match &patch.change {
+                Change::Code { diff, .. } => Some(TestsRun {
+                    suite: "not run".to_owned(),
+                    passed: 0,
+                    failed: Vec::new(),
+                    edited: edited_tests(diff),
+                }),
+                _ => None,
+            };
+            let verdict = ::successor::judge(&Judged {
+                parent_case: &parent.case,
+                successor_case: &handed.case,
+                parent: of_parent,
+                successor: &evidence,
+                tests,
+                clean_room: Vec::new(),
+                planted: Vec::new(),
+                evaluator_sha256: evaluator()?,
+                about: self.about,
+            });
+            let refused = !matches!(verdict.outcome, VerdictOutcome::Better | VerdictOutcome::Same);
+            tried.push(Planted { name, refused });
+        }
+        Ok(tried)
+    }
+}

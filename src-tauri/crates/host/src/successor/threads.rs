@@ -1,0 +1,179 @@
+//! A thread for each trial that is under way in the process that holds the store.
+
+use super::{BUILDS, CodeTrial, ParentPlaces, TrialRun, draw, run_trial};
+use crate::Home;
+use crate::executors::LocalExecutors;
+use ::successor::Patch;
+use kernel::Kernel;
+use model::policy::Profile;
+use model::receipt::SandboxLevel;
+use model::{Digest, TaskId};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use wire::Code;
+use words::successor::PatchKind;
+
+/// Unpacks the source of this program into an empty folder, and answers its digest.
+pub type UnpackOwn = fn(&Path) -> Result<Digest, String>;
+
+/// How long trials that are told to end are waited for.
+const ENDING: Duration = Duration::from_secs(10);
+/// How often it is looked whether they have.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// The trials that are under way here.
+pub struct TrialThreads(Arc<Threads>);
+
+/// Takes away what builds of a process that was killed have left.
+pub(crate) fn sweep_builds(home: &Home) {
+    let left = home.path(BUILDS);
+    if left.exists()
+        && let Err(error) = std::fs::remove_dir_all(&left)
+    {
+        tracing::warn!(%error, folder = %left.display(), "what a trial left behind is still there");
+    }
+}
+
+struct Threads {
+    home: Home,
+    kernel: Arc<Kernel>,
+    executors: Arc<LocalExecutors>,
+    unpack: Option<UnpackOwn>,
+    address: Mutex<Option<SocketAddr>>,
+    stops: Mutex<BTreeMap<String, Arc<AtomicBool>>>,
+}
+
+impl TrialThreads {
+    /// None is under way yet.
+    pub(crate) fn new(
+        home: &Home,
+        kernel: &Arc<Kernel>,
+        executors: &Arc<LocalExecutors>,
+        unpack: Option<UnpackOwn>,
+    ) -> Self {
+        let (home, kernel, executors) = (home.clone(), Arc::clone(kernel), Arc::clone(executors));
+        let (address, stops) = (Mutex::default(), Mutex::default());
+        Self(Arc::new(Threads { home, kernel, executors, unpack, address, stops }))
+    }
+
+    /// Where this process is reached: clones try to.
+    pub(crate) fn reached_at(&self, address: SocketAddr) {
+        *self.0.address.lock().unwrap_or_else(PoisonError::into_inner) = Some(address);
+    }
+
+    /// Ends every trial, and waits until none is under way any more.
+    pub(crate) fn end_all(&self) {
+        self.0.stops().values().for_each(|stop| stop.store(true, Ordering::SeqCst));
+        let begun = Instant::now();
+        while !self.0.stops().is_empty() && begun.elapsed() < ENDING {
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+impl api::Trials for TrialThreads {
+    fn draw(&self, seed: u64, named: &[TaskId], most: usize) -> Result<Vec<TaskId>, wire::Error> {
+        draw(&self.0.kernel, seed, named, most).map_err(|why| wire::Error::new(Code::Usage, why))
+    }
+
+    fn begin(&self, trial_id: &str) -> Result<(), wire::Error> {
+        let failed = |why: String| wire::Error::new(Code::Failed, why);
+        let sandbox = self.0.executors.walls();
+        if !matches!(sandbox.level(), SandboxLevel::NamespacesLandlock | SandboxLevel::Namespaces) {
+            return Err(failed(format!("no clone can be confined on this machine: {}", sandbox.why())));
+        }
+        program().map_err(failed)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        {
+            let mut stops = self.0.stops();
+            if stops.contains_key(trial_id) {
+                return Ok(());
+            }
+            stops.insert(trial_id.to_owned(), Arc::clone(&stop));
+        }
+        let (threads, trial) = (Arc::clone(&self.0), trial_id.to_owned());
+        let run = move || {
+            if let Err(why) = threads.to_verdict(&trial, &stop) {
+                threads.unjudged(&trial, &why, stop.load(Ordering::SeqCst));
+            }
+            threads.stops().remove(&trial);
+        };
+        let begun = std::thread::Builder::new().name("trial".to_owned()).spawn(run);
+        begun.map(drop).map_err(|error| {
+            self.0.stops().remove(trial_id);
+            failed(format!("there is no thread for it: {error}"))
+        })
+    }
+
+    /// Its thread says in the log that it was stopped, unless that is there already.
+    fn stop(&self, trial_id: &str) {
+        if let Some(stop) = self.0.stops().get(trial_id) {
+            stop.store(true, Ordering::SeqCst);
+        }
+    }
+}
+
+impl Threads {
+    fn stops(&self) -> MutexGuard<'_, BTreeMap<String, Arc<AtomicBool>>> {
+        self.stops.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says in the log that there is no verdict. One that a person stopped has its end there already.
+    fn unjudged(&self, trial_id: &str, why: &str, is_stopped: bool) {
+        tracing::info!(trial = trial_id, why, "a trial has no verdict");
+        let said = match is_stopped {
+            true => self.kernel.stop_trial(trial_id, why),
+            false => self.kernel.fail_trial(trial_id, why),
+        };
+        match said {
+            Ok(()) | Err(kernel::Error::Conflict(_)) => {}
+            Err(error) => tracing::warn!(trial = trial_id, %error, "that a trial ended is not on record"),
+        }
+    }
+
+    fn to_verdict(&self, trial_id: &str, stop: &AtomicBool) -> Result<(), String> {
+        let registry = self.kernel.trial_registry();
+        let trial = registry.get(trial_id).ok_or("it is not on record")?;
+        let bytes = self.kernel.artifacts().read(&trial.patch.sha256).map_err(|e| e.to_string())?;
+        let patch = Patch::read(&bytes).map_err(|e| e.to_string())?;
+        let address = *self.address.lock().unwrap_or_else(PoisonError::into_inner);
+        let program = program()?;
+        let unpack = self.unpack.as_ref().map(|unpack| unpack as &dyn Fn(&Path) -> Result<Digest, String>);
+        let unpack = unpack.filter(|_| patch.kind() == PatchKind::Code);
+        let folder = self.home.path(BUILDS).join(trial_id);
+        let run = TrialRun {
+            kernel: &self.kernel,
+            sandbox: self.executors.walls(),
+            program: &program,
+            places: ParentPlaces::of(self.home.dir(), address),
+            trial_id,
+            patch: &patch,
+            about: trial.about.as_deref().unwrap_or_default(),
+            tasks: &trial.tasks,
+            seed: trial.seed,
+            budget: trial.budget,
+            profile: Profile::LocalEditAllowed.as_str(),
+            code: unpack.and_then(|unpack| CodeTrial::of_hermit(unpack, folder.clone())),
+            clean_room: Vec::new(),
+            stopped: &|| stop.load(Ordering::SeqCst),
+        };
+        let end = run_trial(&run);
+        let _ = std::fs::remove_dir_all(&folder);
+        let end = end?;
+        self.kernel.end_trial(&end.verdict, &end.evidence).map_err(|e| e.to_string())
+    }
+}
+
+/// `hermit`: this program, or the one beside it.
+fn program() -> Result<PathBuf, String> {
+    let own = std::env::current_exe().map_err(|e| format!("the running program is not known: {e}"))?;
+    if own.file_name().is_some_and(|name| name == "hermit") {
+        return Ok(own);
+    }
+    let beside = own.ancestors().skip(1).take(2).map(|folder| folder.join("hermit")).find(|at| at.is_file());
+    beside.ok_or_else(|| format!("`hermit` is not beside `{}`", own.display()))
+}

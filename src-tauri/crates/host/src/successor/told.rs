@@ -1,0 +1,271 @@
+//! A recorded task as its events tell it: answers, acts, what was found before them and what came of them.
+
+use super::recording::{RecordedOutput, Recording, action_digest, coded, effect_of};
+use ::successor::{RecordedAct, RecordedAnswer};
+use acts::{Action, ActionRequest};
+use kernel::Kernel;
+use model::action::{ChangeItem, Prior};
+use model::approval::ApprovalStatus;
+use model::artifact::{Artifact, ArtifactKind, ArtifactRef};
+use model::witness::StateWitness;
+use model::{ActionRequestId, ApprovalId, ArtifactId, Body, Digest};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A task as its events tell it.
+#[derive(Default)]
+pub(super) struct Told {
+    /// Its artifacts.
+    pub(super) artifacts: BTreeMap<ArtifactId, Artifact>,
+    order: Vec<ActionRequestId>,
+    acts: BTreeMap<ActionRequestId, ToldAct>,
+    approvals: BTreeMap<ApprovalId, ActionRequestId>,
+    /// What its model answered, in order.
+    pub(super) answers: Vec<RecordedAnswer>,
+    asked: Option<Digest>,
+    /// Bytes that were read of what it saw and did.
+    pub(super) bytes: usize,
+}
+
+/// An act, as far as it has been told.
+struct ToldAct {
+    request: ActionRequest,
+    summary: String,
+    verdict: String,
+    answered: Option<String>,
+    came: Recording,
+    effect: Option<Digest>,
+}
+
+/// A stored object.
+pub(super) fn object<T: serde::de::DeserializeOwned>(kernel: &Kernel, digest: &Digest) -> Result<T, String> {
+    let bytes = kernel.artifacts().read(digest).map_err(|e| e.to_string())?;
+    serde_json::from_slice(&bytes).map_err(|e| format!("a stored object cannot be read: {e}"))
+}
+
+/// Whether a clone can be told again what came of it.
+const fn is_playable(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Observe(_)
+            | Action::Change(_)
+            | Action::Command(_)
+            | Action::Fetch(_)
+            | Action::Call(_)
+            | Action::Remember(_)
+    )
+}
+
+impl Told {
+    /// One event.
+    pub(super) fn take(&mut self, kernel: &Kernel, body: &Body) -> Result<(), String> {
+        match body {
+            Body::ArtifactCreated(b) => {
+                self.artifacts.insert(b.artifact.artifact_id, b.artifact.clone());
+            }
+            Body::ModelRequested(b) => self.asked = Some(b.request.sha256),
+            Body::ModelResponded(b) => {
+                let answer = object(kernel, &b.answer.sha256)?;
+                let request_sha256 = self.asked.take().unwrap_or(Digest::ZERO);
+                let tokens = b.tokens_in.saturating_add(b.tokens_out);
+                self.answers.push(RecordedAnswer { request_sha256, answer, tokens });
+            }
+            Body::ActionRequested(b) => {
+                self.requested(kernel, b.action_request_id, &b.request, b.summary.shown())?
+            }
+            Body::PolicyEvaluated(b) => {
+                self.with(b.action_request_id, |act| act.verdict = b.verdict.to_string());
+            }
+            Body::ApprovalRequested(b) => {
+                self.approvals.insert(b.approval.approval_id, b.action_request_id);
+            }
+            Body::ApprovalGranted(b) => self.answered(b.approval_id, ApprovalStatus::Granted),
+            Body::ApprovalDenied(b) => self.answered(b.approval_id, ApprovalStatus::Denied),
+            Body::WitnessCaptured(b) => self.witnessed(kernel, b.action_request_id, &b.witness)?,
+            Body::WitnessValidated(b) => self.witnessed(kernel, b.action_request_id, &b.observed)?,
+            Body::EffectObserved(b) => {
+                let output = self.output(kernel, &b.result)?;
+                self.with(b.action_request_id, |act| {
+                    act.came.result_code = Some(b.result_code);
+                    act.came.sandbox_level = Some(b.sandbox_level);
+                    if is_answer(&act.request) {
+                        act.came.outputs.insert(0, output);
+                    }
+                });
+            }
+            Body::ReceiptIssued(b) => {
+                if let Some(id) = b.action_request_id.filter(|id| self.acts.contains_key(id)) {
+                    self.receipted(kernel, id, b.receipt_id)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn with(&mut self, id: ActionRequestId, change: impl FnOnce(&mut ToldAct)) {
+        if let Some(act) = self.acts.get_mut(&id) {
+            change(act);
+        }
+    }
+
+    fn answered(&mut self, approval: ApprovalId, how: ApprovalStatus) {
+        if let Some(id) = self.approvals.get(&approval).copied() {
+            self.with(id, |act| act.answered = Some(how.to_string()));
+        }
+    }
+
+    fn requested(
+        &mut self,
+        kernel: &Kernel,
+        id: ActionRequestId,
+        at: &ArtifactRef,
+        summary: Option<&String>,
+    ) -> Result<(), String> {
+        let request: ActionRequest = object(kernel, &at.sha256)?;
+        if !is_playable(&request.action) {
+            return Err(format!(
+                "what came of `{}` cannot be told again",
+                request.action.as_tool().one_line()
+            ));
+        }
+        let turn = u32::try_from(self.answers.len()).unwrap_or(u32::MAX);
+        let came = Recording {
+            turn,
+            reach: request.reach.clone(),
+            staged: request.staged.clone(),
+            not_staged: request.not_staged.clone(),
+            ..Recording::default()
+        };
+        let summary = summary.cloned().unwrap_or_else(|| request.action.as_tool().one_line());
+        let (verdict, answered, effect) = (String::new(), None, None);
+        let act = ToldAct { request, summary, verdict, answered, came, effect };
+        if self.acts.insert(id, act).is_none() {
+            self.order.push(id);
+        }
+        Ok(())
+    }
+
+    fn witnessed(&mut self, kernel: &Kernel, id: ActionRequestId, at: &ArtifactRef) -> Result<(), String> {
+        let witness: StateWitness = object(kernel, &at.sha256)?;
+        self.with(id, |act| act.came.found = witness.fingerprints);
+        Ok(())
+    }
+
+    /// An artifact that an act produced.
+    fn output(&mut self, kernel: &Kernel, at: &ArtifactRef) -> Result<RecordedOutput, String> {
+        let bytes = self.bytes_of(kernel, &at.sha256)?;
+        let (kind, media_type, about) = match self.artifacts.get(&at.artifact_id) {
+            Some(made) => {
+                let about = made.task_local_alias.as_ref().and_then(|alias| alias.shown().cloned());
+                (made.kind, made.media_type.clone(), about.unwrap_or_default())
+            }
+            None => (ArtifactKind::ActionResult, "application/json".to_owned(), String::new()),
+        };
+        Ok(RecordedOutput::of(kind, &media_type, &about, &bytes))
+    }
+
+    /// Bytes out of the store, counted, and none that hold the value of a secret.
+    fn bytes_of(&mut self, kernel: &Kernel, digest: &Digest) -> Result<Vec<u8>, String> {
+        let bytes = kernel.artifacts().read(digest).map_err(|e| e.to_string())?;
+        self.bytes = self.bytes.saturating_add(bytes.len());
+        match kernel.ports().redactor.now().holds(&bytes).is_empty() {
+            true => Ok(bytes),
+            false => Err("what it saw or did holds the value of a secret".to_owned()),
+        }
+    }
+
+    /// What the receipt of an act tells: item by item, and what else it produced.
+    fn receipted(
+        &mut self,
+        kernel: &Kernel,
+        id: ActionRequestId,
+        receipt: model::ReceiptId,
+    ) -> Result<(), String> {
+        let (_, receipt) = kernel.receipt(receipt).map_err(|e| e.to_string())?;
+        let Some(act) = self.acts.get(&id) else { return Ok(()) };
+        let answers = is_answer(&act.request);
+        // Of an answer the first output stands already; the last of the others is what the model was shown, made from the rest.
+        let refs = match (answers, receipt.output_refs.as_slice()) {
+            (true, [_, rest @ ..]) | (false, [rest @ .., _]) => rest.to_vec(),
+            (_, []) => Vec::new(),
+        };
+        let mut outputs = Vec::new();
+        for at in &refs {
+            outputs.push(self.output(kernel, at)?);
+        }
+        self.with(id, |act| {
+            act.effect = effect_of(&receipt.changes);
+            act.came.outputs.extend(outputs);
+            act.came.observed = receipt.observed.iter().filter_map(|said| said.shown().cloned()).collect();
+            act.came.exit_code = receipt.ran.value().and_then(|ran| ran.exit_code);
+            act.came.changes = receipt.changes;
+        });
+        Ok(())
+    }
+
+    /// The acts in order, with the bytes that playing them needs.
+    pub(super) fn acts(&mut self, kernel: &Kernel) -> Result<Vec<RecordedAct>, String> {
+        let mut recorded = Vec::new();
+        for id in std::mem::take(&mut self.order) {
+            let Some(mut act) = self.acts.remove(&id) else { continue };
+            self.with_bytes(kernel, &mut act)?;
+            let failed = |e: &dyn std::fmt::Display| format!("`{}` has no canonical form: {e}", act.summary);
+            recorded.push(RecordedAct {
+                action_sha256: action_digest(&act.request.action).map_err(|e| failed(&e))?,
+                action: serde_json::to_value(&act.request.action).map_err(|e| failed(&e))?,
+                class: act.request.gravest().to_string(),
+                outcome: serde_json::to_value(&act.came).map_err(|e| failed(&e))?,
+                summary: act.summary,
+                verdict: act.verdict,
+                answered: act.answered,
+                effect_sha256: act.effect,
+            });
+        }
+        Ok(recorded)
+    }
+
+    /// Bytes of files that an act replaces or a staged run left, and what that run printed and changed.
+    fn with_bytes(&mut self, kernel: &Kernel, act: &mut ToldAct) -> Result<(), String> {
+        let is_staged = act.request.staged.is_some();
+        let mut wanted = BTreeSet::new();
+        for item in act.request.items() {
+            match item {
+                ChangeItem::Write { prior: Prior::Sha256(was), content_sha256, .. } => {
+                    wanted.insert(*was);
+                    wanted.extend(Some(*content_sha256).filter(|_| is_staged));
+                }
+                ChangeItem::Write { content_sha256, .. } if is_staged => {
+                    wanted.insert(*content_sha256);
+                }
+                ChangeItem::Delete { prior: Prior::Sha256(was), .. } => {
+                    wanted.insert(*was);
+                }
+                _ => {}
+            }
+        }
+        // What was never done left nothing that would be there to keep.
+        let ran = act.came.result_code.is_some();
+        for digest in wanted.into_iter().filter(|_| ran) {
+            let bytes = self.bytes_of(kernel, &digest)?;
+            act.came.bytes.insert(digest.to_string(), coded(&bytes));
+        }
+        if let Some(staged) = &act.request.staged {
+            let kind = match act.request.action {
+                Action::Call(_) => ArtifactKind::ActionResult,
+                _ => ArtifactKind::CommandTranscript,
+            };
+            let transcript = self.bytes_of(kernel, &staged.transcript_sha256)?;
+            let diff = self.bytes_of(kernel, &staged.diff_sha256)?;
+            let json = "application/json";
+            act.came.transcript = Some(RecordedOutput::of(kind, json, "what it printed", &transcript));
+            act.came.diff = Some(RecordedOutput::of(ArtifactKind::Diff, json, "what it changed", &diff));
+        }
+        Ok(())
+    }
+}
+
+/// Whether the model was shown what the act produced as it is.
+fn is_answer(request: &ActionRequest) -> bool {
+    matches!(request.action, Action::Observe(_) | Action::Fetch(_) | Action::Call(_))
+        && request.staged.is_none()
+}

@@ -1,0 +1,105 @@
+//! A clone that takes more than it was given ends with its namespace, and its end says of what.
+
+use super::{AMPLE, misbehaves, processes_with, sandbox, shell, soon};
+use ::successor::Budget;
+use conforms::conforms;
+use host::successor::{CloneProgram, run_confined};
+use words::successor::BudgetPart;
+
+/// A number that stands in the words of no other process.
+fn mark(of: u32) -> String {
+    format!("{}", 10_000_000_u64 + u64::from(std::process::id()) * 10 + u64::from(of))
+}
+
+#[test]
+#[conforms(part = "HV-5-5", part = "HV-7-1")]
+fn one_that_forks_without_an_end_ends_for_its_processes() {
+    let mark = mark(1);
+    let words = format!("while :; do sleep {mark} & done");
+    let end = misbehaves(&words, &Budget { processes: 24, ..AMPLE });
+    assert_eq!(end.used.ended_for, Some(BudgetPart::Processes), "{end:?}");
+    assert!(end.evidence.is_empty());
+    soon("none of them is left", || processes_with(&mark).is_empty());
+}
+
+#[test]
+#[conforms(part = "HV-5-5", part = "HV-7-1")]
+fn one_that_spins_ends_for_its_processor_time() {
+    let end = misbehaves("while :; do :; done", &Budget { cpu_ms: 500, ..AMPLE });
+    assert_eq!(end.used.ended_for, Some(BudgetPart::CpuTime), "{end:?}");
+    assert!(end.used.cpu_ms >= 500 && end.used.wall_ms < AMPLE.wall_ms, "{end:?}");
+}
+
+#[test]
+#[conforms(part = "HV-5-5", part = "HV-7-1")]
+fn one_that_spins_in_many_processes_ends_for_what_they_used_together() {
+    let words = "for i in 1 2 3 4 5 6; do (while :; do :; done) & done; wait";
+    let end = misbehaves(words, &Budget { cpu_ms: 900, ..AMPLE });
+    assert_eq!(end.used.ended_for, Some(BudgetPart::CpuTime), "{end:?}");
+}
+
+#[test]
+#[conforms(part = "HV-5-5", part = "HV-7-1")]
+fn one_that_eats_memory_ends_for_its_memory() {
+    // It keeps the last line, which never ends.
+    let end = misbehaves("tail -n 1 /dev/zero", &Budget { memory_bytes: 192 << 20, ..AMPLE });
+    assert_eq!(end.used.ended_for, Some(BudgetPart::Memory), "{end:?}");
+}
+
+#[test]
+#[conforms(part = "HV-5-5", part = "HV-7-1")]
+fn one_that_fills_the_disk_ends_for_its_disk() {
+    let words = "cat /dev/zero > \"$HOME/large\"; sleep 60";
+    let end = misbehaves(words, &Budget { disk_bytes: 8 << 20, ..AMPLE });
+    assert_eq!(end.used.ended_for, Some(BudgetPart::Disk), "{end:?}");
+    // Nowhere else can it write anything that would be counted by nobody.
+    for place in ["/large", "/dev/large", "/dev/shm/large", "/run/large", "/usr/large", "/etc/large"] {
+        let end = misbehaves(&format!("echo x > {place} && echo written"), &AMPLE);
+        assert!(end.evidence.is_empty(), "{place}: {end:?}");
+    }
+}
+
+#[test]
+#[conforms(part = "HV-5-5", part = "HV-7-1")]
+fn one_that_waits_ends_for_its_time() {
+    let end = misbehaves("sleep 600", &Budget { wall_ms: 300, ..AMPLE });
+    assert_eq!(end.used.ended_for, Some(BudgetPart::WallTime), "{end:?}");
+    assert!(end.in_words().contains("time"), "{}", end.in_words());
+}
+
+#[test]
+#[conforms(part = "HV-5-5", part = "HV-5-6")]
+fn one_that_hides_a_process_leaves_none_behind() {
+    let mark = mark(2);
+    let words = format!(
+        "setsid sh -c 'trap \"\" TERM HUP; sleep {mark}' > /dev/null 2>&1 & setsid sleep {mark} & echo done"
+    );
+    let end = misbehaves(&words, &AMPLE);
+    assert!(end.is_whole() && end.evidence == b"done\n", "{end:?}");
+    soon("what it hid has ended", || processes_with(&mark).is_empty());
+}
+
+#[test]
+#[conforms(part = "HV-5-5")]
+fn one_that_writes_without_an_end_is_read_to_a_bound() {
+    let clone = CloneProgram::of(&shell(), &["-c", "cat /dev/zero"]);
+    let why = run_confined(&sandbox(), &clone, Vec::new(), &AMPLE, &|| false).expect_err("too much");
+    assert!(why.contains("more than"), "{why}");
+}
+
+#[test]
+#[conforms(part = "HV-5-5")]
+fn one_that_is_stopped_ends_at_once() {
+    let clone = CloneProgram::of(&shell(), &["-c", "sleep 600"]);
+    let begun = std::time::Instant::now();
+    let why = run_confined(&sandbox(), &clone, Vec::new(), &AMPLE, &|| true).expect_err("stopped");
+    assert!(why.contains("stopped") && begun.elapsed().as_secs() < 10, "{why}");
+}
+
+#[test]
+fn without_a_sandbox_there_is_no_clone() {
+    let clone = CloneProgram::of(&shell(), &["-c", "true"]);
+    let none = effects::Sandbox::none("it was taken away".to_owned());
+    let why = run_confined(&none, &clone, Vec::new(), &AMPLE, &|| false).expect_err("no sandbox");
+    assert!(why.contains("it was taken away"), "{why}");
+}

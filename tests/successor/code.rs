@@ -1,0 +1,188 @@
+//! Changes of code: a small workspace of its own through the same way as Hermit's, and Hermit itself where there is time for it.
+
+use super::{AMPLE, sandbox};
+use ::successor::Budget;
+use conforms::conforms;
+use host::successor::{Built, CloneProgram, CodeTrial, build, run_confined};
+use model::Digest;
+use std::ffi::OsStr;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+use words::successor::BudgetPart;
+
+/// Turns the long variant on, which builds Hermit: minutes, and gigabytes of disk.
+const LONG: &str = "HERMIT_TEST_BUILDS_HERMIT";
+
+const MANIFEST: &str = "[package]\nname = \"little\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
+const LOCK: &str = "version = 3\n\n[[package]]\nname = \"little\"\nversion = \"0.1.0\"\n";
+const MAIN: &str = "fn main() {\n    println!(\"{}\", little::says());\n}\n";
+const LIB: &str = "pub fn says() -> &'static str {\n    \"old\"\n}\n";
+const TEST: &str =
+    "#[test]\nfn it_says_something() {\n    assert!(!little::says().is_empty(), \"it says nothing\");\n}\n";
+
+/// The source of the small workspace, and its digest.
+fn unpack(at: &Path) -> Result<Digest, String> {
+    let files = [
+        ("Cargo.toml", MANIFEST),
+        ("Cargo.lock", LOCK),
+        ("src/main.rs", MAIN),
+        ("src/lib.rs", LIB),
+        ("tests/it.rs", TEST),
+    ];
+    for (name, text) in files {
+        let file = at.join(name);
+        std::fs::create_dir_all(file.parent().expect("a folder")).map_err(|e| e.to_string())?;
+        std::fs::write(file, text).map_err(|e| e.to_string())?;
+    }
+    Ok(source())
+}
+
+fn source() -> Digest {
+    Digest::of([MANIFEST, LOCK, MAIN, LIB, TEST].concat().as_bytes())
+}
+
+fn toolchain() -> PathBuf {
+    let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output().expect("a compiler");
+    PathBuf::from(String::from_utf8(sysroot.stdout).expect("UTF-8").trim())
+}
+
+fn little(folder: &TempDir, budget: Budget) -> CodeTrial<'static> {
+    CodeTrial {
+        unpack: &unpack,
+        folder: folder.path().join("build"),
+        toolchain: toolchain(),
+        cargo_home: folder.path().join("no-registry"),
+        warm: None,
+        program: ("little".to_owned(), "little".to_owned()),
+        build: Vec::new(),
+        suite: ("all of it".to_owned(), Vec::new()),
+        budget,
+    }
+}
+
+const ENOUGH: Budget = Budget {
+    wall_ms: 120_000,
+    cpu_ms: 120_000,
+    memory_bytes: 2 << 30,
+    disk_bytes: 1 << 30,
+    processes: 200,
+    ..AMPLE
+};
+
+fn built(diff: &str, budget: Budget) -> Result<(Built, TempDir), String> {
+    let folder = TempDir::new().expect("a folder");
+    let built = build(&sandbox(), &little(&folder, budget), source(), diff, &|| false)?;
+    Ok((built, folder))
+}
+
+/// A difference that makes the library say something else.
+fn says(new: &str) -> String {
+    format!(
+        "--- a/src/lib.rs\n+++ b/src/lib.rs\n@@ -1,3 +1,3 @@\n pub fn says() -> &'static str {{\n-    \"old\"\n+    {new}\n }}\n"
+    )
+}
+
+/// A difference that adds a test.
+fn tests(body: &str) -> String {
+    let lines: Vec<String> = body.lines().map(|line| format!("+{line}")).collect();
+    format!("--- /dev/null\n+++ b/tests/more.rs\n@@ -0,0 +1,{} @@\n{}\n", lines.len(), lines.join("\n"))
+}
+
+#[test]
+#[conforms(part = "HV-7-1", part = "HV-5-5")]
+fn a_change_that_applies_is_built_tested_and_runs_in_a_sandbox() {
+    let (built, _folder) = built(&says("\"new\""), ENOUGH).expect("it applies");
+    assert!(built.tests.passed == 1 && built.tests.failed.is_empty(), "{:?}", built.tests);
+    assert!(built.tests.edited.is_empty() && built.used.cpu_ms > 0, "{:?}", built.used);
+    let program = built.program.expect("a program");
+    let clone = CloneProgram::of(&program, &[]);
+    let end = run_confined(&sandbox(), &clone, Vec::new(), &AMPLE, &|| false).expect("it runs");
+    assert_eq!(end.evidence, b"new\n");
+}
+
+#[test]
+#[conforms(part = "HV-7-1")]
+fn a_change_that_breaks_a_test_or_does_not_build_has_no_program() {
+    let (broken, _folder) = built(&says("\"\""), ENOUGH).expect("it applies");
+    assert!(broken.program.is_none() && broken.tests.failed == ["it_says_something"], "{:?}", broken.tests);
+    let (unbuilt, _folder) = built(&says("7"), ENOUGH).expect("it applies");
+    assert!(unbuilt.program.is_none(), "{:?}", unbuilt.tests);
+    assert!(unbuilt.tests.failed.iter().any(|why| why.contains("does not build")), "{:?}", unbuilt.tests);
+}
+
+#[test]
+#[conforms(part = "HV-7-1")]
+fn a_change_that_deletes_the_failing_test_says_so_first() {
+    let deleted = TEST.lines().map(|line| format!("-{line}\n")).collect::<String>();
+    let lines = TEST.lines().count();
+    let gone = format!("{}--- a/tests/it.rs\n+++ /dev/null\n@@ -1,{lines} +0,0 @@\n{deleted}", says("\"\""));
+    let (built, _folder) = built(&gone, ENOUGH).expect("it applies");
+    assert_eq!(built.tests.edited, ["tests/it.rs"], "{:?}", built.tests);
+    assert_eq!(built.tests.passed, 0);
+}
+
+#[test]
+#[conforms(part = "HV-7-1")]
+fn a_change_that_does_not_apply_or_is_of_another_source_is_refused_with_words() {
+    let folder = TempDir::new().expect("a folder");
+    let code = little(&folder, ENOUGH);
+    let of = |source, diff: &str| {
+        build(&sandbox(), &code, source, diff, &|| false).map(drop).expect_err("refused")
+    };
+    let why = of(source(), &says("\"new\"").replace("old", "older"));
+    assert!(why.contains("does not apply"), "{why}");
+    let why = of(Digest::of(b"another"), &says("\"new\""));
+    assert!(why.contains("is one of the source"), "{why}");
+    let why = of(source(), "--- a/../x\n+++ b/../x\n@@ -0,0 +1 @@\n+x\n");
+    assert!(why.contains("no path below the root"), "{why}");
+}
+
+#[test]
+#[conforms(part = "HV-5-5", part = "HV-5-6")]
+fn a_change_that_phones_home_while_it_is_tested_reaches_nobody() {
+    let home = TcpListener::bind("127.0.0.1:0").expect("a listener");
+    home.set_nonblocking(true).expect("it may have nothing");
+    let address = home.local_addr().expect("an address");
+    let body = format!(
+        "#[test]\nfn phones_home() {{\n    std::net::TcpStream::connect(\"{address}\").unwrap();\n}}"
+    );
+    let (built, _folder) = built(&tests(&body), ENOUGH).expect("it applies");
+    assert!(built.program.is_none() && built.tests.failed == ["phones_home"], "{:?}", built.tests);
+    assert!(home.accept().is_err(), "somebody called");
+}
+
+#[test]
+#[conforms(part = "HV-5-5")]
+fn a_change_that_forks_without_an_end_while_it_is_tested_ends_for_its_processes() {
+    let body = "#[test]\nfn forks() {\n    loop {\n        \
+                let _ = std::process::Command::new(\"sleep\").arg(\"600\").spawn();\n    }\n}";
+    let (built, _folder) = built(&tests(body), Budget { processes: 100, ..ENOUGH }).expect("it applies");
+    assert!(built.program.is_none(), "{:?}", built.tests);
+    assert_eq!(built.used.ended_for, Some(BudgetPart::Processes), "{:?}", built.tests);
+}
+
+/// A true change of Hermit, built from the source of this checkout; only where somebody asks for it.
+#[test]
+#[conforms(part = "HV-7-1")]
+fn a_change_of_hermit_itself_is_built_and_tested() {
+    if std::env::var_os(LONG).is_none() {
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the checkout");
+    let checkout = |at: &Path| {
+        let archived = Command::new("sh")
+            .arg("-c")
+            .arg(r#"git -C "$1" archive HEAD | tar -x -C "$2""#)
+            .args([OsStr::new("sh"), root.as_os_str(), at.as_os_str()])
+            .status();
+        archived.map_err(|e| e.to_string()).map(|_| Digest::of(b"this checkout"))
+    };
+    let folder = TempDir::new().expect("a folder");
+    let code = CodeTrial::of_hermit(&checkout, folder.path().join("build")).expect("a toolchain");
+    let code = CodeTrial { warm: Some(root.join("target")).filter(|at| at.is_dir()), ..code };
+    let diff = "--- /dev/null\n+++ b/src-tauri/crates/seal/NOTE.md\n@@ -0,0 +1 @@\n+A note.\n";
+    let built = build(&sandbox(), &code, Digest::of(b"this checkout"), diff, &|| false).expect("it applies");
+    assert!(built.program.is_some() && built.tests.passed > 0, "{:?}", built.tests);
+}

@@ -1,0 +1,63 @@
+//! Clones of Hermit by real processes: what they use up, what they cannot reach, what they leave, and the verdict on a change.
+
+mod budget;
+mod code;
+mod killed;
+mod reach;
+mod trial;
+
+use crate::journeys::exec;
+use ::successor::Budget;
+use effects::Sandbox;
+use host::successor::{CloneEnd, CloneProgram, run_confined};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// What confines clones here.
+fn sandbox() -> Sandbox {
+    Sandbox::probe(exec())
+}
+
+/// A shell, whatever its name leads to.
+fn shell() -> PathBuf {
+    Path::new("/bin/sh").canonicalize().expect("a shell")
+}
+
+/// A budget that nothing ordinary uses up.
+const AMPLE: Budget = Budget {
+    wall_ms: 60_000,
+    cpu_ms: 60_000,
+    memory_bytes: 512 << 20,
+    disk_bytes: 64 << 20,
+    processes: 64,
+    tokens: 1_000_000,
+};
+
+/// A clone that is a shell with these words.
+fn misbehaves(words: &str, budget: &Budget) -> CloneEnd {
+    let clone = CloneProgram::of(&shell(), &["-c", words]);
+    run_confined(&sandbox(), &clone, Vec::new(), budget, &|| false).expect("it runs in a sandbox")
+}
+
+/// Processes whose words hold this.
+fn processes_with(mark: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").expect("processes").flatten() {
+        let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let words = String::from_utf8_lossy(&words).replace('\0', " ");
+        if words.contains(mark) {
+            found.push(words);
+        }
+    }
+    found
+}
+
+/// Waits until it is so.
+#[track_caller]
+fn soon(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "not so: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
