@@ -138,7 +138,7 @@ pub use model_http::Outbound;
 pub use models::{model_form, provider_url};
 pub use models_tested::server_named;
 pub use older_store::{Older, older};
-pub use own_source::{OwnSource, carry_source};
+pub use own_source::{OwnSource, carry_source, unpack_source};
 pub use process_memory::keep_private;
 pub use reanchor::broken;
 pub use reasoners::advice;

@@ -23,6 +23,15 @@ impl TouchedFile {
     }
 }
 
+/// What a unified diff adds, by the path of each file that is there after it.
+///
+/// # Errors
+/// In words, when it is none.
+pub fn added_text(diff: &str) -> Result<Vec<(String, String)>, String> {
+    let added = |file: TouchedFile| Some((file.after?, file.added.join("\n")));
+    Ok(files(diff)?.into_iter().filter_map(added).collect())
+}
+
 /// The files of a diff.
 ///
 /// # Errors

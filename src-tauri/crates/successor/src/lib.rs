@@ -38,6 +38,7 @@ mod verdict;
 pub use budget::{Budget, Used};
 pub use case::{Case, RecordedAct, RecordedAnswer, RecordedTask};
 pub use constitutional::constitutional;
+pub use diff::added_text;
 pub use error::Error;
 pub use evidence::{Evidence, Played, PlayedAct, Probe};
 pub use judge::{Judged, judge};

@@ -5,18 +5,14 @@ use crate::args::{IntrospectArgs, IntrospectTopic, SourceArgs};
 use crate::context::Context;
 use crate::output::{Output, Tone};
 use crate::text::plain;
-use std::fs;
-use std::io::{self, Write as _};
-use std::path::Path;
-use provenance::archive::{Archive, File};
 use wire::version::{Introspect, Introspected, Show, Told, ToldList, Version};
-use wire::{Code, Error, PAGE_ROWS_MAX, exit};
+use wire::{PAGE_ROWS_MAX, exit};
 
 /// `hermit source`.
 pub fn source(context: &Context, args: &SourceArgs) -> Came {
     let told = context.free()?.call(&Show {})?;
     if let Some(folder) = &args.folder {
-        unpack(folder)?;
+        host::unpack_source(folder)?;
     }
     context.out.answer(&told, |out, told| {
         version(out, told);
@@ -38,44 +34,6 @@ fn version(out: &Output, told: &Version) {
         }
         None => out.line("this program does not carry its source"),
     }
-}
-
-/// Writes every file of the source into a folder that is not there, or empty.
-fn unpack(folder: &Path) -> Result<(), Error> {
-    let failed = |error: io::Error| {
-        Error::new(Code::Failed, format!("cannot unpack into {}: {error}", folder.display()))
-            .hint("what is there of it is not whole: delete it")
-    };
-    let stream = source::stream().map_err(failed)?;
-    let archive = Archive::read(stream).map_err(|error| failed(io::Error::other(error)))?;
-    match fs::read_dir(folder) {
-        Ok(mut entries) => {
-            if entries.next().is_some() {
-                return Err(Error::new(Code::Conflict, format!("`{}` is not empty", folder.display()))
-                    .hint("name a folder that is not there yet"));
-            }
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(folder).map_err(failed)?
-        }
-        Err(error) => {
-            return Err(Error::new(Code::Usage, format!("`{}` is no folder: {error}", folder.display()))
-                .hint("name a folder that is not there yet"));
-        }
-    }
-    archive.files().iter().try_for_each(|file| write(folder, file)).map_err(failed)
-}
-
-fn write(folder: &Path, file: &File<'_>) -> io::Result<()> {
-    let place = folder.join(file.path);
-    if let Some(parent) = place.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    let mut options = fs::File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, if file.executable { 0o755 } else { 0o644 });
-    options.open(&place)?.write_all(file.bytes)
 }
 
 /// `hermit introspect`.

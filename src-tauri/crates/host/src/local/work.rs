@@ -194,7 +194,11 @@ impl Local {
     #[cfg(target_os = "linux")]
     pub(super) fn trials_here(&self) -> Option<&dyn api::Trials> {
         let owned = self.owned.as_ref()?;
-        let begun = || crate::successor::TrialThreads::new(&self.home, &owned.kernel, &self.executors, None);
+        let unpacked: crate::successor::UnpackOwn =
+            |folder| crate::unpack_source(folder).map_err(|error| error.message);
+        let begun = || {
+            crate::successor::TrialThreads::new(&self.home, &owned.kernel, &self.executors, Some(unpacked))
+        };
         let trials = owned.trials.get_or_init(begun);
         if let Some(server) = self.server.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
             trials.reached_at(server.address());

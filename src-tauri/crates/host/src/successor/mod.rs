@@ -7,6 +7,7 @@
 
 mod build;
 mod case;
+mod clean_room;
 mod clone_main;
 mod confined;
 mod played;
@@ -21,7 +22,7 @@ pub use case::{CaseOf, Handed, draw, export};
 pub use clone_main::run_clone;
 pub use confined::{CloneEnd, CloneProgram, part_in_words, run_confined};
 pub use probes::ParentPlaces;
-pub use threads::TrialThreads;
+pub use threads::{TrialThreads, UnpackOwn};
 pub(crate) use threads::sweep_builds;
 
 use ::successor::{Budget, Change, Evidence, Judged, Patch, Planted, Reason, TestsRun, Used, Verdict};

@@ -1,6 +1,6 @@
 //! A thread for each trial that is under way in the process that holds the store.
 
-use super::{BUILDS, CodeTrial, ParentPlaces, TrialRun, draw, run_trial};
+use super::{BUILDS, CodeTrial, ParentPlaces, TrialRun, clean_room, draw, run_trial};
 use crate::Home;
 use crate::executors::LocalExecutors;
 use ::successor::Patch;
@@ -158,7 +158,7 @@ impl Threads {
             budget: trial.budget,
             profile: Profile::LocalEditAllowed.as_str(),
             code: unpack.and_then(|unpack| CodeTrial::of_hermit(unpack, folder.clone())),
-            clean_room: Vec::new(),
+            clean_room: clean_room::check(&patch),
             stopped: &|| stop.load(Ordering::SeqCst),
         };
         let end = run_trial(&run);
