@@ -1,6 +1,7 @@
 //! What the store's own stream (the system task's events) says: principals, keys, workspaces, conversations, halt.
 
 use crate::Error;
+use crate::adoption_registry::AdoptionRegistry;
 use crate::anchor_registry::AnchorRegistry;
 use crate::command::historian::History;
 use crate::command::standing::StandingRecord;
@@ -87,6 +88,8 @@ pub struct StoreState {
     pub anchors: Arc<AnchorRegistry>,
     /// This machine in the mesh.
     pub mesh: Arc<MeshRegistry>,
+    /// Changes of Hermit that were adopted, and what a person signed for them.
+    pub adoptions: AdoptionRegistry,
     /// How far the historian has read, and what it marked.
     pub history: History,
     /// The newest roots of conversations and memory.
@@ -179,6 +182,7 @@ impl StoreState {
         if MeshRegistry::is_of_mesh(body) {
             Arc::make_mut(&mut self.mesh).apply(body);
         }
+        self.adoptions.apply(body);
         self.identity.apply(body);
         self.tools.apply(body);
     }

@@ -34,4 +34,4 @@ pub use case::{Case, RecordedAct, RecordedAnswer, RecordedTask};
 pub use error::Error;
 pub use evidence::{Evidence, Played, PlayedAct, Probe};
 pub use patch::{Change, Patch, WordsItem};
-pub use verdict::{Measure, Planted, Reason, TestsRun, Verdict};
+pub use verdict::{Built, Measure, Planted, Reason, TestsRun, Verdict};

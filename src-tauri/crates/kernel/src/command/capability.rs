@@ -205,6 +205,8 @@ impl Kernel {
             Register::Gateway { keep } => return self.gateway_outdated(keep),
             Register::Pairing { pair } => return Ok(self.pairing_outdated(pair)),
             Register::Soul { version, .. } => return Ok(self.soul_outdated(*version)),
+            Register::Adopt { change } => return self.adopt_outdated(change),
+            Register::Return { change } => return self.return_outdated(change),
             Register::Rules { was, .. } => {
                 let others = self.signed_rules()? != *was;
                 return Ok(others.then(|| "your rules are others by now; look at them again".to_owned()));
@@ -242,7 +244,10 @@ impl Kernel {
             Ok(read) => read,
             Err(why) => return Ok(Some(why)),
         };
-        if let Register::Soul { .. } = change {
+        if let Err(why) = self.before_adopting(change) {
+            return Ok(Some(why));
+        }
+        if let Register::Soul { .. } | Register::Adopt { .. } | Register::Return { .. } = change {
             self.fresh_head();
         }
         self.in_store(tx, |w| {
@@ -287,6 +292,8 @@ impl Kernel {
                 Register::Skin { trust } => super::skins::push_trusted(w, trust, action_request_id)?,
                 Register::Gateway { keep } => self.push_gateway(w, keep, action_request_id)?,
                 Register::Pairing { pair } => super::pairing::push_allowed(w, pair, action_request_id),
+                Register::Adopt { change } => self.push_adopted(w, change, action_request_id)?,
+                Register::Return { change } => self.push_returned(w, change, action_request_id)?,
                 Register::Skill { .. } => {
                     if let Some(read) = &skill {
                         super::skills::push_trusted(w, read, action_request_id)?;
@@ -383,6 +390,8 @@ impl Kernel {
             Register::Soul { version, .. } => format!(
                 "SOUL.md is written, in version {version}. `hermit identity show` tells whether it is attested."
             ),
+            Register::Adopt { change } => super::adopting::adopted_in_words(change),
+            Register::Return { change } => super::adopting::returned_in_words(change),
             Register::Rules { .. } => {
                 "Your rules of policy are changed. They hold for every task, from its next action on."
                     .to_owned()
