@@ -1,7 +1,7 @@
 //! Changes of Hermit that a person adopted, as the store's own events say, and what a person signed for them (successor.md 5).
 
 use crate::command::person::{Decision, Matter};
-use model::adoption::{PatchKind, VerdictOutcome};
+use model::adoption::PatchKind;
 use model::artifact::ArtifactRef;
 use model::body::Body;
 use model::{ActionRequestId, Digest, UnixMs};
@@ -9,25 +9,6 @@ use std::collections::BTreeMap;
 
 /// Adoptions that are known, and words of a person: the newest.
 const KNOWN_MAX: usize = 1_000;
-
-/// A change that is tried, as far as adopting it goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Tried {
-    pub(crate) trial_id: String,
-    pub(crate) kind: PatchKind,
-    pub(crate) patch: ArtifactRef,
-    pub(crate) verdict: Option<SignedVerdict>,
-}
-
-/// A verdict and who signed it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SignedVerdict {
-    pub(crate) outcome: VerdictOutcome,
-    pub(crate) verdict: ArtifactRef,
-    pub(crate) signature: String,
-    pub(crate) keyid: Digest,
-    pub(crate) judged_at: UnixMs,
-}
 
 /// A change that was adopted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,8 +34,6 @@ pub struct AdoptedRecord {
 pub struct AdoptionRegistry {
     /// The newest of them.
     pub adopted: Vec<AdoptedRecord>,
-    /// The newest trials, in order.
-    tried: Vec<Tried>,
     /// Subjects of decisions about constitutional changes, with the time of each.
     signed: BTreeMap<Digest, UnixMs>,
 }
@@ -72,11 +51,6 @@ impl AdoptionRegistry {
         self.adopted.iter().rfind(|one| one.trial_id == trial_id)
     }
 
-    /// A trial.
-    pub(crate) fn tried(&self, trial_id: &str) -> Option<&Tried> {
-        self.tried.iter().rfind(|one| one.trial_id == trial_id)
-    }
-
     /// Whether a person signed for exactly this.
     pub(crate) fn is_signed_for(&self, subject: Digest) -> bool {
         self.signed.contains_key(&subject)
@@ -85,24 +59,10 @@ impl AdoptionRegistry {
     /// Folds one event of the store's stream.
     pub(crate) fn apply(&mut self, body: &Body) {
         match body {
-            Body::SuccessorBegan(b) => {
-                keep_newest(&mut self.tried);
-                let (trial_id, kind, patch) = (b.trial_id.clone(), b.kind, b.patch.clone());
-                self.tried.push(Tried { trial_id, kind, patch, verdict: None });
-            }
-            Body::SuccessorJudged(b) => {
-                if let Some(one) = self.tried.iter_mut().rfind(|one| one.trial_id == b.trial_id) {
-                    one.verdict = Some(SignedVerdict {
-                        outcome: b.outcome,
-                        verdict: b.verdict.clone(),
-                        signature: b.signature.clone(),
-                        keyid: b.keyid,
-                        judged_at: b.judged_at,
-                    });
-                }
-            }
             Body::SuccessorAdopted(b) => {
-                keep_newest(&mut self.adopted);
+                if self.adopted.len() >= KNOWN_MAX {
+                    self.adopted.remove(0);
+                }
                 self.adopted.push(AdoptedRecord {
                     trial_id: b.trial_id.clone(),
                     kind: b.kind,
@@ -133,12 +93,5 @@ impl AdoptionRegistry {
             }
             _ => {}
         }
-    }
-}
-
-/// Room for one more.
-fn keep_newest<T>(all: &mut Vec<T>) {
-    if all.len() >= KNOWN_MAX {
-        all.remove(0);
     }
 }

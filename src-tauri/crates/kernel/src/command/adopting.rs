@@ -4,23 +4,24 @@
 use super::adopting_reviews::{about, changed_files, read_all, reviewed};
 use super::person::{Matter, Signed};
 use super::submit::Submitted;
-use crate::adoption_registry::{AdoptedRecord, AdoptionRegistry, SignedVerdict, Tried};
+use crate::adoption_registry::{AdoptedRecord, AdoptionRegistry};
 use crate::kernel::{Kernel, lock};
 use crate::ports::Adopting;
+use crate::trial_registry::Trial;
 use crate::writeup::{NewArtifact, Writeup};
 use crate::{Error, redaction};
+use ::successor::{Change, Patch, TestsRun, VERDICT_PAYLOAD_TYPE, Verdict, constitutional};
 use acts::Register;
 use governance::Refusal;
 use model::adoption::{AdoptChange, AdoptedProgram, AdoptedReview, PatchKind, ReturnChange, VerdictOutcome};
-use model::artifact::{ArtifactKind, TrustTier};
+use model::artifact::{ArtifactKind, ArtifactRef, TrustTier};
 use model::body::{KeyPurpose, SuccessorAdopted, SuccessorReturned};
 use model::fault::Point;
 use model::ingress::Channel;
 use model::principal::PrincipalType;
 use model::{ActionRequestId, Digest, Sensitive};
-use seal::Signature;
+use seal::{Signature, dsse};
 use std::time::Duration;
-use successor::{Change, Patch, Verdict};
 
 /// A constitutional change waits as long at least, whatever is set.
 pub const CONSTITUTIONAL_WAIT_MIN: Duration = Duration::from_secs(3600);
@@ -230,8 +231,8 @@ impl Kernel {
         change: &ReturnChange,
         action_request_id: ActionRequestId,
     ) -> Result<(), Error> {
-        let registry = self.adoption_registry();
-        let patch = registry.tried(&change.trial_id).map(|tried| tried.patch.artifact_id);
+        let trials = self.trial_registry();
+        let patch = trials.get(&change.trial_id).map(|tried| tried.patch.artifact_id);
         let patch = patch.ok_or_else(|| Error::Broken("a way back from no trial".to_owned()))?;
         self.push_pieces(w, (&change.pieces, patch), true, action_request_id)?;
         w.push(SuccessorReturned {
@@ -252,14 +253,14 @@ impl Kernel {
         let adopting = self.adopting()?;
         let registry = self.adoption_registry();
         let unknown = || Error::NotFound { kind: "trial", id: trial_id.to_owned() };
-        let tried = registry.tried(trial_id).ok_or_else(unknown)?;
+        let trials = self.trial_registry();
+        let tried = trials.get(trial_id).ok_or_else(unknown)?;
         match registry.of_trial(trial_id).map(|one| one.returned.is_none()) {
             None => {}
             Some(true) => return Err(conflict("it is adopted already")),
             Some(false) => return Err(conflict("it was adopted and taken back; try it again first")),
         }
-        let said = tried.verdict.as_ref().ok_or_else(|| conflict("this trial has no verdict"))?;
-        let verdict = self.held_verdict(tried, said)?;
+        let (at, verdict) = self.held_verdict(tried)?;
         let evaluator = adopting.evaluator().map_err(Error::Conflict)?;
         if verdict.evaluator_sha256 != evaluator {
             return Err(conflict("another program judged it than this one; try it again"));
@@ -267,22 +268,22 @@ impl Kernel {
         let patch = self.artifacts.read(&tried.patch.sha256)?;
         let patch = Patch::read(&patch).map_err(|e| Error::Conflict(e.to_string()))?;
         let (diff, program) = self.of_code(&patch, &verdict)?;
-        let mut constitutional = successor::constitutional(&patch);
-        constitutional.extend(verdict.constitutional.iter().cloned());
-        constitutional.sort_unstable();
-        constitutional.dedup();
+        let mut rooms = constitutional(&patch);
+        rooms.extend(verdict.constitutional.iter().cloned());
+        rooms.sort_unstable();
+        rooms.dedup();
         Ok(AdoptChange {
             trial_id: trial_id.to_owned(),
             kind: tried.kind,
             pieces: self.pieces_of(&patch, program.as_ref())?,
             patch: tried.patch.clone(),
-            verdict: said.verdict.clone(),
+            verdict: at,
             outcome: verdict.outcome,
             reasons: verdict.reasons.iter().map(|one| format!("{}: {}", one.rule, one.says)).collect(),
             tests: verdict.tests.as_ref().map(tests_in_words),
             says: patch.says,
             sources: patch.sources,
-            constitutional,
+            constitutional: rooms,
             diff,
             program,
             reviews,
@@ -290,22 +291,25 @@ impl Kernel {
     }
 
     /// The verdict of a trial, once its signature holds, it is about this change, and nothing makes it void.
-    fn held_verdict(&self, tried: &Tried, said: &SignedVerdict) -> Result<Verdict, Error> {
-        let bytes = self.artifacts.read(&said.verdict.sha256)?;
+    fn held_verdict(&self, tried: &Trial) -> Result<(ArtifactRef, Verdict), Error> {
+        let (Some(at), Some((signature, keyid))) = (&tried.verdict, &tried.signature) else {
+            return Err(conflict("this trial has no verdict"));
+        };
+        let bytes = self.artifacts.read(&at.sha256)?;
         let history = self.key_history()?;
-        let of_log = |purpose| purpose == KeyPurpose::Log;
-        let key = history.records.iter().find(|one| one.keyid == said.keyid && of_log(one.purpose));
-        let key = key.filter(|one| one.revoked.is_none());
-        let signature: Option<Signature> = said.signature.parse().ok();
-        let holds = key.zip(signature).is_some_and(|(key, by)| key.public_key.verify(&bytes, &by).is_ok());
+        let of_log = history.records.iter().filter(|one| one.purpose == KeyPurpose::Log);
+        let key = of_log.filter(|one| one.revoked.is_none()).find(|one| one.keyid == *keyid);
+        let signature: Option<Signature> = signature.parse().ok();
+        let signed = dsse::pae(VERDICT_PAYLOAD_TYPE, &bytes);
+        let holds = key.zip(signature).is_some_and(|(key, by)| key.public_key.verify(&signed, &by).is_ok());
         if !holds {
             return Err(conflict("the signature on its verdict does not hold"));
         }
-        let verdict: Verdict = seal::canon::from_canonical(&bytes)?;
+        let verdict = Verdict::read(&bytes).map_err(|e| Error::Conflict(e.to_string()))?;
         let is_about_it = verdict.trial_id == tried.trial_id
             && verdict.patch_sha256 == tried.patch.sha256
             && verdict.kind == tried.kind
-            && verdict.outcome == said.outcome;
+            && Some(verdict.outcome) == tried.outcome;
         if !is_about_it {
             return Err(conflict("its verdict is about another change"));
         }
@@ -313,7 +317,7 @@ impl Kernel {
             return Err(conflict("its verdict is void: a change that was known to be bad was not refused"));
         }
         match verdict.outcome {
-            VerdictOutcome::Better | VerdictOutcome::Same => Ok(verdict),
+            VerdictOutcome::Better | VerdictOutcome::Same => Ok((at.clone(), verdict)),
             other => Err(Error::Conflict(format!(
                 "its verdict is `{other}`; only a change that is better is adopted"
             ))),
@@ -360,9 +364,9 @@ impl Kernel {
         if change.constitutional.is_empty() {
             return Ok(());
         }
-        let registry = self.adoption_registry();
-        let said = registry.tried(&change.trial_id).and_then(|tried| tried.verdict.as_ref());
-        let judged_at = said.map(|said| said.judged_at).ok_or("this trial has no verdict")?;
+        let trials = self.trial_registry();
+        let judged_at = trials.get(&change.trial_id).and_then(|tried| tried.ended_at);
+        let judged_at = judged_at.ok_or("this trial has no verdict")?;
         let wait = self.adopting().map_err(|e| e.to_string())?.constitutional_wait();
         let wait_ms = i64::try_from(wait.max(CONSTITUTIONAL_WAIT_MIN).as_millis()).unwrap_or(i64::MAX);
         let left = judged_at.plus_ms(wait_ms).0.saturating_sub(self.ports.clock.now().0);
@@ -430,7 +434,7 @@ fn conflict(why: &str) -> Error {
     Error::Conflict(why.to_owned())
 }
 
-fn tests_in_words(run: &successor::TestsRun) -> String {
+fn tests_in_words(run: &TestsRun) -> String {
     let edited = match run.edited.is_empty() {
         true => String::new(),
         false => format!("; the change itself edits or removes {}", run.edited.join(", ")),

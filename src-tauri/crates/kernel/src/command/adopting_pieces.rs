@@ -6,6 +6,7 @@ use super::{skills, skins};
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::writeup::{NewArtifact, Writeup};
+use ::successor::{Change, Patch, WordsItem};
 use model::adoption::{AdoptChange, AdoptedPiece, AdoptedProgram, PIECES_MAX, PatchKind};
 use model::artifact::ArtifactKind;
 use model::body::{PlaybookAdopted, PlaybookTurnedOff, PolicyRulesChanged, SkinUntrusted};
@@ -13,7 +14,6 @@ use model::identity::SOUL_BYTES_MAX;
 use model::skin::{SkinFile, TrustSkin, built_in};
 use model::{ActionRequestId, ArtifactId, Digest, Sensitive};
 use reasoning::Playbook;
-use successor::{Change, Patch, WordsItem};
 
 /// A person's own rules.
 const RULES: &str = "rules";
@@ -76,7 +76,7 @@ impl Kernel {
         }
         let mut named: Vec<_> = pieces.iter().map(|one| (&one.what, &one.name)).collect();
         named.sort_unstable();
-        if named.windows(2).any(|two| two[0] == two[1]) {
+        if named.windows(2).any(|two| matches!(two, [one, next] if one == next)) {
             return Err(Error::Conflict("it changes one and the same twice".to_owned()));
         }
         match pieces.len() {

@@ -64,7 +64,7 @@ pub(super) fn changed_files(diff: &str) -> BTreeSet<&str> {
 fn named_file(line: &str) -> Option<&str> {
     const MARKS: [&str; 6] = ["+++ ", "--- ", "rename from ", "rename to ", "copy from ", "copy to "];
     let path = MARKS.iter().find_map(|mark| line.strip_prefix(mark))?;
-    let path = path.split('\t').next().unwrap_or(path).trim();
+    let path = path.split('\t').next().unwrap_or(path).trim().trim_matches('"');
     Some(path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path))
 }
 

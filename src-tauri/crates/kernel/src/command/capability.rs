@@ -244,11 +244,8 @@ impl Kernel {
             Ok(read) => read,
             Err(why) => return Ok(Some(why)),
         };
-        if let Err(why) = self.before_adopting(change) {
+        if let Err(why) = self.before_itself(change) {
             return Ok(Some(why));
-        }
-        if let Register::Soul { .. } | Register::Adopt { .. } | Register::Return { .. } = change {
-            self.fresh_head();
         }
         self.in_store(tx, |w| {
             match change {
@@ -282,8 +279,8 @@ impl Kernel {
                         w.artifact(rules.as_bytes(), NewArtifact::audit(ArtifactKind::PolicyRules))?;
                     w.push(PolicyRulesChanged { rules, action_request_id, changed_at: now });
                 }
-                Register::Soul { version, text, .. } => {
-                    self.push_soul(w, (*version, text), action_request_id)?;
+                Register::Soul { .. } | Register::Adopt { .. } | Register::Return { .. } => {
+                    self.push_itself(w, change, action_request_id)?;
                 }
                 Register::Playbook { adopt } => {
                     super::dreamer::push_adopted(w, adopt, action_request_id, now)?;
@@ -292,8 +289,6 @@ impl Kernel {
                 Register::Skin { trust } => super::skins::push_trusted(w, trust, action_request_id)?,
                 Register::Gateway { keep } => self.push_gateway(w, keep, action_request_id)?,
                 Register::Pairing { pair } => super::pairing::push_allowed(w, pair, action_request_id),
-                Register::Adopt { change } => self.push_adopted(w, change, action_request_id)?,
-                Register::Return { change } => self.push_returned(w, change, action_request_id)?,
                 Register::Skill { .. } => {
                     if let Some(read) = &skill {
                         super::skills::push_trusted(w, read, action_request_id)?;
@@ -303,6 +298,30 @@ impl Kernel {
             Ok(())
         })?;
         Ok(None)
+    }
+
+    /// What comes before the events of a change of who this instance is, or of what it is made of; in words, why it cannot be.
+    fn before_itself(&self, change: &Register) -> Result<(), String> {
+        self.before_adopting(change)?;
+        if let Register::Soul { .. } | Register::Adopt { .. } | Register::Return { .. } = change {
+            self.fresh_head();
+        }
+        Ok(())
+    }
+
+    /// The events of such a change.
+    fn push_itself(
+        &self,
+        w: &mut Writeup<'_>,
+        change: &Register,
+        action_request_id: ActionRequestId,
+    ) -> Result<(), Error> {
+        match change {
+            Register::Soul { version, text, .. } => self.push_soul(w, (*version, text), action_request_id),
+            Register::Adopt { change } => self.push_adopted(w, change, action_request_id),
+            Register::Return { change } => self.push_returned(w, change, action_request_id),
+            _ => Ok(()),
+        }
     }
 
     /// The bytes of a skill that a change is about.
