@@ -28,7 +28,7 @@ mod text;
 pub use error::{Code, Error, exit};
 pub use notice::{Notice, Topic, topics_of};
 pub use noun::{
-    agent, anchors, answer, approvals, artifacts, changes, context, conversations, erasure, gate, gateways,
+    adoptions, agent, anchors, answer, approvals, artifacts, changes, context, conversations, erasure, gate, gateways,
     grants, guests, host, identity, keys, knowledge, ledger, lineage, mesh, models, passkeys, playbooks,
     policy, proof, receipts, schedules, secrets, skills, skins, store, task, task_events, tools, trace,
     workspaces,
