@@ -105,7 +105,7 @@ fn health() -> Option<ExitCode> {
         }
         Err(why) => {
             output::Output::new(true).error(&wire::Error::new(wire::Code::Failed, why));
-            ExitCode::from(wire::exit::FAILED)
+            ExitCode::from(wire::exit::OTHER)
         }
     })
 }
