@@ -12,13 +12,16 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 use wire::adoptions::{Adoption, AdoptionList, Back, List, Propose};
+use wire::successor::Show;
 use wire::{Code, Error, exit};
 
 /// `hermit successor adopt`: for each part that keeps Hermit in check and that it changes, the passphrase is typed once.
 pub fn adopt(context: &Context, args: SuccessorAdopt) -> Came {
     let reviews = args.review.iter().map(|file| text_of(file)).collect::<Result<Vec<_>, _>>()?;
     let reading = context.reading()?;
-    let rooms = reading.rooms_of(&args.trial)?;
+    // Named by its identifier, or the end of it.
+    let trial = reading.call(&Show { trial: args.trial })?.trial.trial_id;
+    let rooms = reading.rooms_of(&trial)?;
     let mut signed = Vec::with_capacity(rooms.len());
     if !rooms.is_empty() {
         if context.terminal.is_none() {
@@ -35,10 +38,10 @@ pub fn adopt(context: &Context, args: SuccessorAdopt) -> Came {
         for room in &rooms {
             context.out.say(Tone::Bold, format!("  {}", plain(room)));
             let words = approval_passphrase(context, None)?;
-            signed.push(reading.sign_room(&args.trial, room, &words)?);
+            signed.push(reading.sign_room(&trial, room, &words)?);
         }
     }
-    let (trial, although_same, channel) = (args.trial, args.although_same, Some("cli".to_owned()));
+    let (although_same, channel) = (args.although_same, Some("cli".to_owned()));
     let propose = Propose { trial, reviews, although_same, signed, channel };
     stay(context, |session| session.call(&propose))
 }
