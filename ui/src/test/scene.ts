@@ -226,6 +226,7 @@ export function sceneAnswers(): Answers {
     "receipts.show": receipt,
     "trace.explain": ({ subject }) => ({ kind: "receipt", subject, told: [], line: null, chains: [explanation], graph: { nodes: [], edges: [], layers: 0, rows: 0 } }),
     "identity.show": ({ version }) => identityThen(version),
+    "adoptions.list": { adoptions: [] },
     "anchors.list": { anchors: [PROVEN], next: null },
     "anchors.clocks": NO_CLOCKS,
     "mesh.show": MESH,
