@@ -182,3 +182,101 @@ fn follow_model(home: &Home, kernel: &Kernel) -> Result<(), Error> {
 fn standard_model(change: AdoptChange) -> (Option<String>, Option<String>) {
     change.pieces.into_iter().next().map_or((None, None), |piece| (piece.text, piece.was))
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use ::successor::{Budget, Evidence, Patch, Verdict};
+    use kernel::command::adopting::AskedAdoption;
+    use kernel::command::submit::Submitted;
+    use kernel::command::successor::BegunTrial;
+    use model::Digest;
+    use model::ingress::Channel;
+    use serde_json::json;
+    use testkit::{World, done, write};
+
+    const BUDGET: Budget = Budget {
+        wall_ms: 60_000,
+        cpu_ms: 60_000,
+        memory_bytes: 1 << 30,
+        disk_bytes: 1 << 30,
+        processes: 32,
+        tokens: 0,
+    };
+
+    fn yes(world: &World, submitted: &Submitted) {
+        let approval = world.drive_to_approval(submitted.task_id);
+        world.person.allow(world.kernel(), submitted.task_id, approval).unwrap();
+        world.drive(submitted.task_id);
+    }
+
+    /// A change that makes this the standard model, judged better, and adopted.
+    fn adopted(world: &World, address: &str) -> String {
+        let played = world.script(&format!("for {address}"), vec![write("a.txt", address), done("written")]);
+        world.drive_allowing(played);
+        let change = json!({ "kind": "model", "address": address });
+        let patch = json!({ "says": "faster", "sources": ["this test"], "change": change });
+        let patch: Patch = serde_json::from_value(patch).unwrap();
+        let (tasks, about) = (vec![played], "faster".to_owned());
+        let begun = BegunTrial { patch: patch.clone(), about, tasks, seed: 7, budget: BUDGET };
+        let trial_id = world.kernel().begin_trial(&begun).unwrap();
+        let evidence = ["parent", "successor"].map(|arm| {
+            let case_sha256 = Digest::of(b"the case").to_string();
+            let left = json!({ "case_sha256": case_sha256, "arm": arm, "tasks": [], "probes": [] });
+            serde_json::from_value::<Evidence>(left).unwrap().bytes().unwrap()
+        });
+        let of = evidence.each_ref().map(|bytes| Digest::of(bytes).to_string());
+        let verdict: Verdict = serde_json::from_value(json!({
+            "trial_id": trial_id, "patch_sha256": Digest::of(&patch.bytes().unwrap()).to_string(), "kind": "model",
+            "outcome": "better", "reasons": [], "measures": [], "planted": [{ "name": "bad", "refused": true }],
+            "used": { "wall_ms": 1, "cpu_ms": 1, "memory_bytes": 1, "disk_bytes": 1, "tokens": 0 },
+            "evaluator_sha256": world.adopting.evaluator.to_string(), "seed": 7, "evidence_sha256": of, "constitutional": [],
+        }))
+        .unwrap();
+        world.kernel().end_trial(&verdict, &evidence).unwrap();
+        let asked = AskedAdoption { trial_id: &trial_id, reviews: &[], although_same: false, signed: &[] };
+        let submitted = world.kernel().propose_adoption(&asked, (Channel::App, format!("adopt {address}")));
+        yes(world, &submitted.unwrap());
+        trial_id
+    }
+
+    fn back(world: &World, key: &str) {
+        let by = (Channel::App, key.to_owned());
+        yes(world, &world.kernel().propose_return(Some(PatchKind::Model), "", by).unwrap());
+    }
+
+    /// Follows, and says so to the kernel's next look at the standard model.
+    fn model(world: &World, home: &Home) -> Option<String> {
+        follow(home, world.kernel()).unwrap();
+        let model = Config::load(home).unwrap().default_model;
+        world.adopting.model.lock().unwrap().clone_from(&model);
+        model
+    }
+
+    #[test]
+    fn the_standard_model_follows_what_is_adopted_and_each_way_back_also_where_two_came_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::find(Some(dir.path())).unwrap();
+        let world = World::new(6_811);
+        assert_eq!(model(&world, &home), None);
+        let first = adopted(&world, "openai:http://127.0.0.1:1/v1#a");
+        assert_eq!(model(&world, &home).as_deref(), Some("openai:http://127.0.0.1:1/v1#a"));
+        assert_eq!(Config::load(&home).unwrap().adopted_model, Some(first));
+        // What a person sets since is theirs: what is followed once is not followed again.
+        Config::change(&home, |config| {
+            config.default_model = Some("openai:http://127.0.0.1:1/v1#mine".to_owned());
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(model(&world, &home).as_deref(), Some("openai:http://127.0.0.1:1/v1#mine"));
+        adopted(&world, "openai:http://127.0.0.1:1/v1#b");
+        assert_eq!(model(&world, &home).as_deref(), Some("openai:http://127.0.0.1:1/v1#b"));
+        back(&world, "one");
+        back(&world, "two");
+        assert_eq!(model(&world, &home), None, "what was before both");
+        assert_eq!(Config::load(&home).unwrap().adopted_model, None);
+        assert_eq!(Pointer::read(&home).unwrap(), None, "no program is pointed at");
+    }
+}

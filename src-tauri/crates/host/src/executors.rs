@@ -5,8 +5,8 @@ use crate::fetch_client::FetchClient;
 use crate::lent_secrets::LentSecrets;
 use crate::logins::Logins;
 use crate::own_clocks::OwnClocks;
-use crate::secrets::SecretBook;
 use crate::programs::Programs;
+use crate::secrets::SecretBook;
 use crate::{Config, Error, Home, HostKeys, SystemClock};
 use effects::{
     Contents, Executors as Real, Sandbox, ServerSessions, SkillBook, SkillPlaces, Spool, Workspace,
