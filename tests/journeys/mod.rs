@@ -4,6 +4,7 @@
 //! A [`stage`] is a store with keys, a folder to work in, and a hand that types at a terminal.
 
 mod acp;
+mod adopted_program;
 mod agents;
 mod agents_each_alone;
 mod agents_interrupted;

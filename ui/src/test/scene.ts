@@ -230,6 +230,7 @@ export function sceneAnswers(): Answers {
     "identity.show": ({ version }) => identityThen(version),
     "successor.list": { trials: [trialRow()], next: null },
     "successor.show": trial(),
+    "adoptions.list": { adoptions: [] },
     "anchors.list": { anchors: [PROVEN], next: null },
     "anchors.clocks": NO_CLOCKS,
     "mesh.show": MESH,

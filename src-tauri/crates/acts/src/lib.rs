@@ -57,6 +57,7 @@ macro_rules! each_tool {
     };
 }
 
+mod adoption;
 mod anchor;
 mod arguments;
 mod call;

@@ -1,11 +1,12 @@
 //! Changing what Hermit may do, or who it is: which tools of servers there are, what they may do, a person's rules of policy,
-//! which skills are trusted, and SOUL.md.
+//! which skills are trusted, SOUL.md, and what of Hermit itself an adopted change is at work.
 
 use self::said::{of_server, words_of};
 use crate::call::{IN_A_COPY, in_words, unknown_tool};
 use crate::skill::Told as _;
 use crate::{ActionRequest, Line, LineKind, Tool, count, visible};
 use model::action::{ActionClass, Reversibility};
+use model::adoption::{AdoptChange, ReturnChange};
 use model::gateway::{KeepGateway, PairSender};
 use model::login::LoginTerms;
 use model::playbook::AdoptPlaybook;
@@ -119,6 +120,16 @@ pub enum Register {
         /// Where, and what they may do.
         pair: PairSender,
     },
+    /// A change of Hermit itself that was tried is adopted.
+    Adopt {
+        /// The change, with all that it does and what was found out about it.
+        change: Box<AdoptChange>,
+    },
+    /// What was before an adopted change is at work again.
+    Return {
+        /// The change, and what becomes of it.
+        change: Box<ReturnChange>,
+    },
 }
 
 impl Register {
@@ -141,7 +152,9 @@ impl Register {
             | Self::Playbook { .. }
             | Self::Schedule { .. }
             | Self::Skin { .. }
-            | Self::Pairing { .. } => Vec::new(),
+            | Self::Pairing { .. }
+            | Self::Adopt { .. }
+            | Self::Return { .. } => Vec::new(),
         }
     }
 }
@@ -166,6 +179,7 @@ impl Tool for Register {
             Self::Skin { trust } => ResourceId::Skin(trust.file.skin.name.clone()),
             Self::Gateway { keep } => ResourceId::Gateway(keep.gateway.name.clone()),
             Self::Pairing { pair } => ResourceId::Gateway(pair.gateway.clone()),
+            Self::Adopt { .. } | Self::Return { .. } => ResourceId::Successor,
         }])
     }
 
@@ -203,6 +217,8 @@ impl Tool for Register {
             Self::Skin { trust } => trust.check(),
             Self::Gateway { keep } => keep.check(),
             Self::Pairing { pair } => pair.check(),
+            Self::Adopt { change } => change.check(),
+            Self::Return { change } => change.check(),
         }
     }
 
@@ -232,6 +248,8 @@ impl Tool for Register {
             Self::Skin { .. } => "can be taken back: `hermit skin untrust`; what was said with it stays",
             Self::Gateway { .. } => "can be taken back: `hermit gateway rm`; what was sent stays sent",
             Self::Pairing { .. } => "can be taken back: `hermit gateway unpair`; what was told stays told",
+            Self::Adopt { .. } => "can be taken back: `hermit successor back`; what was done with it stays",
+            Self::Return { .. } => "can be taken back: try the change again and adopt it",
             Self::Sampling { .. } => {
                 "can be taken back: say `hermit tools sampling` again with `--off`; what was asked stays asked"
             }
@@ -287,6 +305,8 @@ impl Tool for Register {
             Self::Skin { trust } => trust.title(),
             Self::Gateway { keep } => keep.title(),
             Self::Pairing { pair } => pair.title(),
+            Self::Adopt { change } => change.title(),
+            Self::Return { change } => change.title(),
         }
     }
 
@@ -305,6 +325,8 @@ impl Tool for Register {
             Self::Skin { trust } => trust.lines(),
             Self::Gateway { keep } => keep.lines(),
             Self::Pairing { pair } => pair.lines(),
+            Self::Adopt { change } => change.lines(),
+            Self::Return { change } => change.lines(),
         }
     }
 
@@ -321,6 +343,9 @@ impl Tool for Register {
             Self::Skin { .. } => "the skin was not trusted when this was proposed".to_owned(),
             Self::Gateway { .. } | Self::Pairing { .. } => {
                 "the gateway is as it was when this was proposed".to_owned()
+            }
+            Self::Adopt { .. } | Self::Return { .. } => {
+                "what it changes is as it was when this was proposed".to_owned()
             }
             _ => "the server is registered as it was when this was proposed".to_owned(),
         }

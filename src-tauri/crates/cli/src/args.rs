@@ -1,6 +1,7 @@
 //! The verbs, and the help that teaches them.
 
 mod acp;
+mod adoptions;
 mod anchor;
 mod artifacts;
 mod gateway;
@@ -28,6 +29,7 @@ mod watch;
 mod work;
 
 pub use acp::{AcpArgs, AcpInstall, AcpUninstall, AcpVerb};
+pub use adoptions::{SuccessorAdopt, SuccessorBack};
 pub use anchor::{AnchorNow, AnchorVerb, ClocksSet, ClocksVerb};
 pub use artifacts::{ArtifactsVerb, GcArgs};
 pub use gateway::{GatewayAdd, GatewayVerb};

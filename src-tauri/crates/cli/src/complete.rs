@@ -64,6 +64,7 @@ const ARGUMENTS: &[(&str, &str, &[Kind])] = &[
     ("skin untrust", "skin", &[Kind::Skin]),
     ("skin check", "file", &[Kind::File]),
     ("skin sign", "file", &[Kind::File]),
+    ("successor adopt", "review", &[Kind::File]),
     ("identity edit", "file", &[Kind::File]),
     ("identity verify", "file", &[Kind::File]),
     ("successor try", "policies", &[Kind::File]),

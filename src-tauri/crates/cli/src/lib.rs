@@ -63,6 +63,9 @@ pub fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == host::successor::CLONE_VERB) {
         return host::successor::run_clone();
     }
+    if let Some(code) = health() {
+        return code;
+    }
     let parsed = match args::Args::try_parse() {
         // With `--json` the version is a document as every answer is: that of `hermit source`.
         Err(error) if error.kind() == ErrorKind::DisplayVersion && wants_json() => {
@@ -79,6 +82,9 @@ pub fn main() -> ExitCode {
             return ExitCode::from(code);
         }
     };
+    if let Some(code) = adopted_program(&args) {
+        return code;
+    }
     let context = match context::Context::new(&args) {
         Ok(context) => context,
         Err(error) => {
@@ -99,4 +105,36 @@ pub fn main() -> ExitCode {
 /// Whether the words that this process was started with ask for JSON.
 fn wants_json() -> bool {
     std::env::args_os().skip(1).any(|word| word == "--json")
+}
+
+/// The answer of this program to whoever asks whether it is healthy with a store: a line of JSON, and nothing else.
+fn health() -> Option<ExitCode> {
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_none_or(|word| word != host::launch::HEALTH) {
+        return None;
+    }
+    let asked = words.next().ok_or_else(|| "no store is named".to_owned());
+    let said = asked.and_then(|dir| host::launch::health(std::path::Path::new(&dir)));
+    let said = said.and_then(|health| serde_json::to_string(&health).map_err(|e| e.to_string()));
+    Some(match said {
+        Ok(line) => {
+            output::Output::new(false).line(line);
+            ExitCode::from(wire::exit::DONE)
+        }
+        Err(why) => {
+            output::Output::new(true).error(&wire::Error::new(wire::Code::Failed, why));
+            ExitCode::from(wire::exit::OTHER)
+        }
+    })
+}
+
+/// The program that a person adopted, in the place of this one; none where this one is it. Going back is always this one's.
+fn adopted_program(args: &args::Args) -> Option<ExitCode> {
+    if matches!(&args.verb, args::Verb::Successor(args::SuccessorVerb::Back(_))) {
+        return None;
+    }
+    let home = host::Home::find(args.home.as_deref()).ok()?;
+    let program = host::launch::adopted(&home)?;
+    // What does not start is on record, and this program goes on.
+    host::launch::instead(&home, &program, std::env::args_os().skip(1)).ok().map(ExitCode::from)
 }

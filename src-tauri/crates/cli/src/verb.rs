@@ -2,6 +2,7 @@
 
 mod acp;
 mod acp_install;
+mod adoptions;
 mod agents;
 mod anchor;
 mod approvals;

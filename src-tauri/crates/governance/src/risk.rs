@@ -1,7 +1,7 @@
 //! How much is at stake (HK-16.2): from what an action is and touches, never from what its proposer calls it.
 
 use crate::policy::Facts;
-use acts::{Action, ActionRequest, count};
+use acts::{Action, ActionRequest, Register, count};
 use model::action::{ActionClass, Reversibility, Staged};
 use model::policy::RiskBand;
 
@@ -59,6 +59,11 @@ pub(crate) fn assess(request: &ActionRequest, classes: &[ActionClass], facts: &F
             }
             (ActionClass::NetworkWrite, _) if matches!(request.action, Action::Anchor(_)) => {
                 (RiskBand::Critical, "spends bitcoin, and publishes 32 bytes for ever")
+            }
+            (ActionClass::CapabilityChange, _)
+                if matches!(request.action, Action::Register(Register::Adopt { .. })) =>
+            {
+                (RiskBand::Critical, "puts another Hermit in the place of this one")
             }
             _ => by_class(*class),
         };

@@ -4,10 +4,12 @@
 use crate::approval_signing::sign_decision;
 use crate::{Error, Session};
 use api::Host as _;
+use kernel::command::adopting::constitution_subject;
 use kernel::command::person::{Matter, mesh_subject};
 use kernel::command::{halt::boot_subject, resolve::settle_subject};
 use model::TaskId;
 use model::receipt::ResultCode;
+use seal::Digest;
 use wire::gate::{Boot, GateState};
 use wire::gateways::Gateway;
 use wire::schedules::Schedule;
@@ -72,6 +74,41 @@ impl Session {
         let subject = mesh_subject(C::NAME, &params).map_err(api::of_kernel)?;
         let signed = self.signed(Matter::Mesh, subject, passphrase)?;
         self.call(&with(command, signed))
+    }
+
+    /// Parts that keep Hermit in check and that the change of a trial touches; none where the trial is not there, which whoever adopts
+    /// it is told.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn rooms_of(&self, trial: &str) -> Result<Vec<String>, wire::Error> {
+        Ok(self.tried(trial)?.map(|(rooms, ..)| rooms).unwrap_or_default())
+    }
+
+    /// Signs, with the passphrase, that the change of a trial may touch one of them.
+    ///
+    /// # Errors
+    /// As [`Self::boot_by`]; [`wire::Code::NotFound`] without a trial that was judged.
+    pub fn sign_room(
+        &self,
+        trial: &str,
+        room: &str,
+        passphrase: &[u8],
+    ) -> Result<wire::PersonSigned, wire::Error> {
+        let tried = self.tried(trial)?.ok_or_else(|| api::not_found("judged trial", trial))?;
+        let (_, patch, verdict) = tried;
+        self.signed(Matter::Successor, constitution_subject(trial, patch, verdict, room), passphrase)
+    }
+
+    /// The parts that the change of a judged trial touches, its digest, and that of its verdict.
+    fn tried(&self, trial: &str) -> Result<Option<(Vec<String>, Digest, Digest)>, wire::Error> {
+        let reading = self.reading()?;
+        let state = api::store_state(&reading.reader()?)?;
+        let Some(found) = state.trials.get(trial) else { return Ok(None) };
+        let Some(verdict) = found.verdict.as_ref().map(|at| at.sha256) else { return Ok(None) };
+        let bytes = reading.artifacts()?.read(&found.patch.sha256).map_err(api::failed)?;
+        let patch = ::successor::Patch::read(&bytes).map_err(api::failed)?;
+        Ok(Some((::successor::constitutional(&patch), found.patch.sha256, verdict)))
     }
 
     fn signed(

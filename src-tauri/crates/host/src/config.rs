@@ -3,6 +3,7 @@
 use crate::anchor_settings::AnchorSettings;
 use crate::mesh_settings::MeshSettings;
 use crate::{Error, Home};
+use kernel::command::adopting::CONSTITUTIONAL_WAIT_MIN;
 use model::limits::{PARALLEL_READS, PARALLEL_READS_MOST};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -77,6 +78,13 @@ pub struct Config {
     /// What this machine is in the mesh of its person's machines; it is off when absent.
     #[serde(skip_serializing_if = "MeshSettings::is_empty")]
     pub mesh: MeshSettings,
+    /// Seconds that a change of what keeps Hermit in check waits after its verdict before it can be adopted; a day when absent, and an
+    /// hour at least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constitutional_wait_s: Option<u64>,
+    /// The trial whose model `default_model` is; Hermit writes it down itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adopted_model: Option<String>,
     /// Further folders that commands may read behind their walls, such as a toolchain's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub readable: Vec<PathBuf>,
@@ -208,6 +216,10 @@ impl Config {
         }
         if let Err(why) = self.mesh.check() {
             return Some(format!("`mesh`: {why}"));
+        }
+        if self.constitutional_wait_s.is_some_and(|wait| wait < CONSTITUTIONAL_WAIT_MIN.as_secs()) {
+            let least = CONSTITUTIONAL_WAIT_MIN.as_secs();
+            return Some(format!("`constitutional_wait_s` is {least} at least, which is an hour"));
         }
         let at_once = self.parallel_reads.filter(|at_once| !(1..=PARALLEL_READS_MOST).contains(at_once))?;
         Some(format!("`parallel_reads` is {at_once}; it is a number from 1 to {PARALLEL_READS_MOST}"))

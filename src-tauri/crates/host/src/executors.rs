@@ -5,6 +5,7 @@ use crate::fetch_client::FetchClient;
 use crate::lent_secrets::LentSecrets;
 use crate::logins::Logins;
 use crate::own_clocks::OwnClocks;
+use crate::programs::Programs;
 use crate::relay_client::OwnRelays;
 use crate::secrets::SecretBook;
 use crate::{Config, Error, Home, HostKeys, SystemClock};
@@ -43,6 +44,7 @@ pub struct LocalExecutors {
     skills: SkillBook,
     shelf: PathBuf,
     parallel_reads: AtomicUsize,
+    programs: Programs,
     sandbox: OnceLock<Sandbox>,
 }
 
@@ -74,6 +76,7 @@ impl LocalExecutors {
             skills: SkillBook::new(SkillPlaces { store: Some(home.dir().to_owned()), home: persons_home() }),
             shelf: home.path(SHELF),
             parallel_reads: AtomicUsize::new(config.parallel_reads()),
+            programs: Programs::of(home),
             sandbox: OnceLock::new(),
         }
     }
@@ -190,6 +193,10 @@ impl ExecutorSource for LocalExecutors {
 
     fn skills(&self) -> Option<Skills<'_>> {
         Some(Skills { book: &self.skills, shelf: &self.shelf })
+    }
+
+    fn adopting(&self) -> Option<&dyn kernel::ports::Adopting> {
+        Some(&self.programs)
     }
 
     fn parallel_reads(&self) -> usize {

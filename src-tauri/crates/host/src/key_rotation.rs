@@ -43,6 +43,19 @@ impl Local {
     /// # Errors
     /// [`Error::Kernel`] with a locked key, or in a process that only reads; [`Error::Keys`].
     pub fn rotate_keys(&self) -> Result<Rotated, Error> {
+        self.rotate_all(None)
+    }
+
+    /// The same, because an adopted program with this digest is at work: the key of the instance that goes and the one that comes
+    /// sign that.
+    ///
+    /// # Errors
+    /// As [`Self::rotate_keys`].
+    pub(crate) fn hand_over_to(&self, program: Digest) -> Result<Rotated, Error> {
+        self.rotate_all(Some(program))
+    }
+
+    fn rotate_all(&self, successor: Option<Digest>) -> Result<Rotated, Error> {
         let kernel = self.owned_kernel()?;
         let locked = || Error::Kernel(kernel::Error::KeyLocked("log"));
         let (old, vault) = (self.keys().keys().ok_or_else(locked)?, self.keys().vault().ok_or_else(locked)?);
@@ -65,7 +78,12 @@ impl Local {
             Some(soul) => Some((Keys::instance(&*vault, &soul)?, Keys::staged_instance(&*vault, &soul)?)),
             None => None,
         };
-        kernel.rotate_keys(&all, instance.as_ref().map(|(from, to)| (from, to)))?;
+        match (&instance, successor) {
+            (Some((from, to)), Some(program)) => {
+                kernel.rotate_keys_to_successor(&all, (from, to), program)?
+            }
+            (both, _) => kernel.rotate_keys(&all, both.as_ref().map(|(from, to)| (from, to)))?,
+        }
         faults.before(Point::KeyPromote).map_err(stopped)?;
         Keys::promote(&*vault)?;
         faults.after(Point::KeyPromote).map_err(stopped)?;

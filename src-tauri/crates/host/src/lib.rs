@@ -34,6 +34,7 @@
     reason = "this room is where clock, chance, environment and disk enter the house"
 )]
 
+mod adoptions;
 mod anchor_settings;
 mod anchoring;
 mod approval_key;
@@ -70,6 +71,7 @@ mod interrupt;
 mod key_control;
 mod key_rotation;
 mod keys;
+pub mod launch;
 mod lent_secrets;
 mod local;
 pub mod log_witness;
@@ -88,6 +90,7 @@ mod own_clocks;
 mod own_source;
 mod prices;
 mod process_memory;
+pub mod programs;
 mod push_services;
 mod push_thread;
 mod pushes;

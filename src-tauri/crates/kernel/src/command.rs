@@ -1,6 +1,9 @@
 //! What a person or a surface may ask of the kernel. One file per command.
 
 pub mod add_input;
+pub mod adopting;
+mod adopting_pieces;
+mod adopting_reviews;
 pub mod afar_looks;
 pub mod anchors;
 pub mod approve;

@@ -21,6 +21,7 @@
 //!
 //! **Where to start reading.** [`next`], then [`drive`], then [`command`].
 
+pub mod adoption_registry;
 pub mod anchor_registry;
 pub mod command;
 mod decide;

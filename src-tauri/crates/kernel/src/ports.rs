@@ -17,8 +17,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+mod adopting;
 mod servers;
 
+pub use adopting::Adopting;
 pub use servers::Servers;
 
 /// Bytes that would be lost, each read when it is asked for.
@@ -266,6 +268,11 @@ pub trait ExecutorSource: Send + Sync {
 
     /// Skills, and where those that are trusted lie for commands; a source without any finds none.
     fn skills(&self) -> Option<Skills<'_>> {
+        None
+    }
+
+    /// What adopted changes of Hermit reach outside the store; a source without any adopts nothing.
+    fn adopting(&self) -> Option<&dyn Adopting> {
         None
     }
 }

@@ -1,6 +1,7 @@
 //! What the store's own stream (the system task's events) says: principals, keys, workspaces, conversations, halt.
 
 use crate::Error;
+use crate::adoption_registry::AdoptionRegistry;
 use crate::anchor_registry::AnchorRegistry;
 use crate::command::historian::History;
 use crate::command::standing::StandingRecord;
@@ -90,6 +91,8 @@ pub struct StoreState {
     pub mesh: Arc<MeshRegistry>,
     /// Trials of changes of Hermit itself.
     pub trials: Arc<TrialRegistry>,
+    /// Changes of Hermit that were adopted, and what a person signed for them.
+    pub adoptions: AdoptionRegistry,
     /// How far the historian has read, and what it marked.
     pub history: History,
     /// The newest roots of conversations and memory.
@@ -185,6 +188,7 @@ impl StoreState {
         if TrialRegistry::is_of_trials(body) {
             Arc::make_mut(&mut self.trials).apply(body);
         }
+        self.adoptions.apply(body);
         self.identity.apply(body);
         self.tools.apply(body);
     }

@@ -12,6 +12,7 @@
     reason = "a test that cannot go on stops where it stands, and is told by the environment how long to go on"
 )]
 
+mod adopting;
 mod afar;
 mod anchoring;
 mod answers;

@@ -183,6 +183,21 @@ fn a_rotation_hands_over_in_its_commit_and_the_key_that_went_signs_nothing_more(
 }
 
 #[test]
+fn an_adopted_program_is_named_by_the_hand_over_that_the_old_and_the_new_key_sign() {
+    let world = World::new(5_910);
+    let next = SchnorrKey::from_secret([2; 32]).unwrap();
+    written(&world, FIRST, 0);
+    let key = world.keys.instance(&world.kernel().identity().first_soul().unwrap()).unwrap();
+    let program = Digest::of(b"a program");
+    world.kernel().rotate_keys_to_successor(&[], (&key, &next), program).unwrap();
+    let graph = world.kernel().identity().graph(world.kernel().artifacts()).unwrap();
+    assert!(graph.unbroken, "{:?}", graph.findings);
+    let Link::Handover(handed) = &graph.links[1].link else { panic!("it is a hand-over") };
+    assert_eq!((handed.reason, handed.successor_sha256), (HandoverReason::Successor, Some(program)));
+    assert_eq!(graph.links[1].signed_by, [key.public(), next.public()]);
+}
+
+#[test]
 fn an_erased_version_takes_its_text_and_leaves_the_chain() {
     let world = World::new(5_904);
     written(&world, FIRST, 0);

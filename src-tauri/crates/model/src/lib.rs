@@ -13,6 +13,7 @@
 //! Start reading at [`event`], then [`action`], then [`transition`].
 
 pub mod action;
+pub mod adoption;
 pub mod anchor;
 pub mod answer;
 pub mod approval;

@@ -25,6 +25,8 @@ pub enum ResourceId {
     Rules,
     /// `identity:soul`, SOUL.md: who this instance is.
     Soul,
+    /// `successor:change`, Hermit itself: what an adopted change is at work.
+    Successor,
     /// `skill:<name>`, whether a skill is trusted.
     Skill(String),
     /// `schedule:<name>`, whether and when a task is begun by itself.
@@ -49,6 +51,7 @@ impl fmt::Display for ResourceId {
             Self::Receipt(id) => write!(f, "receipt:{id}"),
             Self::Rules => f.write_str("policy:rules"),
             Self::Soul => f.write_str("identity:soul"),
+            Self::Successor => f.write_str("successor:change"),
             Self::Skill(name) => write!(f, "skill:{name}"),
             Self::Schedule(name) => write!(f, "schedule:{name}"),
             Self::Skin(name) => write!(f, "skin:{name}"),
@@ -95,6 +98,7 @@ fn parse(text: &str) -> Option<ResourceId> {
         }
         "policy" if rest == "rules" => ResourceId::Rules,
         "identity" if rest == "soul" => ResourceId::Soul,
+        "successor" if rest == "change" => ResourceId::Successor,
         "memory" => ResourceId::Memory(rest.parse().ok()?),
         "receipt" => ResourceId::Receipt(rest.parse().ok()?),
         _ => return None,

@@ -44,5 +44,5 @@ pub use evidence::{Evidence, Played, PlayedAct, Probe};
 pub use judge::{Judged, judge};
 pub use patch::{Change, Patch, WordsItem};
 pub use planted::planted;
-pub use verdict::{Measure, Planted, Reason, TestsRun, VERDICT_PAYLOAD_TYPE, Verdict};
+pub use verdict::{Built, Measure, Planted, Reason, TestsRun, VERDICT_PAYLOAD_TYPE, Verdict};
 pub use words::successor::{Arm, BudgetPart, PatchKind, TrialState, VerdictOutcome};

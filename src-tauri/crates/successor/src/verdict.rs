@@ -27,6 +27,9 @@ pub struct Verdict {
     /// The suite that ran, where one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<TestsRun>,
+    /// The program that was built of the changed source, where one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub built: Option<Built>,
     /// Bad changes that were tried in the same run, and what came of each.
     pub planted: Vec<Planted>,
     /// What the clones used, all of them.
@@ -78,6 +81,18 @@ pub struct TestsRun {
     pub failed: Vec<String>,
     /// Tests that the change edits or removes, by file: they count against it until a person has looked.
     pub edited: Vec<String>,
+}
+
+/// A program that was built of a changed source, as its parent saw it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Built {
+    /// SHA-256 of its file.
+    pub program_sha256: Digest,
+    /// Bytes of its file.
+    pub bytes: u64,
+    /// The newest format of a store that it writes, as the changed source says.
+    pub store_format: u32,
 }
 
 /// A planted bad change and what came of it.

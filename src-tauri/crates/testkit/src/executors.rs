@@ -117,6 +117,8 @@ pub struct RealExecutors {
     pub parallel_reads: usize,
     /// How the machine stands.
     pub surroundings: Arc<std::sync::Mutex<kernel::ports::Surroundings>>,
+    /// What adopted changes of Hermit reach outside the store.
+    pub adopting: Arc<crate::TestAdopting>,
 }
 
 struct Adapter(Real, Arc<Oracle>);
@@ -159,6 +161,10 @@ impl ExecutorSource for RealExecutors {
 
     fn skills(&self) -> Option<Skills<'_>> {
         Some(Skills { book: &self.skills, shelf: &self.shelf })
+    }
+
+    fn adopting(&self) -> Option<&dyn kernel::ports::Adopting> {
+        Some(&*self.adopting)
     }
 
     fn parallel_reads(&self) -> usize {

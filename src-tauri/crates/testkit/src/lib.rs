@@ -11,6 +11,7 @@
 //!
 //! **Where to start reading.** [`World`].
 
+mod adopting;
 mod anchors;
 mod authenticator;
 mod authority;
@@ -34,6 +35,7 @@ mod tool_servers;
 mod waiting;
 mod world;
 
+pub use adopting::TestAdopting;
 pub use anchors::{AuthorityMood, CalendarMood, TestCalendar, TestChain, WalletMood, time_authority};
 pub use authenticator::Authenticator;
 pub use authority::{Authority, got};

@@ -84,6 +84,8 @@ pub struct World {
     pub parallel_reads: usize,
     /// How the machine stands; nobody can tell until a test says it.
     pub surroundings: Arc<Mutex<kernel::ports::Surroundings>>,
+    /// What adopted changes of Hermit reach outside the store.
+    pub adopting: Arc<crate::TestAdopting>,
     kernel: Option<Kernel>,
 }
 
@@ -152,6 +154,7 @@ impl World {
             oracle: Arc::new(Oracle::default()),
             parallel_reads: model::limits::PARALLEL_READS,
             surroundings: Arc::default(),
+            adopting: Arc::default(),
             kernel: None,
         }
     }
@@ -175,6 +178,7 @@ impl World {
                 oracle: Arc::clone(&self.oracle),
                 parallel_reads: self.parallel_reads,
                 surroundings: Arc::clone(&self.surroundings),
+                adopting: Arc::clone(&self.adopting),
             }),
             reasoners: Arc::clone(&self.reasoners) as _,
             embedder: Arc::clone(&self.embedder),

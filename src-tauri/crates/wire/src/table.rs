@@ -238,6 +238,9 @@ macro_rules! with_commands {
         "checks a proof" proof.verify(Verify) -> Report, free [];
         "lists the public keys in force" keys.list(List) -> Keys, read [keys];
         "makes public keys known to the store" keys.register(Register) -> Keys, owner [];
+        "lists changes of Hermit itself that were adopted" adoptions.list(List) -> AdoptionList, read [store];
+        "makes the task that asks a person whether a tried change of Hermit itself is adopted" adoptions.propose(Propose) -> Submitted, write [];
+        "makes the task that asks a person whether what was before an adopted change is at work again" adoptions.back(Back) -> Submitted, write [];
         "shows who this instance is: SOUL.md, its key, and the chain of what it said of itself" identity.show(Show) -> Identity, read [store, keys, approvals];
         "makes the task that asks a person whether SOUL.md is this text from now on" identity.write(Write) -> Submitted, write [];
         "signs an attestation of SOUL.md with the key of this instance" identity.attest(Attest) -> Attested, owner [];

@@ -1,4 +1,5 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
+import type * as adoptions from "./adoptions";
 import type * as agent from "./agent";
 import type * as anchors from "./anchors";
 import type * as approvals from "./approvals";
@@ -227,6 +228,12 @@ export interface Commands {
   "keys.list": { params: keys.List; answer: keys.Keys };
   /** makes public keys known to the store */
   "keys.register": { params: keys.Register; answer: keys.Keys };
+  /** lists changes of Hermit itself that were adopted */
+  "adoptions.list": { params: adoptions.List; answer: adoptions.AdoptionList };
+  /** makes the task that asks a person whether a tried change of Hermit itself is adopted */
+  "adoptions.propose": { params: adoptions.Propose; answer: adoptions.Submitted };
+  /** makes the task that asks a person whether what was before an adopted change is at work again */
+  "adoptions.back": { params: adoptions.Back; answer: adoptions.Submitted };
   /** shows who this instance is: SOUL.md, its key, and the chain of what it said of itself */
   "identity.show": { params: identity.Show; answer: identity.Identity };
   /** makes the task that asks a person whether SOUL.md is this text from now on */
@@ -605,6 +612,9 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "proof.verify": { access: "free", topics: [] },
   "keys.list": { access: "read", topics: ["keys"] },
   "keys.register": { access: "owner", topics: [] },
+  "adoptions.list": { access: "read", topics: ["store"] },
+  "adoptions.propose": { access: "write", topics: [] },
+  "adoptions.back": { access: "write", topics: [] },
   "identity.show": { access: "read", topics: ["store", "keys", "approvals"] },
   "identity.write": { access: "write", topics: [] },
   "identity.attest": { access: "owner", topics: [] },

@@ -1,5 +1,6 @@
 //! One function for each command, one file for each noun; names are the table's.
 
+pub(crate) mod adoptions;
 pub(crate) mod agent;
 pub(crate) mod anchors;
 pub(crate) mod answer_check;

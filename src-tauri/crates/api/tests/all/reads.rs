@@ -237,6 +237,8 @@ fn of_tools(folder: &str) -> Vec<(&'static str, Value)> {
         ("passkeys.enrol", json!({ "envelope": "", "name": "x" })),
         ("passkeys.revoke", json!({ "passkey": "x" })),
         ("playbooks.try_draft", json!({ "name": "x" })),
+        ("adoptions.propose", json!({ "trial": "trial_x" })),
+        ("adoptions.back", json!({})),
         ("playbooks.adopt", json!({ "name": "x" })),
         ("playbooks.turn_off", json!({ "name": "x" })),
     ]

@@ -32,6 +32,8 @@ enum Effect {
 
 /// Every command that changes something. A new one has to say what it does here.
 const EFFECTS: &[(&str, Effect)] = &[
+    ("adoptions.back", Effect::Asks),
+    ("adoptions.propose", Effect::Asks),
     ("agent.call", Effect::Begins),
     ("agent.open", Effect::Begins),
     ("agent.stop", Effect::Narrows),

@@ -45,6 +45,7 @@ fn names(request: &ActionRequest) -> BTreeSet<String> {
         | ResourceId::Receipt(_)
         | ResourceId::Rules
         | ResourceId::Soul
+        | ResourceId::Successor
         | ResourceId::Skill(_)
         | ResourceId::Schedule(_)
         | ResourceId::Skin(_)

@@ -379,6 +379,7 @@ pub(crate) fn targets_are_its_own(request: &ActionRequest) -> bool {
         | ResourceId::Receipt(_)
         | ResourceId::Rules
         | ResourceId::Soul
+        | ResourceId::Successor
         | ResourceId::Skill(_)
         | ResourceId::Schedule(_)
         | ResourceId::Skin(_)

@@ -299,6 +299,7 @@ fn parts(request: &ActionRequest) -> Vec<Part> {
         | ResourceId::Memory(_)
         | ResourceId::Rules
         | ResourceId::Soul
+        | ResourceId::Successor
         | ResourceId::Skill(_)
         | ResourceId::Schedule(_)
         | ResourceId::Skin(_)

@@ -2,6 +2,7 @@
 
 use super::Local;
 use super::mesh::MeshSeat;
+use crate::adoptions::Adoptions;
 use crate::anchoring::Anchoring;
 use crate::chat_threads::ChatThreads;
 use crate::clock::{Bell, Due, Timer};
@@ -154,8 +155,10 @@ impl Owned {
         let scheduler =
             Arc::new(Scheduler::new(Arc::clone(&self.kernel), Arc::clone(&self.drives), self.bell.clone()));
         let (home, kernel) = (self.work.home.clone(), Arc::clone(&self.kernel));
-        let anchoring = Arc::new(Anchoring::new(home, kernel, Arc::clone(&self.drives)));
-        let mut sources: Vec<Arc<dyn Due>> = vec![Arc::clone(&self.work) as _, scheduler, roots, anchoring];
+        let anchoring = Arc::new(Anchoring::new(home.clone(), Arc::clone(&kernel), Arc::clone(&self.drives)));
+        let adoptions = Arc::new(Adoptions::new(home, kernel));
+        let mut sources: Vec<Arc<dyn Due>> =
+            vec![Arc::clone(&self.work) as _, scheduler, roots, anchoring, adoptions];
         if self.work.reads_history {
             let (kernel, drives) = (Arc::clone(&self.kernel), Arc::clone(&self.drives));
             sources.push(Arc::new(Historian::new(kernel, drives, self.bell.clone())));
@@ -212,6 +215,8 @@ impl Local {
     /// When the store cannot be read.
     pub fn go_on(&self) -> Result<Vec<TaskId>, wire::Error> {
         let owned = self.owned()?;
+        self.follow_adoptions();
+        self.hand_over_adopted();
         owned.begin_clock(&self.notices, &self.executors)?;
         self.begin_mesh();
         owned.work.go_on()
@@ -246,6 +251,7 @@ impl Local {
         owned.drives.stop();
         owned.end_clock();
         owned.drives.settle();
+        self.follow_adoptions();
         state_roots::state(&owned.kernel);
         self.end_stream();
         self.end_pins();

@@ -214,6 +214,8 @@ impl Kernel {
             Register::Gateway { keep } => return self.gateway_outdated(keep),
             Register::Pairing { pair } => return Ok(self.pairing_outdated(pair)),
             Register::Soul { version, .. } => return Ok(self.soul_outdated(*version)),
+            Register::Adopt { change } => return self.adopt_outdated(change),
+            Register::Return { change } => return self.return_outdated(change),
             Register::Rules { was, .. } => {
                 let others = self.signed_rules()? != *was;
                 return Ok(others.then(|| "your rules are others by now; look at them again".to_owned()));
@@ -251,8 +253,8 @@ impl Kernel {
             Ok(read) => read,
             Err(why) => return Ok(Some(why)),
         };
-        if let Register::Soul { .. } = change {
-            self.fresh_head();
+        if let Err(why) = self.before_itself(change) {
+            return Ok(Some(why));
         }
         self.in_store(tx, |w| {
             match change {
@@ -286,8 +288,8 @@ impl Kernel {
                         w.artifact(rules.as_bytes(), NewArtifact::audit(ArtifactKind::PolicyRules))?;
                     w.push(PolicyRulesChanged { rules, action_request_id, changed_at: now });
                 }
-                Register::Soul { version, text, .. } => {
-                    self.push_soul(w, (*version, text), action_request_id)?;
+                Register::Soul { .. } | Register::Adopt { .. } | Register::Return { .. } => {
+                    self.push_itself(w, change, action_request_id)?;
                 }
                 Register::Playbook { adopt } => {
                     super::dreamer::push_adopted(w, adopt, action_request_id, now)?;
@@ -305,6 +307,30 @@ impl Kernel {
             Ok(())
         })?;
         Ok(None)
+    }
+
+    /// What comes before the events of a change of who this instance is, or of what it is made of; in words, why it cannot be.
+    fn before_itself(&self, change: &Register) -> Result<(), String> {
+        self.before_adopting(change)?;
+        if let Register::Soul { .. } | Register::Adopt { .. } | Register::Return { .. } = change {
+            self.fresh_head();
+        }
+        Ok(())
+    }
+
+    /// The events of such a change.
+    fn push_itself(
+        &self,
+        w: &mut Writeup<'_>,
+        change: &Register,
+        action_request_id: ActionRequestId,
+    ) -> Result<(), Error> {
+        match change {
+            Register::Soul { version, text, .. } => self.push_soul(w, (*version, text), action_request_id),
+            Register::Adopt { change } => self.push_adopted(w, change, action_request_id),
+            Register::Return { change } => self.push_returned(w, change, action_request_id),
+            _ => Ok(()),
+        }
     }
 
     /// The bytes of a skill that a change is about.
@@ -392,6 +418,8 @@ impl Kernel {
             Register::Soul { version, .. } => format!(
                 "SOUL.md is written, in version {version}. `hermit identity show` tells whether it is attested."
             ),
+            Register::Adopt { change } => super::adopting::adopted_in_words(change),
+            Register::Return { change } => super::adopting::returned_in_words(change),
             Register::Rules { .. } => {
                 "Your rules of policy are changed. They hold for every task, from its next action on."
                     .to_owned()

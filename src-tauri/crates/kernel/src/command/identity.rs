@@ -182,8 +182,8 @@ impl Kernel {
         Ok(Linked { number: next_number(registry), link_sha256, version: latest.version })
     }
 
-    /// In the commit of a rotation: the key of the instance that goes hands over to the one that comes. Nothing where the
-    /// instance has no key yet.
+    /// In the commit of a rotation: the key of the instance that goes hands over to the one that comes, because keys are rotated, or
+    /// because the program with this digest was adopted. Nothing where the instance has no key yet.
     ///
     /// # Errors
     /// [`Error::Conflict`] when the chain would not be unbroken.
@@ -191,6 +191,7 @@ impl Kernel {
         &self,
         w: &mut Writeup<'_>,
         (from, to): (&SchnorrKey, &SchnorrKey),
+        successor_sha256: Option<Digest>,
     ) -> Result<(), Error> {
         if self.identity().links.is_empty() {
             return Ok(());
@@ -204,8 +205,11 @@ impl Kernel {
             previous: last.link_sha256,
             from_pubkey: from.public(),
             to_pubkey: to.public(),
-            reason: HandoverReason::Rotation,
-            successor_sha256: None,
+            reason: match successor_sha256 {
+                Some(_) => HandoverReason::Successor,
+                None => HandoverReason::Rotation,
+            },
+            successor_sha256,
             log_head,
             handed_over_at: self.after_the_last(&registry, w.now)?,
         });

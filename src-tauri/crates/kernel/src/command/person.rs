@@ -35,6 +35,8 @@ model::names! {
         Resume = "resume",
         /// What this machine is in the mesh, and whom it believes there, changes: a command with its parameters.
         Mesh = "mesh",
+        /// A change of Hermit that touches what keeps it in check is adopted: one for each such part.
+        Successor = "successor",
     }
 }
 

@@ -52,6 +52,28 @@ impl Kernel {
         rotations: &[Rotation<'_>],
         instance: Option<(&SchnorrKey, &SchnorrKey)>,
     ) -> Result<(), Error> {
+        self.rotate(rotations, instance, None)
+    }
+
+    /// The same, because the program with this digest was adopted and is at work: the hand-over names it (mesh.md 2).
+    ///
+    /// # Errors
+    /// As [`Self::rotate_keys`].
+    pub fn rotate_keys_to_successor(
+        &self,
+        rotations: &[Rotation<'_>],
+        instance: (&SchnorrKey, &SchnorrKey),
+        program: Digest,
+    ) -> Result<(), Error> {
+        self.rotate(rotations, Some(instance), Some(program))
+    }
+
+    fn rotate(
+        &self,
+        rotations: &[Rotation<'_>],
+        instance: Option<(&SchnorrKey, &SchnorrKey)>,
+        successor: Option<Digest>,
+    ) -> Result<(), Error> {
         let history = self.key_history()?;
         let actor = self.actor(PrincipalType::User)?;
         let mut w = self.store_writeup(Point::KeyRotate, actor, self.session.clone(), None)?;
@@ -83,7 +105,7 @@ impl Kernel {
             });
         }
         if let Some(instance) = instance {
-            self.push_handover(&mut w, instance)?;
+            self.push_handover(&mut w, instance, successor)?;
         }
         self.commit(w)?;
         Ok(())

@@ -18,6 +18,19 @@ const FOLDER: &str = "policy";
 /// Longer rules are no rules that a person has read.
 pub(crate) const BYTES_MAX: usize = 64 * 1024;
 
+/// Whether a text can be a person's own rules.
+///
+/// # Errors
+/// [`Error::Input`] with the line that is wrong.
+pub(super) fn check_rules(rules: &str) -> Result<(), Error> {
+    if rules.len() > BYTES_MAX {
+        return Err(Error::Input(format!("rules are {} KB at most", BYTES_MAX / 1024)));
+    }
+    let read = Permissions::read(RuleScope::Signed, rules).map_err(|e| Error::Input(e.to_string()))?;
+    PolicyEngine::with_permissions(vec![read]).map_err(|e| Error::Input(e.to_string()))?;
+    Ok(())
+}
+
 impl Kernel {
     /// Makes the task that asks a person whether these are their rules from now on. Nothing is in force by it.
     ///
@@ -30,11 +43,7 @@ impl Kernel {
         was: &str,
         (channel, idempotency_key): (Channel, String),
     ) -> Result<Submitted, Error> {
-        if rules.len() > BYTES_MAX {
-            return Err(Error::Input(format!("rules are {} KB at most", BYTES_MAX / 1024)));
-        }
-        let read = Permissions::read(RuleScope::Signed, rules).map_err(|e| Error::Input(e.to_string()))?;
-        PolicyEngine::with_permissions(vec![read]).map_err(|e| Error::Input(e.to_string()))?;
+        check_rules(rules)?;
         if self.signed_rules()? != was {
             return Err(Error::Conflict("your rules are others by now; look at them again".to_owned()));
         }

@@ -136,7 +136,8 @@ fn resources() -> Vec<ResourceId> {
         Some(ResourceId::Skin(_)) => Some(ResourceId::Gateway("family".to_owned())),
         Some(ResourceId::Gateway(_)) => Some(ResourceId::Chat("family".to_owned(), "!room/1".to_owned())),
         Some(ResourceId::Chat(..)) => Some(ResourceId::Soul),
-        Some(ResourceId::Soul) => None,
+        Some(ResourceId::Soul) => Some(ResourceId::Successor),
+        Some(ResourceId::Successor) => None,
     };
     std::iter::successors(next(None), |before| next(Some(before))).collect()
 }

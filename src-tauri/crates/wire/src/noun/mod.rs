@@ -1,5 +1,6 @@
 //! One file for each noun of the table: its parameters and its answers.
 
+pub mod adoptions;
 pub mod agent;
 pub mod anchors;
 pub mod answer;

@@ -63,6 +63,8 @@ function isResource(text: string): boolean {
       return rest === "rules";
     case "identity":
       return rest === "soul";
+    case "successor":
+      return rest === "change";
     case "receipt":
       return /^rcp_[0-9a-f]{32}$/.test(rest);
     default:

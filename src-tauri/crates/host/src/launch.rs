@@ -1,0 +1,228 @@
+//! Which program is Hermit here: the one that was installed, or one that a person adopted (successor.md 5). The installed one starts
+//! the adopted one, once that has opened the store, verified its log and answered, within a time; it goes on itself where that does
+//! not come, so that a store is never without a program that opens it.
+//!
+//! A program that is asked whether it is healthy is told the store's folder, and says so in one line on standard output
+//! ([`Health`]). It changes nothing of what anybody did.
+
+use crate::programs::{Pointer, digest_of, own_digest};
+use crate::{Home, Local, Unlock};
+use model::Digest;
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+/// Says to a program that another one started it, and which: it starts no other.
+const STARTED_BY: &str = "HERMIT_STARTED_BY";
+/// What a program is asked with first; the store's folder follows.
+pub const HEALTH: &str = "successor-health";
+/// A program is healthy within this time and as long again for each size of the log below.
+const HEALTHY_IN: Duration = Duration::from_secs(30);
+/// Bytes of a log that are verified in a second, at least.
+const VERIFIED_A_SECOND: u64 = 4 * 1024 * 1024;
+/// And never longer than that.
+const HEALTHY_IN_MAX: Duration = Duration::from_secs(10 * 60);
+/// Bytes of the line by which it says so.
+const LINE_BYTES_MAX: u64 = 4 * 1024;
+/// How often it is looked at whether a program has ended.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What [`STARTED_BY`] says to a program that is only asked.
+const ASKED: &str = "health";
+
+/// Whether this program is only asked whether it is healthy.
+pub(crate) fn is_asked() -> bool {
+    std::env::var_os(STARTED_BY).is_some_and(|by| by == ASKED)
+}
+
+/// What a program says that is healthy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Health {
+    /// Its own digest.
+    pub healthy: Digest,
+    /// Events of the log that it has verified.
+    pub events: u64,
+}
+
+/// The adopted program that is Hermit here, once it is healthy; none where the one that was installed is, or where another process
+/// has the store open, which is then asked as always.
+pub fn adopted(home: &Home) -> Option<PathBuf> {
+    if std::env::var_os(STARTED_BY).is_some() || !home.has_store() {
+        return None;
+    }
+    let mut pointer = match Pointer::read(home) {
+        Ok(pointer) => pointer.filter(|pointer| pointer.failed.is_none())?,
+        Err(error) => {
+            tracing::warn!(%error, "which program was adopted cannot be read; this one goes on");
+            return None;
+        }
+    };
+    let program = pointer.program(home);
+    if own_digest() == Ok(pointer.sha256) {
+        return None;
+    }
+    let came = match digest_of(&program) {
+        Ok(found) if found == (pointer.sha256, pointer.bytes) && pointer.healthy => return Some(program),
+        Ok(found) if found == (pointer.sha256, pointer.bytes) => {
+            if ledger::holder(home.dir()).ok().flatten().is_some() {
+                return None;
+            }
+            asked(home, &program, pointer.sha256, patience(home))
+        }
+        Ok(_) => Err("its file is another than was adopted".to_owned()),
+        Err(error) => Err(format!("its file cannot be read: {error}")),
+    };
+    match came {
+        Ok(_) => pointer.healthy = true,
+        Err(why) => pointer.failed = Some(why),
+    }
+    if let Err(error) = pointer.keep(home) {
+        tracing::warn!(%error, "how the adopted program stands cannot be kept; this one goes on");
+        return None;
+    }
+    pointer.healthy.then_some(program)
+}
+
+/// Starts it in the place of this one, with the same words; comes back only where it cannot be started, with why.
+pub fn instead(home: &Home, program: &Path, words: impl Iterator<Item = OsString>) -> Result<u8, String> {
+    let mut command = Command::new(program);
+    command
+        .args(words)
+        .env(STARTED_BY, own_digest().map_or_else(|_| "unknown".to_owned(), |own| own.to_string()));
+    if std::env::var_os("HERMIT_UI_DIR").is_none()
+        && let Some(pages) = crate::session::built_pages()
+    {
+        command.env("HERMIT_UI_DIR", pages);
+    }
+    let came = started(command);
+    if let Err(why) = &came
+        && let Ok(Some(pointer)) = Pointer::read(home)
+    {
+        let failed = Pointer { healthy: false, failed: Some(why.clone()), ..pointer };
+        if let Err(error) = failed.keep(home) {
+            tracing::warn!(%error, "that the adopted program did not start cannot be kept");
+        }
+    }
+    came
+}
+
+#[cfg(unix)]
+fn started(mut command: Command) -> Result<u8, String> {
+    use std::os::unix::process::CommandExt as _;
+    Err(format!("it cannot be started: {}", command.exec()))
+}
+
+#[cfg(not(unix))]
+fn started(mut command: Command) -> Result<u8, String> {
+    let status = command.status().map_err(|e| format!("it cannot be started: {e}"))?;
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+}
+
+/// How long a program may take until it is healthy: its log is verified whole.
+fn patience(home: &Home) -> Duration {
+    let bytes = std::fs::metadata(home.path(ledger::FILE)).map_or(0, |found| found.len());
+    HEALTHY_IN.saturating_add(Duration::from_secs(bytes / VERIFIED_A_SECOND)).min(HEALTHY_IN_MAX)
+}
+
+/// Asks a program whether it is healthy with this store.
+///
+/// # Errors
+/// In words, why it is not: it ended, said something else, or nothing in this time.
+pub fn asked(home: &Home, program: &Path, sha256: Digest, patience: Duration) -> Result<Health, String> {
+    let until = Instant::now() + patience;
+    let mut command = Command::new(program);
+    command.arg(HEALTH).arg(home.dir()).env(STARTED_BY, ASKED).env("HERMIT_HOME", home.dir());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    alone(&mut command);
+    let mut child = command.spawn().map_err(|e| format!("it cannot be started: {e}"))?;
+    let said = child.stdout.take().map(|stdout| {
+        let (send, receive) = channel();
+        std::thread::spawn(move || {
+            let mut line = String::new();
+            let read = BufReader::new(stdout.take(LINE_BYTES_MAX)).read_line(&mut line);
+            let _ = send.send(read.map(|_| line));
+        });
+        receive
+    });
+    let line = said.ok_or("it says nothing")?.recv_timeout(patience);
+    let ended = waited(&mut child, until);
+    end(&mut child);
+    let line = match line {
+        Ok(Ok(line)) => line,
+        Ok(Err(error)) => return Err(format!("what it says cannot be read: {error}")),
+        Err(_) => return Err(format!("it said nothing within {} seconds", patience.as_secs())),
+    };
+    match ended {
+        None => return Err(format!("it did not end within {} seconds", patience.as_secs())),
+        Some(status) if !status.success() => return Err(format!("it ended at its start, with {status}")),
+        Some(_) => {}
+    }
+    let health: Health =
+        serde_json::from_str(line.trim()).map_err(|_| "it did not say that it is healthy".to_owned())?;
+    match health.healthy == sha256 {
+        true => Ok(health),
+        false => Err("it says that it is another program".to_owned()),
+    }
+}
+
+/// A group of its own, so that what it starts ends with it.
+#[cfg(unix)]
+fn alone(command: &mut Command) {
+    use std::os::unix::process::CommandExt as _;
+    command.process_group(0);
+}
+
+#[cfg(not(unix))]
+fn alone(_: &mut Command) {}
+
+fn waited(child: &mut Child, until: Instant) -> Option<std::process::ExitStatus> {
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status),
+            Ok(None) if Instant::now() < until => std::thread::sleep(LOOK),
+            Ok(None) | Err(_) => return None,
+        }
+    }
+}
+
+/// Ends it and what it started.
+fn end(child: &mut Child) {
+    #[cfg(unix)]
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// The answer of this program to whoever asks whether it is healthy with a store: it opens it, verifies its log, and answers a
+/// command that changes nothing.
+///
+/// # Errors
+/// In words, why it is not.
+pub fn health(dir: &Path) -> Result<Health, String> {
+    let home = Home::find(Some(dir)).map_err(|e| e.to_string())?;
+    if !home.has_store() {
+        return Err("there is no store".to_owned());
+    }
+    let local = Local::owning(home, &Unlock::Environment).map_err(|e| e.to_string())?;
+    let came = checked(&local);
+    local.close();
+    came
+}
+
+fn checked(local: &Local) -> Result<Health, String> {
+    let ask = |name: &str| api::call(local, name, serde_json::json!({})).map_err(|e| e.message);
+    let report: wire::ledger::Report =
+        serde_json::from_value(ask("ledger.verify")?).map_err(|e| e.to_string())?;
+    if report.verdict == wire::Verdict::Invalid {
+        return Err(report.reason);
+    }
+    ask("host.status")?;
+    Ok(Health { healthy: own_digest()?, events: report.events })
+}

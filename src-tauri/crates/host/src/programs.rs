@@ -1,0 +1,321 @@
+//! Programs beside this one: those that a trial built, and those that were adopted (successor.md 5). A file that is being written
+//! is none yet, so that what has its name is whole; which one is started is a pointer of its own.
+
+use crate::{Config, Error, Home};
+use ::successor::Built;
+use kernel::ports::Adopting;
+use model::Digest;
+use model::adoption::AdoptedProgram;
+use seal::Hasher;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// In the store's folder.
+const FOLDER: &str = "programs";
+/// In that folder: programs that trials built, by trial. Nothing there is started.
+const BUILT: &str = "built";
+/// In that folder: which adopted program is started.
+const POINTER: &str = "current.json";
+/// The file of a program, in a folder named by its digest.
+const PROGRAM: &str = if cfg!(windows) { "hermit.exe" } else { "hermit" };
+/// The program that runs commands in a sandbox, which is looked for beside it.
+const EXECUTOR: &str = if cfg!(windows) { "hermit-exec.exe" } else { "hermit-exec" };
+/// Bytes of a program.
+const PROGRAM_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+/// Bytes of the pointer.
+const POINTER_BYTES_MAX: u64 = 64 * 1024;
+/// Where the source says which format of a store it writes.
+const SCHEMA_FILE: &str = "src-tauri/crates/ledger/src/schema.rs";
+/// How long a constitutional change waits where nothing is set.
+const WAIT: Duration = Duration::from_secs(24 * 3600);
+
+/// The adopted program that is started, and how it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pointer {
+    /// The trial of the change that it was built of.
+    pub trial_id: String,
+    /// Its digest.
+    pub sha256: Digest,
+    /// Bytes of its file.
+    pub bytes: u64,
+    /// Whether it has said that it is healthy.
+    #[serde(default)]
+    pub healthy: bool,
+    /// Why it is not started any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+}
+
+impl Pointer {
+    /// Which program is started; none where nobody adopted one.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the file cannot be read, or is none.
+    pub fn read(home: &Home) -> Result<Option<Self>, Error> {
+        let path = folder(home).join(POINTER);
+        let mut bytes = Vec::new();
+        let read = match File::open(&path) {
+            Ok(file) => file.take(POINTER_BYTES_MAX).read_to_end(&mut bytes),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => Err(e),
+        };
+        read.map_err(|e| Error::io("read", &path, &e))?;
+        let pointer = serde_json::from_slice(&bytes).map_err(|e| Error::io("read", &path, &e.into()))?;
+        Ok(Some(pointer))
+    }
+
+    /// Keeps it, whole or not at all.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn keep(&self, home: &Home) -> Result<(), Error> {
+        let path = folder(home).join(POINTER);
+        let failed = |e: io::Error| Error::io("write", &path, &e);
+        std::fs::create_dir_all(folder(home)).map_err(failed)?;
+        let bytes = serde_json::to_vec_pretty(self).map_err(|e| failed(e.into()))?;
+        disk::replace(&path, &bytes).map_err(failed)
+    }
+
+    /// Nothing is started any more but the program that was installed.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn clear(home: &Home) -> Result<(), Error> {
+        let path = folder(home).join(POINTER);
+        match std::fs::remove_file(&path) {
+            Ok(()) => disk::sync_folder(&folder(home)).map_err(|e| Error::io("write", &path, &e)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(e) => Err(Error::io("remove", &path, &e)),
+        }
+    }
+
+    /// Where its program is.
+    pub fn program(&self, home: &Home) -> PathBuf {
+        program(home, self.sha256)
+    }
+}
+
+fn folder(home: &Home) -> PathBuf {
+    home.path(FOLDER)
+}
+
+fn program(home: &Home, sha256: Digest) -> PathBuf {
+    folder(home).join(sha256.to_string()).join(PROGRAM)
+}
+
+/// Where a trial's program is kept until somebody adopts it.
+fn built_at(home: &Home, trial_id: &str) -> Result<PathBuf, String> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    match trial_id.is_empty() || !trial_id.chars().all(is_name) {
+        true => Err(format!("`{trial_id}` is no trial")),
+        false => Ok(folder(home).join(BUILT).join(trial_id)),
+    }
+}
+
+/// Digest and size of a file.
+///
+/// # Errors
+/// What the disk says.
+pub(crate) fn digest_of(path: &Path) -> io::Result<(Digest, u64)> {
+    let mut file = File::open(path)?;
+    let (mut hasher, mut bytes, mut piece) = (Hasher::new(), 0_u64, vec![0; 64 * 1024]);
+    loop {
+        let read = file.read(&mut piece)?;
+        if read == 0 {
+            return Ok((hasher.finish(), bytes));
+        }
+        hasher.update(piece.get(..read).unwrap_or_default());
+        bytes = bytes.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
+        if bytes > PROGRAM_BYTES_MAX {
+            return Err(io::Error::other("it is too large for a program"));
+        }
+    }
+}
+
+/// The digest of the running program.
+///
+/// # Errors
+/// In words, when it cannot be read.
+pub fn own_digest() -> Result<Digest, String> {
+    static OWN: OnceLock<Result<Digest, String>> = OnceLock::new();
+    let read = || {
+        let program =
+            std::env::current_exe().map_err(|e| format!("the running program is not known: {e}"))?;
+        let read = digest_of(&program).map_err(|e| format!("`{}`: {e}", program.display()));
+        read.map(|(sha256, _)| sha256)
+    };
+    OWN.get_or_init(read).clone()
+}
+
+/// Keeps what a trial built, where adopting finds it; what the verdict says of it.
+///
+/// # Errors
+/// In words, when it cannot be read or kept, or its source does not say which stores it writes.
+pub fn keep_built(home: &Home, trial_id: &str, built: &Path, source: &Path) -> Result<Built, String> {
+    let schema = source.join(SCHEMA_FILE);
+    let text = std::fs::read_to_string(&schema).map_err(|e| format!("`{}`: {e}", schema.display()))?;
+    let store_format = schema_in(&text).ok_or("its source does not say which format of a store it writes")?;
+    let to = built_at(home, trial_id)?;
+    let failed = |e: io::Error| format!("`{}`: {e}", to.display());
+    std::fs::create_dir_all(folder(home).join(BUILT)).map_err(failed)?;
+    copied(built, &to).map_err(failed)?;
+    let (program_sha256, bytes) = digest_of(&to).map_err(failed)?;
+    Ok(Built { program_sha256, bytes, store_format })
+}
+
+/// The format of a store that a source writes.
+fn schema_in(text: &str) -> Option<u32> {
+    let line = text.lines().find_map(|line| line.trim().strip_prefix("pub const SCHEMA: u32 = "))?;
+    line.trim_end_matches(';').trim().parse().ok()
+}
+
+/// A program, byte for byte, that its owner can start and nobody can write.
+fn copied(from: &Path, to: &Path) -> io::Result<()> {
+    let mut read = File::open(from)?;
+    let mut draft = disk::Draft::beside(to)?;
+    io::copy(&mut read, draft.file())?;
+    startable(draft.file())?;
+    draft.replace()
+}
+
+#[cfg(unix)]
+fn startable(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.set_permissions(std::fs::Permissions::from_mode(0o555))
+}
+
+#[cfg(not(unix))]
+fn startable(_: &File) -> io::Result<()> {
+    Ok(())
+}
+
+/// Puts a program beside this one, with what it needs of this one's folder. It is not started by this.
+///
+/// # Errors
+/// In words, when it is another than was judged, or cannot be written; nothing of it is started then.
+pub fn install(home: &Home, from: &Path, of: &AdoptedProgram) -> Result<(), String> {
+    let to = program(home, of.sha256);
+    let failed = |e: io::Error| format!("`{}`: {e}", to.display());
+    let as_judged = |path: &Path| digest_of(path).is_ok_and(|found| found == (of.sha256, of.bytes));
+    let beside = to.parent().ok_or("a program lies in a folder")?;
+    std::fs::create_dir_all(beside).map_err(failed)?;
+    if !as_judged(&to) {
+        if !as_judged(from) {
+            return Err("the program that was built is gone, or is another than was judged".to_owned());
+        }
+        copied(from, &to).map_err(failed)?;
+        if !as_judged(&to) {
+            let _ = std::fs::remove_file(&to);
+            return Err("the program is another than was judged, once it was kept".to_owned());
+        }
+    }
+    match crate::executors::executor() {
+        Ok(executor) => copied(&executor, &beside.join(EXECUTOR)).map_err(failed),
+        // This program runs no commands either.
+        Err(_) => Ok(()),
+    }
+}
+
+/// What adopted changes reach outside a store: its settings, and programs beside this one.
+pub(crate) struct Programs {
+    home: Home,
+}
+
+impl Programs {
+    pub(crate) fn of(home: &Home) -> Self {
+        Self { home: home.clone() }
+    }
+}
+
+impl Adopting for Programs {
+    fn evaluator(&self) -> Result<Digest, String> {
+        own_digest()
+    }
+
+    fn constitutional_wait(&self) -> Duration {
+        Config::in_force(&self.home).constitutional_wait_s.map_or(WAIT, Duration::from_secs)
+    }
+
+    fn standard_model(&self) -> Result<Option<String>, String> {
+        Config::load(&self.home).map(|config| config.default_model).map_err(|e| e.to_string())
+    }
+
+    fn check_model(&self, address: &str, sha256: Option<Digest>) -> Result<(), String> {
+        let config = Config::load(&self.home).map_err(|e| e.to_string())?;
+        let ours = crate::models::ours(address, &config).map_err(|e| e.message)?;
+        match sha256.is_none_or(|sha256| ours.ends_with(&format!("sha256:{sha256}"))) {
+            true if ours == address => Ok(()),
+            true => Err(format!("write the model as `{ours}`")),
+            false => Err("the digest of its file is not the one in the model's address".to_owned()),
+        }
+    }
+
+    fn store_format(&self) -> u32 {
+        ledger::SCHEMA
+    }
+
+    fn keep_program(&self, trial_id: &str, program: &AdoptedProgram) -> Result<(), String> {
+        install(&self.home, &built_at(&self.home, trial_id)?, program)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn a_built_program_is_kept_whole_and_another_is_not_installed() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::find(Some(&dir.path().join("store"))).unwrap();
+        home.make().unwrap();
+        let (source, built) = (dir.path().join("source"), dir.path().join("built"));
+        let schema = source.join(SCHEMA_FILE);
+        std::fs::create_dir_all(schema.parent().unwrap()).unwrap();
+        std::fs::write(&schema, "/// Version.\npub const SCHEMA: u32 = 3;\n").unwrap();
+        std::fs::write(&built, b"#!/bin/sh\nexit 0\n").unwrap();
+        let kept = keep_built(&home, "trial_1", &built, &source).unwrap();
+        assert_eq!((kept.store_format, kept.bytes), (3, 17));
+        assert!(keep_built(&home, "../trial", &built, &source).is_err(), "a trial is no path");
+        let program = AdoptedProgram {
+            sha256: kept.program_sha256,
+            bytes: kept.bytes,
+            store_format: 3,
+            source: Digest::of(b"source"),
+        };
+        let programs = Programs::of(&home);
+        programs.keep_program("trial_1", &program).unwrap();
+        let at = super::program(&home, program.sha256);
+        assert_eq!(std::fs::read(&at).unwrap(), b"#!/bin/sh\nexit 0\n");
+        programs.keep_program("trial_1", &program).unwrap();
+        let other = AdoptedProgram { sha256: Digest::of(b"another"), ..program };
+        assert!(
+            programs
+                .keep_program("trial_1", &other)
+                .is_err_and(|why| why.contains("another than was judged"))
+        );
+        assert!(!super::program(&home, other.sha256).exists());
+    }
+
+    #[test]
+    fn a_pointer_is_read_as_it_was_kept_and_a_broken_one_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::find(Some(dir.path())).unwrap();
+        assert_eq!(Pointer::read(&home).unwrap(), None);
+        let (trial_id, sha256) = ("trial_1".to_owned(), Digest::of(b"a program"));
+        let pointer = Pointer { trial_id, sha256, bytes: 9, healthy: false, failed: None };
+        pointer.keep(&home).unwrap();
+        assert_eq!(Pointer::read(&home).unwrap(), Some(pointer));
+        std::fs::write(folder(&home).join(POINTER), b"{").unwrap();
+        assert!(Pointer::read(&home).is_err());
+        Pointer::clear(&home).unwrap();
+        Pointer::clear(&home).unwrap();
+        assert_eq!(Pointer::read(&home).unwrap(), None);
+    }
+}

@@ -1,0 +1,89 @@
+//! Reviews of a change of the source: remarks about lines of its files, by more than one (HV-8).
+
+use crate::Error;
+use model::adoption::{AdoptChange, PatchKind, REVIEWS_MAX, ReviewRemark};
+use std::collections::BTreeSet;
+
+/// A change of the source is reviewed by as many at least.
+const REVIEWERS_MIN: usize = 2;
+
+/// A review as it came in.
+pub(super) struct Review<'a> {
+    pub(super) by: String,
+    pub(super) remarks: Vec<ReviewRemark>,
+    pub(super) bytes: &'a [u8],
+}
+
+/// Reviews as they came in.
+///
+/// # Errors
+/// [`Error::Input`] for what is none.
+pub(super) fn read_all(given: &[Vec<u8>]) -> Result<Vec<Review<'_>>, Error> {
+    if given.len() > REVIEWS_MAX {
+        return Err(Error::Input(format!("a change has {REVIEWS_MAX} reviews at most")));
+    }
+    given.iter().map(|bytes| read(bytes)).collect()
+}
+
+fn read(bytes: &[u8]) -> Result<Review<'_>, Error> {
+    let (by, remarks) = ReviewRemark::read(bytes).map_err(Error::Input)?;
+    Ok(Review { by, remarks, bytes })
+}
+
+/// Whether each review says something of a file that the change touches.
+pub(super) fn about(reviews: &[Review<'_>], diff: &str) -> Result<(), Error> {
+    let files = changed_files(diff);
+    let misses = |one: &&Review<'_>| !one.remarks.iter().any(|remark| files.contains(remark.file.trim()));
+    match reviews.iter().find(misses) {
+        Some(one) => {
+            Err(Error::Input(format!("the review by `{}` says nothing of a file that this changes", one.by)))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether a change of the source was reviewed by enough; any other change needs no review.
+pub(super) fn reviewed(change: &AdoptChange) -> Result<(), String> {
+    let by: BTreeSet<&str> = change.reviews.iter().map(|one| one.by.as_str()).collect();
+    match change.kind == PatchKind::Code && by.len() < REVIEWERS_MIN {
+        true => Err(format!(
+            "a change of the source has reviews by {REVIEWERS_MIN} distinct persons or agents, and this has {}; name each with \
+             `--review FILE`",
+            by.len()
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Files that a unified diff names, from the root of the source.
+pub(super) fn changed_files(diff: &str) -> BTreeSet<&str> {
+    diff.lines().filter_map(named_file).filter(|path| *path != "/dev/null").collect()
+}
+
+/// The file that a line of a unified diff names, where it names one.
+fn named_file(line: &str) -> Option<&str> {
+    const MARKS: [&str; 6] = ["+++ ", "--- ", "rename from ", "rename to ", "copy from ", "copy to "];
+    let path = MARKS.iter().find_map(|mark| line.strip_prefix(mark))?;
+    let path = path.split('\t').next().unwrap_or(path).trim().trim_matches('"');
+    Some(path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIFF: &str =
+        "--- a/src/one.rs\t2026\n+++ b/src/one.rs\n@@ -1 +1 @@\n-a\n+b\n--- a/old.rs\n+++ /dev/null\n";
+
+    #[test]
+    fn a_review_is_about_a_file_that_changes() {
+        assert_eq!(changed_files(DIFF), BTreeSet::from(["src/one.rs", "old.rs"]));
+        let moved = "diff --git a/x.rs b/y.rs\nrename from x.rs\nrename to migrations/y.rs\n";
+        assert_eq!(changed_files(moved), BTreeSet::from(["x.rs", "migrations/y.rs"]));
+        let line =
+            |file: &str| format!(r#"{{"file":"{file}","line":1,"says":"sound","by":"ada"}}"#).into_bytes();
+        let (fits, misses) = ([line("src/one.rs")], [line("src/two.rs")]);
+        assert!(about(&read_all(&fits).unwrap(), DIFF).is_ok());
+        assert!(about(&read_all(&misses).unwrap(), DIFF).is_err());
+    }
+}
