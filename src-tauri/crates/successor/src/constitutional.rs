@@ -4,7 +4,7 @@ use crate::{Change, Patch, diff};
 use std::collections::BTreeSet;
 
 /// Where each of these rooms stands in the source: a beginning of a path, and the room.
-const ROOMS: [(&str, &str); 20] = [
+const ROOMS: [(&str, &str); 27] = [
     ("src-tauri/crates/gate/", "gate"),
     ("src-tauri/crates/kernel/src/gatepass", "gate"),
     ("src-tauri/crates/governance/src/approval", "approval"),
@@ -22,6 +22,13 @@ const ROOMS: [(&str, &str); 20] = [
     ("src-tauri/crates/host/src/successor", "successor"),
     ("src-tauri/crates/kernel/src/command/successor", "successor"),
     ("src-tauri/crates/kernel/src/trial_registry", "successor"),
+    ("src-tauri/crates/kernel/src/adoption_registry", "successor"),
+    ("src-tauri/crates/kernel/src/command/adopting", "successor"),
+    ("src-tauri/crates/model/src/adoption", "successor"),
+    ("src-tauri/crates/acts/src/adoption", "successor"),
+    ("src-tauri/crates/host/src/programs", "successor"),
+    ("src-tauri/crates/host/src/launch", "successor"),
+    ("src-tauri/crates/host/src/adoptions", "successor"),
     ("src-tauri/crates/proof/", "proof"),
     ("src-tauri/crates/seal/", "proof"),
     ("ui/verifier/", "proof"),

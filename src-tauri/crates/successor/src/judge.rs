@@ -119,6 +119,7 @@ pub fn judge(judged: &Judged<'_>) -> Verdict {
         reasons: findings.reasons(),
         measures: measures(judged),
         tests: judged.tests.clone(),
+        built: None,
         planted,
         used: used(judged),
         evaluator_sha256: judged.evaluator_sha256,

@@ -7,6 +7,7 @@ import { Answer, Empty } from "~/primitives/States";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { Screen } from "~/screen/Screen";
+import { Adoptions } from "./Adopt";
 import { Standing } from "./Race";
 import styles from "./Successor.module.css";
 import { Trial } from "./Trial";
@@ -30,6 +31,7 @@ export function Successor({ of }: { of: string | undefined }) {
             <h2 id="trials">Trials</h2>
             <Part cursor={null} older={older} another={() => setOlder(older + 1)} of={of} />
           </section>
+          <Adoptions />
         </div>
         <div>
           {of === undefined

@@ -12,6 +12,7 @@ import tables from "~/primitives/Table.module.css";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { capital, count, plain } from "~/screen/words";
+import { Adopt } from "./Adopt";
 import { Race, Standing } from "./Race";
 import styles from "./Successor.module.css";
 import { kindName, measureName, saidOf } from "./words";
@@ -63,6 +64,7 @@ function One({ shown }: { shown: Shown }) {
         </section>
       )}
       {verdict !== null && <Why verdict={verdict} />}
+      {verdict !== null && <Adopt trial={row.trial_id} kind={row.kind} outcome={row.outcome} constitutional={verdict.constitutional} />}
       {shown.rivals.length > 0 && (
         <section className={styles.section} aria-labelledby="race">
           <h3 id="race">Changes that raced over the same tasks</h3>

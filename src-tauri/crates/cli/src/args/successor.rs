@@ -1,5 +1,6 @@
 //! Verbs about changes of Hermit itself.
 
+use super::{SuccessorAdopt, SuccessorBack};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -29,6 +30,12 @@ pub enum SuccessorVerb {
         /// Its identifier, or the end of it.
         trial: String,
     },
+    /// Puts to you whether a change that was tried is adopted.
+    Adopt(SuccessorAdopt),
+    /// Lists changes that you adopted.
+    Adopted,
+    /// Puts to you whether what was before the change that you adopted last is at work again.
+    Back(SuccessorBack),
     /// Stops a trial that runs.
     Stop {
         /// Its identifier, or the end of it.

@@ -1,6 +1,6 @@
 //! `hermit successor`.
 
-use super::Came;
+use super::{Came, adoptions};
 use crate::args::{SuccessorTry, SuccessorVerb};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
@@ -35,6 +35,9 @@ pub fn successor(context: &Context, verb: SuccessorVerb) -> Came {
             context.out.answer(&shown, shown_in_words)?;
             Ok(exit::DONE)
         }
+        SuccessorVerb::Adopt(args) => adoptions::adopt(context, args),
+        SuccessorVerb::Adopted => adoptions::adopted(context),
+        SuccessorVerb::Back(args) => adoptions::back(context, args),
         SuccessorVerb::Stop { trial, reason } => {
             let session = context.writing(Signs::No)?;
             let stopped = session.call(&Stop { trial, reason });

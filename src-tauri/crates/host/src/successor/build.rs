@@ -12,7 +12,7 @@ const DIFF_BYTES_MAX: usize = 1024 * 1024;
 /// Names of tests that failed which are kept.
 const FAILED_MAX: usize = 100;
 /// Where the source is, below the home of the build.
-const SOURCE: &str = "source";
+pub(super) const SOURCE: &str = "source";
 /// Where is built, below the home of the build.
 const TARGET: &str = "target";
 

@@ -25,11 +25,12 @@ pub use probes::ParentPlaces;
 pub use threads::{TrialThreads, UnpackOwn};
 pub(crate) use threads::sweep_builds;
 
+use crate::programs::own_digest;
 use ::successor::{Budget, Change, Evidence, Judged, Patch, Planted, Reason, TestsRun, Used, Verdict};
 use effects::Sandbox;
 use kernel::Kernel;
 use model::{Digest, TaskId};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use words::successor::{Arm, BudgetPart, VerdictOutcome};
 
 /// The hidden verb of a clone.
@@ -76,6 +77,8 @@ pub struct TrialEnd {
     pub verdict: Verdict,
     /// The evidence of the parent's arm, then of the successor's, as they were compared.
     pub evidence: Vec<Vec<u8>>,
+    /// What was built of a change of code, where its suite passed: gone with the folder that it was built in.
+    pub program: Option<PathBuf>,
 }
 
 /// Runs a trial to its verdict. Both arms play in turn, then every planted change in a clone of its own.
@@ -108,7 +111,7 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
         Some(built) if built.program.is_none() => nothing(&successor, built.used)?,
         _ => run.played(program, &successor)?,
     };
-    let tests = built.map(|built| built.tests);
+    let (program, tests) = built.map_or((None, None), |built| (built.program, Some(built.tests)));
     let planted = run.planted(&parent, &of_parent)?;
     let verdict = ::successor::judge(&Judged {
         parent_case: &parent.case,
@@ -118,12 +121,12 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
         tests,
         clean_room: run.clean_room.clone(),
         planted,
-        evaluator_sha256: evaluator()?,
+        evaluator_sha256: own_digest()?,
         about: run.about,
     });
     let said = |e: ::successor::Error| e.to_string();
     let evidence = vec![of_parent.bytes().map_err(said)?, of_successor.bytes().map_err(said)?];
-    Ok(TrialEnd { verdict, evidence })
+    Ok(TrialEnd { verdict, evidence, program })
 }
 
 /// The same case with a change in it.
@@ -138,21 +141,6 @@ fn changed(of: &Handed, patch: &Patch) -> Handed {
 fn nothing(handed: &Handed, used: Used) -> Result<Evidence, String> {
     let case_sha256 = Digest::of(&handed.case.bytes().map_err(|e| e.to_string())?);
     Ok(Evidence { case_sha256, arm: handed.arm, tasks: Vec::new(), probes: Vec::new(), used })
-}
-
-/// The digest of the program that judges.
-fn evaluator() -> Result<Digest, String> {
-    let program = std::env::current_exe().map_err(|e| e.to_string())?;
-    let mut file = std::fs::File::open(&program).map_err(|e| format!("`{}`: {e}", program.display()))?;
-    let mut hasher = seal::Hasher::new();
-    let mut piece = vec![0; 64 * 1024];
-    loop {
-        let read = std::io::Read::read(&mut file, &mut piece).map_err(|e| e.to_string())?;
-        if read == 0 {
-            return Ok(hasher.finish());
-        }
-        hasher.update(piece.get(..read).unwrap_or(&[]));
-    }
 }
 
 impl TrialRun<'_> {
@@ -229,7 +217,7 @@ impl TrialRun<'_> {
                 tests,
                 clean_room: Vec::new(),
                 planted: Vec::new(),
-                evaluator_sha256: evaluator()?,
+                evaluator_sha256: own_digest()?,
                 about: self.about,
             });
             let refused = !matches!(verdict.outcome, VerdictOutcome::Better | VerdictOutcome::Same);

@@ -1,8 +1,10 @@
 //! A thread for each trial that is under way in the process that holds the store.
 
+use super::build::SOURCE;
 use super::{BUILDS, CodeTrial, ParentPlaces, TrialRun, clean_room, draw, run_trial};
 use crate::Home;
 use crate::executors::LocalExecutors;
+use crate::programs::keep_built;
 use ::successor::Patch;
 use kernel::Kernel;
 use model::policy::Profile;
@@ -161,7 +163,13 @@ impl Threads {
             clean_room: clean_room::check(&patch),
             stopped: &|| stop.load(Ordering::SeqCst),
         };
-        let end = run_trial(&run);
+        let end = run_trial(&run).and_then(|mut end| {
+            if let Some(program) = &end.program {
+                let source = folder.join(SOURCE);
+                end.verdict.built = Some(keep_built(&self.home, trial_id, program, &source)?);
+            }
+            Ok(end)
+        });
         let _ = std::fs::remove_dir_all(&folder);
         let end = end?;
         self.kernel.end_trial(&end.verdict, &end.evidence).map_err(|e| e.to_string())
