@@ -50,7 +50,7 @@ impl Kernel {
     /// [`Error::Input`] for what is no change, no line, no budget or no task that is complete; [`Error::Conflict`] while too many
     /// trials run; [`Error::Secret`] when the change holds the value of one.
     pub fn begin_trial(&self, begun: &BegunTrial) -> Result<String, Error> {
-        self.begin(begun, None)
+        self.begin_one(begun, None)
     }
 
     /// As [`Kernel::begin_trial`], in a tournament: beside a trial over the same tasks, which the same seed drew.
@@ -65,10 +65,10 @@ impl Kernel {
                 "changes that race are tried over the same tasks, seed and budget".to_owned(),
             ));
         }
-        self.begin(begun, Some(other.group.clone().unwrap_or_else(|| first.to_owned())))
+        self.begin_one(begun, Some(other.group.clone().unwrap_or_else(|| first.to_owned())))
     }
 
-    fn begin(&self, begun: &BegunTrial, group: Option<String>) -> Result<String, Error> {
+    fn begin_one(&self, begun: &BegunTrial, group: Option<String>) -> Result<String, Error> {
         let patch = begun.patch.bytes().map_err(input)?;
         check(begun)?;
         for task in &begun.tasks {
