@@ -14,7 +14,8 @@ const FOR_TESTS: &str = include_str!("for_tests.tsv");
 /// Sources of a room's product: no tests, no helpers of tests.
 fn of_product(source: &Source) -> bool {
     let workshop = ["testkit", "conforms", "conforms-mark", "xtask"];
-    let in_shell = source.path.starts_with("src-tauri/src/");
+    // Programs beside the rooms that say names of theirs.
+    let in_shell = ["src-tauri/src/", "src-tauri/trainer/src/"].iter().any(|at| source.path.starts_with(at));
     source.is_rust()
         && !source.path.contains("/tests/")
         && !source.path.ends_with("tests.rs")

@@ -43,6 +43,7 @@ mod shell;
 mod sources_copy;
 mod tests_run;
 mod toy;
+mod trainer;
 
 use place::Place;
 use std::process::ExitCode;
@@ -73,6 +74,8 @@ cargo xtask WORD
                  and build a Bitcoin node, and tests that speak to a real one run from then on
   model-box [--portable]  build the program of the model in the box, llama.cpp and all, and put it where Hermit finds it;
                  for this machine's processor; portable, for the packages of `bundle`
+  trainer [test [ARGS]]  build the program that trains adapters, candle and all, and put it where Hermit finds it; with
+                 `test` run its tests, which `test` alone leaves out
   model-server   [--model PATH] [--port N] [--threads N] [--embeddings]: serve a model over the OpenAI-compatible API;
                  with --embeddings one that makes vectors
 
@@ -116,6 +119,7 @@ fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> 
         "toy" => toy::run(place),
         "parts" => parts::fetch(rest).map(|()| ExitCode::SUCCESS),
         "model-box" => model_box::build(place, rest).map(|_| ExitCode::SUCCESS),
+        "trainer" => trainer::trainer(place, rest).map(|()| ExitCode::SUCCESS),
         "model-server" => model_server::serve(rest),
         "" | "help" | "--help" | "-h" => {
             print!("{HELP}");
