@@ -71,6 +71,7 @@ mod state_lines;
 pub mod state_roots;
 pub mod submit;
 pub mod tools;
+pub mod training;
 pub mod triggers;
 mod unbound;
 mod withdrawal;

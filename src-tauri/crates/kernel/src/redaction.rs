@@ -43,6 +43,9 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::Gateway
         | K::Soul
         | K::IdentityLink
+        | K::TrainingDataset
+        | K::TrainingSources
+        | K::TrainingAdapter
         | K::CapabilityGrant => Rule::Exact,
         K::GuestSent
         | K::ChatMessage
@@ -74,6 +77,8 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::Transcript
         | K::Answer
         | K::Quote
+        | K::TrainingMeasures
+        | K::ModelCard
         | K::Message => Rule::Values,
     }
 }

@@ -16,6 +16,7 @@ use crate::schedule_registry::ScheduleRegistry;
 use crate::skill_registry::SkillRegistry;
 use crate::skin_registry::SkinRegistry;
 use crate::tool_registry::ToolRegistry;
+use crate::training_registry::TrainingRegistry;
 use model::artifact::ArtifactRef;
 use model::body::{Body, KeyPurpose, ProjectSource};
 use model::principal::{Principal, PrincipalType};
@@ -87,6 +88,8 @@ pub struct StoreState {
     pub anchors: Arc<AnchorRegistry>,
     /// This machine in the mesh.
     pub mesh: Arc<MeshRegistry>,
+    /// Datasets, and what was trained with them.
+    pub training: Arc<TrainingRegistry>,
     /// How far the historian has read, and what it marked.
     pub history: History,
     /// The newest roots of conversations and memory.
@@ -178,6 +181,9 @@ impl StoreState {
         }
         if MeshRegistry::is_of_mesh(body) {
             Arc::make_mut(&mut self.mesh).apply(body);
+        }
+        if self.training.is_about(body) {
+            Arc::make_mut(&mut self.training).apply(body);
         }
         self.identity.apply(body);
         self.tools.apply(body);

@@ -143,6 +143,11 @@ const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
         | Kind::ChatMessage
         | Kind::Soul
         | Kind::IdentityLink
+        | Kind::TrainingDataset
+        | Kind::TrainingSources
+        | Kind::TrainingAdapter
+        | Kind::TrainingMeasures
+        | Kind::ModelCard
         | Kind::SkillText
         | Kind::Transcript => RetentionClass::Permanent,
     }

@@ -267,6 +267,7 @@ const fn part(body: &Body) -> Part {
         | GatewayRead(_) | MessageQueued(_) | MessageSending(_) | MessageSettled(_)
         | AnchorRequested(_) | AnchorAsked(_) | AnchorStamped(_) | AnchorCompleted(_) | AnchorWithdrawn(_) | AnchorFailed(_)
         | MeshJoined(_) | MeshLeft(_) | MeshStepped(_) | MeshSettled(_) | MeshTaken(_)
+        | TrainingCurated(_) | TrainingFinished(_) | TrainingExported(_) | TrainingRecalled(_)
         | SoulWritten(_) | InstanceKeyRegistered(_) | IdentityLinked(_) | IdentityPublished(_)
         | SecretRegistered(_) | SecretPlaced(_) | SecretRemoved(_) | ContentRedacted(_)
         | DisclosuresErased(_) | DuplicateRefused(_) | PrincipalRegistered(_) | WorkspaceRegistered(_)

@@ -31,7 +31,7 @@ pub use noun::{
     agent, anchors, answer, approvals, artifacts, changes, context, conversations, erasure, gate, gateways,
     grants, guests, host, identity, keys, knowledge, ledger, lineage, mesh, models, passkeys, playbooks,
     policy, proof, receipts, schedules, secrets, skills, skins, store, task, task_events, tools, trace,
-    workspaces,
+    training, workspaces,
 };
 pub use page::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, Page};
 pub use table::{Access, COMMANDS, Caller, Command, Info, PLACES, Use, find, places};

@@ -119,6 +119,16 @@ crate::names! {
         Soul = "soul",
         /// A signed link of an instance's chain.
         IdentityLink = "identity.link",
+        /// Examples of finished work, one a line.
+        TrainingDataset = "training.dataset",
+        /// Where each example of a dataset came from.
+        TrainingSources = "training.sources",
+        /// What a model learned, apart from its weights.
+        TrainingAdapter = "training.adapter",
+        /// What a model could before it learned, and after.
+        TrainingMeasures = "training.measures",
+        /// What a model is, what it was made of, how it was measured, and what it is not for.
+        ModelCard = "model.card",
     }
 }
 

@@ -131,6 +131,8 @@ crate::names! {
         Anchor = "anchor",
         /// The mesh of one's own machines.
         Mesh = "mesh",
+        /// Training: a dataset, a run, or a recall.
+        Training = "training",
     }
 }
 

@@ -187,5 +187,9 @@ export const EVENT_NAME = [
   "mesh.stepped",
   "mesh.settled",
   "mesh.taken",
+  "training.curated",
+  "training.finished",
+  "training.exported",
+  "training.recalled",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -327,6 +327,16 @@ export const ARTIFACT_KIND = [
   "soul",
   /** A signed link of an instance's chain. */
   "identity.link",
+  /** Examples of finished work, one a line. */
+  "training.dataset",
+  /** Where each example of a dataset came from. */
+  "training.sources",
+  /** What a model learned, apart from its weights. */
+  "training.adapter",
+  /** What a model could before it learned, and after. */
+  "training.measures",
+  /** What a model is, what it was made of, how it was measured, and what it is not for. */
+  "model.card",
 ] as const;
 export type ArtifactKind = (typeof ARTIFACT_KIND)[number];
 
@@ -1390,6 +1400,8 @@ export const ENTITY_TYPE = [
   "anchor",
   /** The mesh of one's own machines. */
   "mesh",
+  /** Training: a dataset, a run, or a recall. */
+  "training",
 ] as const;
 export type EntityType = (typeof ENTITY_TYPE)[number];
 

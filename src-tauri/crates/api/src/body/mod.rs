@@ -57,5 +57,6 @@ mod task_steps;
 mod thread;
 pub(crate) mod tools;
 pub(crate) mod trace;
+pub(crate) mod training;
 mod undo;
 pub(crate) mod workspaces;

@@ -145,6 +145,17 @@ const EFFECTS: &[(&str, Effect)] = &[
     ("tools.prompt", Effect::Begins),
     ("tools.remove", Effect::Narrows),
     ("tools.sampling", Effect::Asks),
+    ("training.curate", Effect::Person),
+    ("training.export", Effect::Person),
+    ("training.pause", Effect::Narrows),
+    ("training.preview", Effect::Keeps),
+    // A folder is marked by anybody, and the mark is taken off by a person alone.
+    ("training.private", Effect::Sets),
+    ("training.prove", Effect::Person),
+    ("training.recall", Effect::Narrows),
+    ("training.run", Effect::Person),
+    ("training.stands", Effect::Keeps),
+    ("training.stop", Effect::Narrows),
     ("workspaces.moved", Effect::Says),
 ];
 

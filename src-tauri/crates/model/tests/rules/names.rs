@@ -339,6 +339,11 @@ fn kinds_of_artifacts_in_their_order() {
             "chat.message",
             "soul",
             "identity.link",
+            "training.dataset",
+            "training.sources",
+            "training.adapter",
+            "training.measures",
+            "model.card",
         ]
     );
 }
@@ -494,6 +499,7 @@ fn the_rest_of_the_closed_lists() {
             "identity",
             "anchor",
             "mesh",
+            "training",
         ]
     );
     assert!(Point::ALL.iter().all(|point| point.as_str().parse().ok() == Some(*point)));

@@ -33,6 +33,7 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
         "body/identity.rs",
         "body/anchors.rs",
         "body/mesh.rs",
+        "body/training.rs",
     ] {
         model.read(&std::fs::read_to_string(room().join("../model/src").join(part)).unwrap());
     }

@@ -35,4 +35,5 @@ pub mod task;
 pub mod task_events;
 pub mod tools;
 pub mod trace;
+pub mod training;
 pub mod workspaces;

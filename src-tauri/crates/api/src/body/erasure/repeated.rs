@@ -65,6 +65,9 @@ const fn is_source(kind: ArtifactKind) -> bool {
             | ArtifactKind::Gateway
             | ArtifactKind::Soul
             | ArtifactKind::IdentityLink
+            | ArtifactKind::TrainingDataset
+            | ArtifactKind::TrainingSources
+            | ArtifactKind::TrainingAdapter
             | ArtifactKind::MemoryPromotion
             | ArtifactKind::ReceiptBundle
     )
