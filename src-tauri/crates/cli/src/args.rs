@@ -22,6 +22,7 @@ mod skills;
 mod skin;
 mod standing;
 mod tools;
+mod train;
 mod watch;
 mod work;
 
@@ -53,6 +54,7 @@ pub use standing::GrantsAllow;
 pub use tools::{
     ToolsAdd, ToolsClassify, ToolsLogin, ToolsPassOn, ToolsPrompt, ToolsSampling, ToolsTry, ToolsVerb,
 };
+pub use train::{TrainRun, TrainVerb};
 pub use watch::WatchArgs;
 pub use work::{
     AgentsVerb, ApprovalsVerb, ApproveArgs, ContextArgs, ConversationVerb, ListArgs, ReceiptsVerb,
@@ -165,6 +167,9 @@ pub enum Verb {
     /// Models on this machine, and the servers elsewhere that have a key.
     #[command(subcommand)]
     Models(ModelsVerb),
+    /// Training: a small model learns from your finished work, on this machine.
+    #[command(subcommand)]
+    Train(TrainVerb),
     /// Agents of other programs, which can work as guests on a copy of your folder.
     #[command(subcommand)]
     Agents(AgentsVerb),

@@ -77,6 +77,9 @@ pub struct Config {
     /// What this machine is in the mesh of its person's machines; it is off when absent.
     #[serde(skip_serializing_if = "MeshSettings::is_empty")]
     pub mesh: MeshSettings,
+    /// Folders whose work no model learns from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub private_folders: Vec<PathBuf>,
     /// Further folders that commands may read behind their walls, such as a toolchain's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub readable: Vec<PathBuf>,

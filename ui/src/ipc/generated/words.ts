@@ -1973,6 +1973,64 @@ export const MESSAGE_KIND = [
 ] as const;
 export type MessageKind = (typeof MESSAGE_KIND)[number];
 
+/** Why a turn of a task is not learned from. */
+export const LEFT_OUT_REASON = [
+  /** Its task did not complete. */
+  "unfinished",
+  /** A person took back what came of it. */
+  "undone",
+  /** Policy or a person said no to what it asked for. */
+  "denied",
+  /** What it asked for did not come about, or the answer was none that could be used. */
+  "failed",
+  /** No receipt says what came of it. */
+  "unreceipted",
+  /** The model was shown something that nobody vouches for. */
+  "tainted",
+  /** It shows a secret, or had one taken out. */
+  "secret",
+  /** Its folder is marked private. */
+  "private",
+  /** It was recalled. */
+  "recalled",
+  /** What was sent or answered is not kept any more. */
+  "unkept",
+  /** It is no text alone, or not in a form that is known. */
+  "unreadable",
+  /** It is longer than an example may be. */
+  "unfit",
+  /** An earlier one shows and answers the same. */
+  "duplicate",
+  /** An earlier one is nearly the same. */
+  "near_duplicate",
+  /** It is not of a project that is held out, and as late as what is. */
+  "late",
+] as const;
+export type LeftOutReason = (typeof LEFT_OUT_REASON)[number];
+
+/** How a run of training stands. */
+export const TRAINING_STATE = [
+  /** The program reads the model. */
+  "loading",
+  /** It does steps. */
+  "learning",
+  /** A person paused it. */
+  "paused",
+  /** It waits until the machine is on mains power, or nobody is at it. */
+  "waiting",
+  /** What it learned is measured. */
+  "proving",
+  /** A model is written. */
+  "exporting",
+  /** It ended before its end; it can be gone on with. */
+  "stopped",
+  /** It came to its end. */
+  "done",
+  /** It broke off. */
+  "failed",
+] as const;
+export type TrainingState = (typeof TRAINING_STATE)[number];
+
 /** The tool of an act. */
 export const TOOL = [
   "observe",

@@ -190,6 +190,7 @@ impl Local {
     /// any more, keeps the newest head outside the store, and lets go of it.
     pub fn close(&self) {
         let Some(owned) = &self.owned else { return };
+        self.trainer.end();
         // Whoever is attached may have work here, and is served until that has come to rest.
         owned.drives.settle();
         self.end_control();
