@@ -187,7 +187,7 @@ impl Curator<'_> {
             return Ok(Err(LeftOutReason::Unkept));
         };
         let pack: ContextPack = serde_json::from_slice(&pack).map_err(failed)?;
-        if knowledge::pack::holds_untrusted(&pack) {
+        if story.is_tainted(&pack) {
             return Ok(Err(LeftOutReason::Tainted));
         }
         let shown = [turn.request.artifact_id, answer.artifact_id];

@@ -2,7 +2,9 @@
 
 use crate::fold::walk;
 use ledger::Reader;
-use model::artifact::ArtifactRef;
+use model::action::ActionClass;
+use model::artifact::{ArtifactRef, TrustTier};
+use model::context::ContextPack;
 use model::policy::Verdict;
 use model::receipt::ResultCode;
 use model::{ActionRequestId, ApprovalId, ArtifactId, AttemptId, Body, Event, ReceiptId, TaskId, UnixMs};
@@ -37,6 +39,9 @@ pub(super) struct Story {
     denied: BTreeSet<ActionRequestId>,
     failed: BTreeSet<ActionRequestId>,
     redacted: BTreeSet<ArtifactId>,
+    /// Acts on the person's own folder, and what they showed.
+    own: BTreeSet<ActionRequestId>,
+    seen_of_own: BTreeSet<String>,
     /// Receipts of which a part was undone.
     pub partly_undone: Vec<ReceiptId>,
 }
@@ -85,6 +90,9 @@ impl Story {
     fn take_act(&mut self, event: &Event, body: &Body) {
         match body {
             Body::ActionRequested(b) => {
+                if is_of_own(b.action_class, &b.tool) {
+                    self.own.insert(b.action_request_id);
+                }
                 let of = event.attempt_id.and_then(|attempt| self.turn(attempt));
                 if let Some(turn) = of.filter(|turn| turn.answer.is_some()) {
                     turn.acts.insert(b.action_request_id);
@@ -100,8 +108,13 @@ impl Story {
             }
             Body::ApprovalDenied(b) => self.denied.extend(self.approvals.get(&b.approval_id)),
             Body::EffectUncertain(b) => drop(self.failed.insert(b.action_request_id)),
-            Body::EffectObserved(b) if b.result_code != ResultCode::Succeeded => {
-                self.failed.insert(b.action_request_id);
+            Body::EffectObserved(b) => {
+                if b.result_code != ResultCode::Succeeded {
+                    self.failed.insert(b.action_request_id);
+                }
+                if self.own.contains(&b.action_request_id) {
+                    self.seen_of_own.insert(b.result.artifact_id.to_string());
+                }
             }
             Body::ReceiptIssued(b) => {
                 self.all.push(b.receipt_id);
@@ -122,6 +135,13 @@ impl Story {
     /// The last turn of an attempt.
     fn turn(&mut self, attempt: AttemptId) -> Option<&mut Turn> {
         self.turns.iter_mut().rfind(|turn| turn.attempt == attempt)
+    }
+
+    /// Whether a context holds anything untrusted but what stands in the person's own folder: that is theirs, and they may
+    /// mark it private.
+    pub fn is_tainted(&self, pack: &ContextPack) -> bool {
+        let mut untrusted = pack.items.iter().filter(|item| item.trust_tier == TrustTier::Untrusted);
+        untrusted.any(|item| !self.seen_of_own.contains(&item.source))
     }
 
     /// Whether anything that a turn asked for was denied.
@@ -151,4 +171,16 @@ impl Story {
         own.dedup();
         own
     }
+}
+
+/// Whether an act looks at, changes or runs something in the folder alone: no page, no server of tools and no other agent.
+fn is_of_own(class: ActionClass, tool: &str) -> bool {
+    let is_local = matches!(
+        class,
+        ActionClass::ReadLocal
+            | ActionClass::WriteLocal
+            | ActionClass::DeleteLocal
+            | ActionClass::ExecuteCommand
+    );
+    is_local && matches!(tool, "observe" | "change" | "command" | "vcs")
 }

@@ -34,6 +34,8 @@ pub struct Home {
     reads: Mutex<Option<usize>>,
     /// The mesh, where this process runs one.
     pub mesh: Option<Box<dyn api::Mesh>>,
+    /// Whoever runs the program that trains, where this process can.
+    pub trainer: Option<Box<dyn api::Trainer>>,
 }
 
 struct Blobs(PathBuf);
@@ -74,6 +76,7 @@ impl Home {
             stands: Mutex::default(),
             reads: Mutex::default(),
             mesh: None,
+            trainer: None,
         }
     }
 
@@ -155,6 +158,10 @@ impl api::AnchorClocks for NoClocks {
 impl Host for Home {
     fn mesh(&self) -> Option<&dyn api::Mesh> {
         self.mesh.as_deref()
+    }
+
+    fn trainer(&self) -> Option<&dyn api::Trainer> {
+        self.trainer.as_deref()
     }
 
     fn anchor_clocks(&self) -> Option<&dyn api::AnchorClocks> {

@@ -36,3 +36,4 @@ mod slash_again;
 mod stamped;
 mod suggestions;
 mod traces;
+mod training;
