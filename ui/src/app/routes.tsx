@@ -13,6 +13,7 @@ import { Settings } from "~/features/settings/Settings";
 import { Identity } from "~/features/identity/Identity";
 import { Anchors } from "~/features/anchors/Anchors";
 import { Machines } from "~/features/mesh/Mesh";
+import { Training } from "~/features/training/Training";
 import { Gateways } from "~/features/gateways/Gateways";
 import { Schedules } from "~/features/schedules/Schedules";
 import { Tools } from "~/features/tools/Tools";
@@ -79,13 +80,14 @@ const proof = createRoute({
 });
 const anchors = createRoute({ getParentRoute: () => frame, path: "/anchors", component: Anchors });
 const machines = createRoute({ getParentRoute: () => frame, path: "/machines", component: Machines });
+const training = createRoute({ getParentRoute: () => frame, path: "/training", component: Training });
 const identity = createRoute({ getParentRoute: () => frame, path: "/identity", component: Identity });
 const more = createRoute({ getParentRoute: () => frame, path: "/more", component: More });
 const settings = createRoute({ getParentRoute: () => frame, path: "/settings", component: Settings });
 const first = createRoute({ getParentRoute: () => root, path: "/first", component: FirstRun });
 
 const tree = root.addChildren([
-  frame.addChildren([inbox, conversations, tasks, newTask, task, schedules, gateways, lineage, knowledge, policy, tools, proof, anchors, machines, identity, settings, more]),
+  frame.addChildren([inbox, conversations, tasks, newTask, task, schedules, gateways, lineage, knowledge, policy, tools, proof, anchors, machines, training, identity, settings, more]),
   first,
 ]);
 

@@ -26,6 +26,7 @@ export const PLACES: readonly Go[] = [
   { path: "/proof", label: "Proof", icon: "proof", keys: "g o" },
   { path: "/anchors", label: "Anchors", icon: "anchor", keys: "g a", isWide: true },
   { path: "/machines", label: "Machines", icon: "machines", keys: "g n", isWide: true },
+  { path: "/training", label: "Training", icon: "chip", keys: "g r", isWide: true },
   { path: "/identity", label: "Identity", icon: "identity", keys: "g d", isWide: true },
   { path: "/settings", label: "Settings", icon: "settings", keys: "g s" },
 ];

@@ -298,7 +298,8 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("agent.stop", json!({ "task": task, "key": "k" })),
     ];
     let (talk, log_ins) = (of_talk(&task).to_vec(), of_log_ins(&folder).to_vec());
-    let asked = [asked.to_vec(), talk, of_tools(&folder), log_ins, of_mesh(&folder), crate::training::writes(&folder)].concat();
+    let more = [of_mesh(&folder), crate::training::writes(&folder)].concat();
+    let asked = [asked.to_vec(), talk, of_tools(&folder), log_ins, more].concat();
     for info in COMMANDS
         .iter()
         .filter(|i| matches!(i.access, Access::write | Access::owner | Access::person | Access::surface))
