@@ -7,7 +7,7 @@ const REASONS: Readonly<Record<LeftOutReason, string>> = {
   denied: "You or policy said no",
   failed: "It did not come about",
   unreceipted: "No receipt says what came of it",
-  tainted: "It read something that nobody vouches for",
+  tainted: "It read something from elsewhere that nobody confirms",
   secret: "It shows a secret, or had one taken out",
   private: "Its folder is marked private",
   recalled: "It was recalled",

@@ -218,8 +218,8 @@ fn finished_work_is_learned_from_and_each_turn_that_is_not_says_why() {
     assert_eq!(why.get("denied"), Some(&1), "{why:?}");
     // A secret that the model was shown.
     let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2).get(..36).expect("letters"));
-    home.world.file("keys.txt", &format!("planted {token}\n"));
-    let secret = task(&home, "secret", vec![look("keys.txt"), write("told.txt", "x\n"), done("Told.")]);
+    home.world.file("seen.txt", &format!("planted {token}\n"));
+    let secret = task(&home, "secret", vec![look("seen.txt"), write("told.txt", "x\n"), done("Told.")]);
     assert!(out(&home, secret).get("secret").is_some_and(|turns| *turns >= 1), "{:?}", out(&home, secret));
     // Undone by its person.
     let undone = written(&home, "undone");

@@ -30,7 +30,7 @@ pub enum TrainVerb {
     Run(Box<TrainRun>),
     /// Shows how the run in hand stands.
     Show,
-    /// Pauses the run in hand; `hermit train run --resume RUN` goes on with it.
+    /// Pauses the run in hand; `hermit train run --resume RUN` continues it.
     Pause,
     /// Stops the run in hand, behind a checkpoint.
     Stop,
