@@ -82,8 +82,8 @@ pub(crate) fn admit(asker: Asker, name: &str, params: &Value, lent: &[String]) -
                      embeddings`), or on a page that was opened from a terminal"
                 }
                 _ if name.starts_with("training.") => {
-                    "a person says it in the app, at a terminal of this machine (`hermit train`), or on a page that was opened \
-                     from a terminal"
+                    "a person says it in the app, on a page that was opened from a terminal, or at a terminal while no other \
+                     process has the store open"
                 }
                 _ => {
                     "a person says it in the process that holds the store, at a terminal with the approval passphrase, or on \

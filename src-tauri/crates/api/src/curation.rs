@@ -187,7 +187,7 @@ impl Curator<'_> {
             return Ok(Err(LeftOutReason::Unkept));
         };
         let pack: ContextPack = serde_json::from_slice(&pack).map_err(failed)?;
-        if story.is_tainted(&pack) {
+        if story.shows_untrusted(&pack) {
             return Ok(Err(LeftOutReason::Tainted));
         }
         let shown = [turn.request.artifact_id, answer.artifact_id];

@@ -362,12 +362,12 @@ macro_rules! with_commands {
         "shows what a dataset of finished work would hold, and what is left out and why" training.preview(Preview) -> Curation, write [];
         "keeps a dataset as it was shown" training.curate(Curate) -> DatasetRow, surface [];
         "lists datasets, runs of training and recalls" training.list(List) -> Trainings, read [store];
-        "begins a run of training, or goes on with one" training.run(Run) -> RunStands, surface [];
+        "begins a run of training, or goes on with one" training.run(Run) -> RunStands, write [];
         "tells how the run of training in hand stands" training.stands(Stands) -> RunStands, write [];
         "pauses the run of training in hand" training.pause(Pause) -> RunStands, write [];
         "stops the run of training in hand, behind a checkpoint" training.stop(Stop) -> RunStands, write [];
-        "measures what a run has learned, before and after" training.prove(Prove) -> RunStands, surface [];
-        "writes a model with the adapter of a run, and takes it among the models in the box" training.export(Export) -> RunStands, surface [];
+        "measures what a run has learned, before and after" training.prove(Prove) -> RunStands, write [];
+        "writes a model with the adapter of a run, and takes it among the models in the box" training.export(Export) -> RunStands, write [];
         "takes a source out of datasets, and marks the adapters that saw it" training.recall(Recall) -> Recalled, write [];
         "sets whether work in a folder is left out of datasets" training.private(Private) -> PrivateFolders, write [];
         "shows what erasing a value, an artifact or a task would take" erasure.plan(Plan) -> Planned, read [];

@@ -139,7 +139,7 @@ impl Story {
 
     /// Whether a context holds anything untrusted but what stands in the person's own folder: that is theirs, and they may
     /// mark it private.
-    pub fn is_tainted(&self, pack: &ContextPack) -> bool {
+    pub fn shows_untrusted(&self, pack: &ContextPack) -> bool {
         let mut untrusted = pack.items.iter().filter(|item| item.trust_tier == TrustTier::Untrusted);
         untrusted.any(|item| !self.seen_of_own.contains(&item.source))
     }

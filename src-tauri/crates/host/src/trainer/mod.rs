@@ -8,7 +8,7 @@ mod work;
 use crate::executors::LocalExecutors;
 use crate::model_box::program_of;
 use crate::notices::Notices;
-use crate::{Error, Home, OsEntropy};
+use crate::{Error, Home, Local, OsEntropy};
 use kernel::Kernel;
 use kernel::training_registry::{DatasetRecord, RunRecord};
 use model::{Clock as _, Entropy as _};
@@ -94,6 +94,26 @@ pub(crate) fn program() -> Result<PathBuf, String> {
         None,
         &format!("the program that trains, `{PROGRAM}`, is not here; {GET_IT}"),
     )
+}
+
+/// That a model which is to be the default saw nothing that was recalled: also beside the process that holds the store.
+pub(crate) fn may_be_standard(local: &Local, address: &str) -> Result<(), wire::Error> {
+    let Some(sha256) = crate::model_box::weights_of(local.home(), address) else { return Ok(()) };
+    if !local.home().has_store() {
+        return Ok(());
+    }
+    let registry = api::store_state(&api::Host::reader(local)?)?.training;
+    match registry.run_of_model(&sha256).filter(|run| !run.offered || run.recalled.is_some()) {
+        None => Ok(()),
+        Some(run) => Err(wire::Error::new(
+            Code::Refused,
+            format!(
+                "`{address}` learned from something that was recalled (`{}`), so it is not offered any more",
+                run.run_id
+            ),
+        )
+        .hint("use a different model: `hermit models list`")),
+    }
 }
 
 fn conflict(message: &str, hint: &str) -> Error {
@@ -206,6 +226,12 @@ impl Trainer {
         let thread = thread.map_err(|e| Error::io("start", std::path::Path::new(PROGRAM), &e))?;
         *hand = Some(Hand { told, thread });
         Ok(())
+    }
+}
+
+impl Drop for Trainer {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 
