@@ -254,6 +254,8 @@ fn a_grant_comes_only_from_a_surface_with_a_person_at_it() {
 #[test]
 fn classes_of_artifacts() {
     list!(ArtifactClass, ["source", "working", "derived", "evidence", "deliverable", "audit"]);
+    list!(Sensitivity, ["public", "private", "secret"]);
+    list!(RetentionClass, ["permanent", "task", "ephemeral"]);
 }
 
 #[test]
@@ -348,12 +350,6 @@ fn kinds_of_artifacts_in_their_order() {
     );
 }
 
-#[test]
-fn privacy_and_keeping_of_artifacts() {
-    list!(Sensitivity, ["public", "private", "secret"]);
-    list!(RetentionClass, ["permanent", "task", "ephemeral"]);
-}
-
 #[conforms::conforms(part = "HK-18.1-1", part = "HK-18.3-1", part = "HK-18.5-1")]
 #[test]
 fn names_of_receipts() {
@@ -427,10 +423,7 @@ fn sections_of_a_context_pack_stand_in_their_precedence() {
 fn states_and_decisions_of_the_gate() {
     list!(KernelState, ["BOOTING", "IDLE", "VALIDATING", "ARBITRATING", "EXECUTING", "AUDITING", "HALTED"]);
     list!(GateDecision, ["ALLOW", "DENY", "HALT"]);
-}
-
-#[test]
-fn the_kinds_of_steps() {
+    // And the kinds of steps.
     let kinds: Vec<&str> = StepKind::ALL.iter().map(|kind| kind.as_str()).collect();
     let examples =
         "plan search inspect edit run_tests prepare_patch await_approval publish_result observe_remote";
