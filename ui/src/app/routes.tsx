@@ -14,6 +14,7 @@ import { Successor } from "~/features/successor/Successor";
 import { Identity } from "~/features/identity/Identity";
 import { Anchors } from "~/features/anchors/Anchors";
 import { Machines } from "~/features/mesh/Mesh";
+import { Training } from "~/features/training/Training";
 import { Gateways } from "~/features/gateways/Gateways";
 import { Schedules } from "~/features/schedules/Schedules";
 import { Tools } from "~/features/tools/Tools";
@@ -84,13 +85,14 @@ const successor = createRoute({
   getParentRoute: () => frame, path: "/successor", component: () => <Successor of={successor.useSearch().of} />,
   validateSearch: (search: Record<string, unknown>): { of?: string } => ({ of: text(search["of"]) }),
 });
+const training = createRoute({ getParentRoute: () => frame, path: "/training", component: Training });
 const identity = createRoute({ getParentRoute: () => frame, path: "/identity", component: Identity });
 const more = createRoute({ getParentRoute: () => frame, path: "/more", component: More });
 const settings = createRoute({ getParentRoute: () => frame, path: "/settings", component: Settings });
 const first = createRoute({ getParentRoute: () => root, path: "/first", component: FirstRun });
 
 const tree = root.addChildren([
-  frame.addChildren([inbox, conversations, tasks, newTask, task, schedules, gateways, lineage, knowledge, policy, tools, proof, anchors, machines, successor, identity, settings, more]),
+  frame.addChildren([inbox, conversations, tasks, newTask, task, schedules, gateways, lineage, knowledge, policy, tools, proof, anchors, machines, successor, training, identity, settings, more]),
   first,
 ]);
 

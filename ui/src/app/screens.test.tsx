@@ -23,6 +23,7 @@ const SCREENS = [
   { at: "/anchors", says: /Block 840,000/, needs: "anchors.list" },
   { at: "/machines", says: /relays have 2, and 1 waits on this machine/, needs: "mesh.show" },
   { at: "/successor", says: /Documents may be edited unasked/, needs: "successor.list" },
+  { at: "/training", says: /Not offered/, needs: "training.list" },
   { at: "/identity", says: /Version 2 of SOUL\.md attested/, needs: "identity.show" },
   { at: "/settings", says: /This machine/, needs: "host.doctor" },
   { at: "/first", says: /You decide/, needs: "playbooks.list" },

@@ -27,6 +27,7 @@ export const PLACES: readonly Go[] = [
   { path: "/anchors", label: "Anchors", icon: "anchor", keys: "g a", isWide: true },
   { path: "/machines", label: "Machines", icon: "machines", keys: "g n", isWide: true },
   { path: "/successor", label: "Changes", icon: "retry", keys: "g e", isWide: true },
+  { path: "/training", label: "Training", icon: "chip", keys: "g r", isWide: true },
   { path: "/identity", label: "Identity", icon: "identity", keys: "g d", isWide: true },
   { path: "/settings", label: "Settings", icon: "settings", keys: "g s" },
 ];

@@ -12,6 +12,7 @@ import type { Judged } from "~/ipc/generated/policy";
 import type { Event } from "~/ipc/generated/task_events";
 import { ENTITY_TYPE, type NodeKind, type PolicyVerdict } from "~/ipc/generated/words";
 import { oneOf } from "~/ipc/words";
+import { NO_RUN, TRAININGS } from "./training";
 import { NO_CLOCKS, PROVEN, identityThen } from "./identity";
 import { MESH, NOT_HEARD, meshMessage, meshReceipt, node as machine } from "./mesh";
 import { SERVICES } from "./services";
@@ -233,6 +234,8 @@ export function sceneAnswers(): Answers {
     "adoptions.list": { adoptions: [] },
     "anchors.list": { anchors: [PROVEN], next: null },
     "anchors.clocks": NO_CLOCKS,
+    "training.list": TRAININGS,
+    "training.stands": NO_RUN,
     "mesh.show": MESH,
     "mesh.nodes": { nodes: [machine(), NOT_HEARD] },
     "mesh.pairing": { state: "none", code: null, until: null, node: null, name: null, tries_left: null, says: null },

@@ -81,6 +81,10 @@ pub(crate) fn admit(asker: Asker, name: &str, params: &Value, lent: &[String]) -
                     "a person says it in the app, at a terminal of this machine (`hermit models use`, `hermit models \
                      embeddings`), or on a page that was opened from a terminal"
                 }
+                _ if name.starts_with("training.") => {
+                    "a person says it in the app, on a page that was opened from a terminal, or at a terminal while no other \
+                     process has the store open"
+                }
                 _ => {
                     "a person says it in the process that holds the store, at a terminal with the approval passphrase, or on \
                      a page that was opened from a terminal; another page asks for that passphrase"
@@ -326,6 +330,10 @@ impl Host for Through<'_> {
 
     fn model_box(&self) -> Option<&dyn crate::ModelBox> {
         self.host.model_box()
+    }
+
+    fn trainer(&self) -> Option<&dyn crate::Trainer> {
+        self.host.trainer()
     }
 
     fn guests(&self) -> Vec<wire::guests::Agent> {

@@ -265,6 +265,11 @@ pub trait Host: Send + Sync {
         None
     }
 
+    /// Whoever runs the program that trains, where a host can.
+    fn trainer(&self) -> Option<&dyn crate::Trainer> {
+        None
+    }
+
     /// Who asks.
     fn caller(&self) -> wire::Caller {
         wire::Caller::Owner

@@ -25,6 +25,7 @@ mod source;
 mod standing;
 mod successor;
 mod tools;
+mod train;
 mod watch;
 mod work;
 
@@ -59,6 +60,7 @@ pub use successor::{SuccessorTry, SuccessorVerb};
 pub use tools::{
     ToolsAdd, ToolsClassify, ToolsLogin, ToolsPassOn, ToolsPrompt, ToolsSampling, ToolsTry, ToolsVerb,
 };
+pub use train::{TrainRun, TrainVerb};
 pub use watch::WatchArgs;
 pub use work::{
     AgentsVerb, ApprovalsVerb, ApproveArgs, ContextArgs, ConversationVerb, ListArgs, ReceiptsVerb,
@@ -171,6 +173,9 @@ pub enum Verb {
     /// Models on this machine, and the servers elsewhere that have a key.
     #[command(subcommand)]
     Models(ModelsVerb),
+    /// Training: a small model learns from your finished work, on this machine.
+    #[command(subcommand)]
+    Train(TrainVerb),
     /// Agents of other programs, which can work as guests on a copy of your folder.
     #[command(subcommand)]
     Agents(AgentsVerb),

@@ -51,6 +51,8 @@ const ARGUMENTS: &[(&str, &str, &[Kind])] = &[
     ("models set", "address", &[Kind::Model]),
     ("models rm", "url", &[Kind::Boxed, Kind::Server]),
     ("models test", "server", &[Kind::Server]),
+    ("train run", "base", &[Kind::Boxed]),
+    ("train recall", "source", &[Kind::Task, Kind::Receipt, Kind::Artifact, Kind::File]),
     ("models test", "secret", &[Kind::Secret]),
     ("models add", "secret", &[Kind::Secret]),
     ("skills show", "skill", &[Kind::Skill]),

@@ -60,6 +60,7 @@ mod summary;
 mod task;
 mod tools;
 mod trace;
+mod train;
 mod witness;
 mod workspace;
 
@@ -99,6 +100,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Unlock(args) => keys::unlock(context, &args),
         Verb::Lock => keys::lock(context),
         Verb::Models(verb) => models::models(context, verb),
+        Verb::Train(verb) => train::train(context, verb),
         Verb::Agents(verb) => agents::agents(context, &verb),
         Verb::Playbooks { verb: Some(verb), .. } => playbooks::drafted(context, verb),
         Verb::Playbooks { name, verb: None } => playbooks::playbooks(context, name.as_deref()),

@@ -85,6 +85,9 @@ pub struct Config {
     /// The trial whose model `default_model` is; Hermit writes it down itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adopted_model: Option<String>,
+    /// Folders whose work no model learns from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub private_folders: Vec<PathBuf>,
     /// Further folders that commands may read behind their walls, such as a toolchain's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub readable: Vec<PathBuf>,

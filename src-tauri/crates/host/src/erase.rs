@@ -59,6 +59,7 @@ impl Local {
         }
         drop(query);
         self.forget_runs(tasks);
+        crate::trainer::forget_copies(self.home());
         Ok(kernel.scrub()?)
     }
 

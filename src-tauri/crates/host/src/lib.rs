@@ -113,6 +113,7 @@ mod surroundings;
 #[cfg(target_os = "linux")]
 mod system_bus;
 mod task_drivers;
+mod trainer;
 pub mod trust;
 mod watcher;
 

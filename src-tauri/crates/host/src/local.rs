@@ -5,6 +5,7 @@ mod logins;
 mod mesh;
 mod playbooks;
 mod serving;
+mod trainer;
 mod work;
 
 use crate::days::{LocalDays, keep_ceiling};
@@ -67,6 +68,8 @@ pub struct Local {
     sheets: api::Sheets,
     /// Weights of models in the box that are on their way.
     fetches: Fetches,
+    /// The run of training in hand.
+    trainer: crate::trainer::Trainer,
 }
 
 impl Local {
@@ -85,6 +88,7 @@ impl Local {
         let executors = Arc::new(LocalExecutors::new(&home, &config, faults, &keys, &secrets, lent));
         Self {
             fetches: Fetches::of(&home),
+            trainer: crate::trainer::Trainer::default(),
             secrets,
             logins,
             home,
@@ -424,6 +428,9 @@ impl api::Host for Local {
     }
     fn model_box(&self) -> Option<&dyn api::ModelBox> {
         Some(&self.fetches)
+    }
+    fn trainer(&self) -> Option<&dyn api::Trainer> {
+        self.owned.as_ref().map(|_| self as _)
     }
     fn guests(&self) -> Vec<wire::guests::Agent> {
         crate::guests::agents()

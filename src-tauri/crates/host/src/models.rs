@@ -380,6 +380,7 @@ impl Local {
     /// # Errors
     /// [`Code::Usage`] for what is no model of this machine or of such a server.
     pub(crate) fn choose_standard(&self, address: Option<&str>) -> Result<(), wire::Error> {
+        address.map_or(Ok(()), |address| crate::trainer::may_be_standard(self, address))?;
         let set = Config::change(self.home(), |config| {
             if let Some(text) = address {
                 ours(text, config).map_err(Error::Said)?;

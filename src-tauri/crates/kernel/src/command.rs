@@ -78,6 +78,7 @@ pub mod state_roots;
 pub mod submit;
 pub mod successor;
 pub mod tools;
+pub mod training;
 pub mod triggers;
 mod unbound;
 mod withdrawal;

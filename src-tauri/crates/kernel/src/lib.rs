@@ -52,6 +52,7 @@ pub mod skin_registry;
 pub mod state;
 mod store;
 pub mod tool_registry;
+pub mod training_registry;
 pub mod trial_registry;
 mod tx;
 pub mod workspace;

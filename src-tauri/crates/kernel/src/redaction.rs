@@ -46,6 +46,9 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::SuccessorPatch
         | K::SuccessorEvidence
         | K::SuccessorVerdict
+        | K::TrainingDataset
+        | K::TrainingSources
+        | K::TrainingAdapter
         | K::CapabilityGrant => Rule::Exact,
         K::GuestSent
         | K::ChatMessage
@@ -77,6 +80,8 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::Transcript
         | K::Answer
         | K::Quote
+        | K::TrainingMeasures
+        | K::ModelCard
         | K::Message => Rule::Values,
     }
 }

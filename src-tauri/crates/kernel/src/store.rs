@@ -18,6 +18,7 @@ use crate::skill_registry::SkillRegistry;
 use crate::skin_registry::SkinRegistry;
 use crate::tool_registry::ToolRegistry;
 use crate::trial_registry::TrialRegistry;
+use crate::training_registry::TrainingRegistry;
 use model::artifact::ArtifactRef;
 use model::body::{Body, KeyPurpose, ProjectSource};
 use model::principal::{Principal, PrincipalType};
@@ -93,6 +94,8 @@ pub struct StoreState {
     pub trials: Arc<TrialRegistry>,
     /// Changes of Hermit that were adopted, and what a person signed for them.
     pub adoptions: AdoptionRegistry,
+    /// Datasets, and what was trained with them.
+    pub training: Arc<TrainingRegistry>,
     /// How far the historian has read, and what it marked.
     pub history: History,
     /// The newest roots of conversations and memory.
@@ -189,6 +192,9 @@ impl StoreState {
             Arc::make_mut(&mut self.trials).apply(body);
         }
         self.adoptions.apply(body);
+        if self.training.is_about(body) {
+            Arc::make_mut(&mut self.training).apply(body);
+        }
         self.identity.apply(body);
         self.tools.apply(body);
     }

@@ -146,6 +146,11 @@ const fn kept_for(kind: ArtifactKind, class: ArtifactClass) -> RetentionClass {
         | Kind::SuccessorPatch
         | Kind::SuccessorEvidence
         | Kind::SuccessorVerdict
+        | Kind::TrainingDataset
+        | Kind::TrainingSources
+        | Kind::TrainingAdapter
+        | Kind::TrainingMeasures
+        | Kind::ModelCard
         | Kind::SkillText
         | Kind::Transcript => RetentionClass::Permanent,
     }

@@ -38,10 +38,12 @@ mod mesh;
 mod dual;
 #[macro_use]
 mod successor;
+#[macro_use]
+mod training;
 use nouns::*;
 type Text = Sensitive<String>;
 
-with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhere with_identity with_anchors with_mesh with_dual with_successor bodies
+with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhere with_identity with_anchors with_mesh with_dual with_successor with_training bodies
     /// A store was made.
     StoreInitialised ("store.initialised", 1, Store, |b| b.store_id) { store_id: String, system_task_id: TaskId, hermit_version: String }
     /// A key was made known.
@@ -60,9 +62,7 @@ with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhe
     /// A person booted the gate again.
     GateBooted ("gate.booted", 1, Gate, |b| b.session) { session: String }
     /// A checkpoint was signed.
-    CheckpointSigned ("checkpoint.signed", 1, Checkpoint, |b| b.root) {
-        origin: String, size: u64, root: Digest, note_sha256: Digest, about_task_id: Option<TaskId>,
-    }
+    CheckpointSigned ("checkpoint.signed", 1, Checkpoint, |b| b.root) { origin: String, size: u64, root: Digest, note_sha256: Digest, about_task_id: Option<TaskId> }
     /// A copy of the store was made.
     BackupMade ("backup.made", 1, Store, |b| b.manifest_sha256) { manifest_sha256: Digest, files: u64, bytes: u64 }
     /// The store was restored from a copy.

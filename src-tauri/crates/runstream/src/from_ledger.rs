@@ -270,6 +270,7 @@ const fn part(body: &Body) -> Part {
         // Of a question that waits for another key still.
         | ApprovalSigned(_)
         | SuccessorBegan(_) | SuccessorJudged(_) | SuccessorStopped(_) | SuccessorAdopted(_) | SuccessorReturned(_)
+        | TrainingCurated(_) | TrainingFinished(_) | TrainingExported(_) | TrainingRecalled(_)
         | SoulWritten(_) | InstanceKeyRegistered(_) | IdentityLinked(_) | IdentityPublished(_)
         | SecretRegistered(_) | SecretPlaced(_) | SecretRemoved(_) | ContentRedacted(_)
         | DisclosuresErased(_) | DuplicateRefused(_) | PrincipalRegistered(_) | WorkspaceRegistered(_)

@@ -107,6 +107,7 @@ pub const PLACES: &[(&str, &str, Use)] = &[
     ("mesh.set", "folders", Use::Works),
     ("mesh.export", "path", Use::Makes),
     ("mesh.import", "path", Use::Reads),
+    ("training.private", "folder", Use::Works),
     ("skills.list", "folder", Use::Works),
     ("skills.show", "folder", Use::Works),
     ("skills.trust", "folder", Use::Works),
@@ -366,6 +367,17 @@ macro_rules! with_commands {
         "hands in the override of a denial that a person signed" policy.allow_override(AllowOverride) -> OverrideAllowed, write [];
         "tells the chain behind a receipt, an artifact, a file or a line of it" trace.explain(Explain) -> Explained, read [receipts];
         "lists what derives from a source and drafts the plan to take it back" trace.recall(Recall) -> Recalled, read [artifacts];
+        "shows what a dataset of finished work would hold, and what is left out and why" training.preview(Preview) -> Curation, write [];
+        "keeps a dataset as it was shown" training.curate(Curate) -> DatasetRow, surface [];
+        "lists datasets, runs of training and recalls" training.list(List) -> Trainings, read [store];
+        "begins a run of training, or goes on with one" training.run(Run) -> RunStands, write [];
+        "tells how the run of training in hand stands" training.stands(Stands) -> RunStands, write [];
+        "pauses the run of training in hand" training.pause(Pause) -> RunStands, write [];
+        "stops the run of training in hand, behind a checkpoint" training.stop(Stop) -> RunStands, write [];
+        "measures what a run has learned, before and after" training.prove(Prove) -> RunStands, write [];
+        "writes a model with the adapter of a run, and takes it among the models in the box" training.export(Export) -> RunStands, write [];
+        "takes a source out of datasets, and marks the adapters that saw it" training.recall(Recall) -> Recalled, write [];
+        "sets whether work in a folder is left out of datasets" training.private(Private) -> PrivateFolders, write [];
         "shows what erasing a value, an artifact or a task would take" erasure.plan(Plan) -> Planned, read [];
         "copies the store while it is in use" store.backup(Backup) -> BackedUp, read [];
         "puts a copy back into an empty folder" store.restore(Restore) -> Restored, free [];

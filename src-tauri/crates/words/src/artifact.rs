@@ -125,6 +125,16 @@ crate::names! {
         SuccessorEvidence = "successor.evidence",
         /// The verdict on a change of Hermit itself.
         SuccessorVerdict = "successor.verdict",
+        /// Examples of finished work, one a line.
+        TrainingDataset = "training.dataset",
+        /// Where each example of a dataset came from.
+        TrainingSources = "training.sources",
+        /// What a model learned, apart from its weights.
+        TrainingAdapter = "training.adapter",
+        /// What a model could before it learned, and after.
+        TrainingMeasures = "training.measures",
+        /// What a model is, what it was made of, how it was measured, and what it is not for.
+        ModelCard = "model.card",
     }
 }
 

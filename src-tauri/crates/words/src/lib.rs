@@ -25,6 +25,7 @@ pub mod step;
 pub mod store;
 pub mod successor;
 pub mod task;
+pub mod training;
 
 pub use names::UnknownName;
 
@@ -32,6 +33,7 @@ pub use names::UnknownName;
 mod tests {
     use super::{
         act, artifact, chat, identity, knowledge, mesh, policy, schedule, slash, step, store, successor, task,
+        training,
     };
 
     /// JSON of every value is its name in quotes, and nothing else is read.
@@ -80,6 +82,8 @@ mod tests {
             successor::PatchKind,
             successor::TrialState,
             successor::VerdictOutcome,
+            training::LeftOutReason,
+            training::TrainingState,
         );
     }
 

@@ -133,6 +133,8 @@ crate::names! {
         Mesh = "mesh",
         /// A trial of a change of Hermit itself.
         Successor = "successor",
+        /// Training: a dataset, a run, or a recall.
+        Training = "training",
     }
 }
 

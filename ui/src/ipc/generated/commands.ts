@@ -35,6 +35,7 @@ import type * as task from "./task";
 import type * as task_events from "./task_events";
 import type * as tools from "./tools";
 import type * as trace from "./trace";
+import type * as training from "./training";
 import type * as version from "./version";
 import type * as workspaces from "./workspaces";
 import type { Topic } from "./shared";
@@ -484,6 +485,28 @@ export interface Commands {
   "trace.explain": { params: trace.Explain; answer: trace.Explained };
   /** lists what derives from a source and drafts the plan to take it back */
   "trace.recall": { params: trace.Recall; answer: trace.Recalled };
+  /** shows what a dataset of finished work would hold, and what is left out and why */
+  "training.preview": { params: training.Preview; answer: training.Curation };
+  /** keeps a dataset as it was shown */
+  "training.curate": { params: training.Curate; answer: training.DatasetRow };
+  /** lists datasets, runs of training and recalls */
+  "training.list": { params: training.List; answer: training.Trainings };
+  /** begins a run of training, or goes on with one */
+  "training.run": { params: training.Run; answer: training.RunStands };
+  /** tells how the run of training in hand stands */
+  "training.stands": { params: training.Stands; answer: training.RunStands };
+  /** pauses the run of training in hand */
+  "training.pause": { params: training.Pause; answer: training.RunStands };
+  /** stops the run of training in hand, behind a checkpoint */
+  "training.stop": { params: training.Stop; answer: training.RunStands };
+  /** measures what a run has learned, before and after */
+  "training.prove": { params: training.Prove; answer: training.RunStands };
+  /** writes a model with the adapter of a run, and takes it among the models in the box */
+  "training.export": { params: training.Export; answer: training.RunStands };
+  /** takes a source out of datasets, and marks the adapters that saw it */
+  "training.recall": { params: training.Recall; answer: training.Recalled };
+  /** sets whether work in a folder is left out of datasets */
+  "training.private": { params: training.Private; answer: training.PrivateFolders };
   /** shows what erasing a value, an artifact or a task would take */
   "erasure.plan": { params: erasure.Plan; answer: erasure.Planned };
   /** copies the store while it is in use */
@@ -740,6 +763,17 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "policy.allow_override": { access: "write", topics: [] },
   "trace.explain": { access: "read", topics: ["receipts"] },
   "trace.recall": { access: "read", topics: ["artifacts"] },
+  "training.preview": { access: "write", topics: [] },
+  "training.curate": { access: "surface", topics: [] },
+  "training.list": { access: "read", topics: ["store"] },
+  "training.run": { access: "write", topics: [] },
+  "training.stands": { access: "write", topics: [] },
+  "training.pause": { access: "write", topics: [] },
+  "training.stop": { access: "write", topics: [] },
+  "training.prove": { access: "write", topics: [] },
+  "training.export": { access: "write", topics: [] },
+  "training.recall": { access: "write", topics: [] },
+  "training.private": { access: "write", topics: [] },
   "erasure.plan": { access: "read", topics: [] },
   "store.backup": { access: "read", topics: [] },
   "store.restore": { access: "free", topics: [] },

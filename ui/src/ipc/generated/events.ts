@@ -193,5 +193,9 @@ export const EVENT_NAME = [
   "successor.stopped",
   "successor.adopted",
   "successor.returned",
+  "training.curated",
+  "training.finished",
+  "training.exported",
+  "training.recalled",
 ] as const;
 export type EventName = (typeof EVENT_NAME)[number];

@@ -333,6 +333,16 @@ export const ARTIFACT_KIND = [
   "successor.evidence",
   /** The verdict on a change of Hermit itself. */
   "successor.verdict",
+  /** Examples of finished work, one a line. */
+  "training.dataset",
+  /** Where each example of a dataset came from. */
+  "training.sources",
+  /** What a model learned, apart from its weights. */
+  "training.adapter",
+  /** What a model could before it learned, and after. */
+  "training.measures",
+  /** What a model is, what it was made of, how it was measured, and what it is not for. */
+  "model.card",
 ] as const;
 export type ArtifactKind = (typeof ARTIFACT_KIND)[number];
 
@@ -1419,6 +1429,8 @@ export const ENTITY_TYPE = [
   "mesh",
   /** A trial of a change of Hermit itself. */
   "successor",
+  /** Training: a dataset, a run, or a recall. */
+  "training",
 ] as const;
 export type EntityType = (typeof ENTITY_TYPE)[number];
 
@@ -2060,6 +2072,64 @@ export const MESSAGE_KIND = [
   "ended",
 ] as const;
 export type MessageKind = (typeof MESSAGE_KIND)[number];
+
+/** Why a turn of a task is not learned from. */
+export const LEFT_OUT_REASON = [
+  /** Its task did not complete. */
+  "unfinished",
+  /** A person took back what came of it. */
+  "undone",
+  /** Policy or a person said no to what it asked for. */
+  "denied",
+  /** What it asked for did not come about, or the answer was none that could be used. */
+  "failed",
+  /** No receipt says what came of it. */
+  "unreceipted",
+  /** The model was shown something that nobody vouches for. */
+  "tainted",
+  /** It shows a secret, or had one taken out. */
+  "secret",
+  /** Its folder is marked private. */
+  "private",
+  /** It was recalled. */
+  "recalled",
+  /** What was sent or answered is not kept any more. */
+  "unkept",
+  /** It is no text alone, or not in a form that is known. */
+  "unreadable",
+  /** It is longer than an example may be. */
+  "unfit",
+  /** An earlier one shows and answers the same. */
+  "duplicate",
+  /** An earlier one is nearly the same. */
+  "near_duplicate",
+  /** It is not of a project that is held out, and as late as what is. */
+  "late",
+] as const;
+export type LeftOutReason = (typeof LEFT_OUT_REASON)[number];
+
+/** How a run of training stands. */
+export const TRAINING_STATE = [
+  /** The program reads the model. */
+  "loading",
+  /** It does steps. */
+  "learning",
+  /** A person paused it. */
+  "paused",
+  /** It waits until the machine is on mains power, or nobody is at it. */
+  "waiting",
+  /** What it learned is measured. */
+  "proving",
+  /** A model is written. */
+  "exporting",
+  /** It ended before its end; it can be gone on with. */
+  "stopped",
+  /** It came to its end. */
+  "done",
+  /** It broke off. */
+  "failed",
+] as const;
+export type TrainingState = (typeof TRAINING_STATE)[number];
 
 /** The tool of an act. */
 export const TOOL = [

@@ -59,6 +59,7 @@ mod task_steps;
 mod thread;
 pub(crate) mod tools;
 pub(crate) mod trace;
+pub(crate) mod training;
 mod two_keys;
 mod undo;
 pub(crate) mod version;

@@ -23,6 +23,9 @@ pub(crate) fn find(host: &dyn Host, p: Find) -> Result<Found, Error> {
 
 pub(crate) fn standard(host: &dyn Host, p: Standard) -> Result<Chosen, Error> {
     host.kernel()?;
+    if let Some(address) = &p.address {
+        super::training::may_be_standard(host, address)?;
+    }
     host.set_standard_model(p.address.as_deref())?;
     Ok(Chosen { standard: p.address })
 }

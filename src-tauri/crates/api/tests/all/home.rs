@@ -36,6 +36,8 @@ pub struct Home {
     pub mesh: Option<Box<dyn api::Mesh>>,
     /// Who makes clones, where this process can.
     pub trials: Option<Box<dyn api::Trials>>,
+    /// Whoever runs the program that trains, where this process can.
+    pub trainer: Option<Box<dyn api::Trainer>>,
 }
 
 struct Blobs(PathBuf);
@@ -77,6 +79,7 @@ impl Home {
             reads: Mutex::default(),
             mesh: None,
             trials: None,
+            trainer: None,
         }
     }
 
@@ -162,6 +165,10 @@ impl Host for Home {
 
     fn trials(&self) -> Option<&dyn api::Trials> {
         self.trials.as_deref()
+    }
+
+    fn trainer(&self) -> Option<&dyn api::Trainer> {
+        self.trainer.as_deref()
     }
 
     fn anchor_clocks(&self) -> Option<&dyn api::AnchorClocks> {

@@ -36,4 +36,5 @@ mod slash_again;
 mod stamped;
 mod suggestions;
 mod traces;
+mod training;
 mod trials;

@@ -68,7 +68,7 @@ fn questions(home: &Home, task: &str, approval: &str, receipt: &str, artifact: &
         ("schedules.list", json!({})), ("schedules.preview", json!({ "said": "every day at 8" })),
         ("skills.list", json!({})), ("skins.list", json!({})), ("skins.show", json!({ "skin": "terse" })),
         ("gateways.list", json!({})), ("guests.list", json!({})),
-        ("identity.show", json!({})), ("anchors.list", json!({})), ("anchors.clocks", json!({})),
+        ("identity.show", json!({})), ("anchors.list", json!({})), ("training.list", json!({})), ("anchors.clocks", json!({})),
         ("mesh.show", json!({})), ("mesh.messages", json!({})), ("mesh.receipts", json!({ "limit": 1 })), ("mesh.questions", json!({})),
         ("successor.list", json!({})),
         ("keys.list", json!({})),
@@ -304,7 +304,8 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("agent.stop", json!({ "task": task, "key": "k" })),
     ];
     let (talk, log_ins) = (of_talk(&task).to_vec(), of_log_ins(&folder).to_vec());
-    let asked = [asked.to_vec(), talk, of_tools(&folder), log_ins, of_mesh(&folder)].concat();
+    let more = [of_mesh(&folder), crate::training::writes(&folder)].concat();
+    let asked = [asked.to_vec(), talk, of_tools(&folder), log_ins, more].concat();
     for info in COMMANDS
         .iter()
         .filter(|i| matches!(i.access, Access::write | Access::owner | Access::person | Access::surface))

@@ -14,6 +14,9 @@ use std::sync::Arc;
 /// Seconds of processor time: it is ended when it is idle, and works as long as somebody asks it.
 const CPU_S: u64 = 30 * 24 * 60 * 60;
 
+/// Of a program that is spoken to and nothing else.
+const NO_ARGUMENTS: &[String] = &[];
+
 /// A program that was started. Dropped, it is ended with everything it started.
 pub struct Lone {
     child: Child,
@@ -36,7 +39,16 @@ impl Lone {
         memory_bytes: u64,
     ) -> Result<Self, String> {
         let walls = walls.clone().reading_nothing_more().with_memory(memory_bytes);
-        let mut command = walled(&walls, program, reads)?;
+        let command = walled(&walls, View::nowhere(), (program, NO_ARGUMENTS), reads, CPU_S)?;
+        Self::begin(&walls, sessions, program, command)
+    }
+
+    fn begin(
+        walls: &Sandbox,
+        sessions: &ServerSessions,
+        program: &Path,
+        mut command: Command,
+    ) -> Result<Self, String> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -53,6 +65,26 @@ impl Lone {
             error.to_string()
         })?;
         Ok(Self { child, used, pipes, complaints })
+    }
+
+    /// Starts a program with arguments and a folder of its own behind these walls, the only place where it writes; otherwise as
+    /// [`Lone::start`], for so many seconds of processor time.
+    ///
+    /// # Errors
+    /// In words, with what to do.
+    pub fn start_in(
+        walls: &Sandbox,
+        sessions: &ServerSessions,
+        (program, arguments): (&Path, &[String]),
+        (folder, reads): (&Path, &[PathBuf]),
+        (memory_bytes, cpu_seconds): (u64, u64),
+    ) -> Result<Self, String> {
+        let walls = walls.clone().reading_nothing_more().with_memory(memory_bytes);
+        let mut view = View::nowhere();
+        view.root = folder.to_owned();
+        view.cwd = folder.to_owned();
+        let command = walled(&walls, view, (program, arguments), reads, cpu_seconds)?;
+        Self::begin(&walls, sessions, program, command)
     }
 
     /// Its standard streams, once.
@@ -94,20 +126,30 @@ impl Drop for Lone {
     }
 }
 
-fn walled(walls: &Sandbox, program: &Path, reads: &[PathBuf]) -> Result<Command, String> {
-    let argv = [program.to_string_lossy().into_owned()];
-    let mut view = View::nowhere();
+fn walled(
+    walls: &Sandbox,
+    mut view: View,
+    (program, arguments): (&Path, &[String]),
+    reads: &[PathBuf],
+    cpu_seconds: u64,
+) -> Result<Command, String> {
+    let argv: Vec<String> =
+        std::iter::once(program.to_string_lossy().into_owned()).chain(arguments.iter().cloned()).collect();
     view.reads = std::iter::once(program.to_owned()).chain(reads.iter().cloned()).collect();
-    if let Some(command) = walls.server(&view, &argv, false, CPU_S) {
+    if let Some(command) = walls.server(&view, &argv, false, cpu_seconds) {
         return Ok(command);
     }
     if cfg!(target_os = "linux") {
         return Err(format!(
-            "this machine has no sandbox for the model in the box ({}); install bubblewrap",
+            "this machine has no sandbox for `{}` ({}); install bubblewrap",
+            program.file_name().unwrap_or_default().to_string_lossy(),
             walls.why()
         ));
     }
     let mut command = Command::new(program);
-    command.env_clear();
+    command.args(arguments).env_clear();
+    if view.root != Path::new("") {
+        command.current_dir(&view.cwd);
+    }
     Ok(command)
 }

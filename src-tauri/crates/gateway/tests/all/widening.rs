@@ -151,6 +151,17 @@ const EFFECTS: &[(&str, Effect)] = &[
     ("tools.prompt", Effect::Begins),
     ("tools.remove", Effect::Narrows),
     ("tools.sampling", Effect::Asks),
+    ("training.curate", Effect::Person),
+    ("training.export", Effect::Begins),
+    ("training.pause", Effect::Narrows),
+    ("training.preview", Effect::Keeps),
+    // A folder is marked by anybody, and the mark is taken off by a person alone.
+    ("training.private", Effect::Sets),
+    ("training.prove", Effect::Begins),
+    ("training.recall", Effect::Narrows),
+    ("training.run", Effect::Begins),
+    ("training.stands", Effect::Keeps),
+    ("training.stop", Effect::Narrows),
     ("workspaces.moved", Effect::Says),
 ];
 

@@ -237,6 +237,7 @@ impl Local {
         if let Some(trials) = owned.trials.get() {
             trials.end_all();
         }
+        self.trainer.end();
         // Whoever is attached may have work here, and is served until that has come to rest.
         owned.drives.settle();
         self.end_control();

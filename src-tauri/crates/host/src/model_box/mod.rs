@@ -5,6 +5,7 @@ mod fetch;
 mod fetches;
 mod files;
 mod header;
+mod made;
 mod part;
 mod process;
 
@@ -12,6 +13,7 @@ pub use fetch::{Step, Wish, forget, get, kept};
 pub(crate) use fetches::Fetches;
 pub(crate) use files::Files;
 pub use files::{Entry, Kept, catalogue};
+pub(crate) use made::{may_be_named, take_in, weights_of};
 
 use crate::executors::LocalExecutors;
 use crate::model_http::Outbound;
@@ -32,6 +34,8 @@ const GET_IT: &str =
     "build it with `cargo xtask model-box` in a checkout of Hermit, which takes some minutes once";
 /// Names a sidecar, for tests and for whoever builds their own.
 const VARIABLE: &str = "HERMIT_MODEL_BOX";
+/// Where `cargo xtask model-box` puts it, in the user's cache.
+const CACHED: &str = "model-box";
 /// How long a sidecar that nobody asks is kept, in seconds.
 const IDLE_S: u64 = 5 * 60;
 
@@ -48,27 +52,38 @@ pub fn sidecar_is_at(path: PathBuf) {
     let _ = SIDECAR.set(path);
 }
 
-/// The sidecar: as it was named, beside the running program, or in the user's cache, where `cargo xtask model-box` puts it.
+/// The sidecar.
 fn sidecar() -> Result<PathBuf, String> {
-    if let Some(named) = std::env::var_os(VARIABLE).filter(|named| !named.is_empty()).map(PathBuf::from) {
-        let missing = format!("`{}`, which {VARIABLE} names, is no file", named.display());
-        return std::path::absolute(&named).ok().filter(|path| path.is_file()).ok_or(missing);
-    }
-    let name = format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX);
-    let program = std::env::current_exe().unwrap_or_default();
-    let beside = program.ancestors().skip(1).take(2).map(|folder| folder.join(&name));
-    let all = SIDECAR.get().cloned().into_iter().chain(beside).chain(cache().map(|cache| cache.join(&name)));
-    let found = all.into_iter().find(|path| path.is_file());
-    found.ok_or_else(|| format!("the program of the model in the box, `{name}`, is not here; {GET_IT}"))
+    let missing = format!("the program of the model in the box, `{PROGRAM}`, is not here; {GET_IT}");
+    program_of((PROGRAM, VARIABLE, CACHED), SIDECAR.get().cloned(), &missing)
 }
 
-/// Where `cargo xtask model-box` puts the sidecar.
-fn cache() -> Option<PathBuf> {
+/// A program beside Hermit's own: as the variable names it, where a package has put it, beside the running program, or in this
+/// folder of the user's cache, where `cargo xtask` puts it.
+pub(crate) fn program_of(
+    (program, variable, cached): (&str, &str, &str),
+    packaged: Option<PathBuf>,
+    missing: &str,
+) -> Result<PathBuf, String> {
+    if let Some(named) = std::env::var_os(variable).filter(|named| !named.is_empty()).map(PathBuf::from) {
+        let missing = format!("`{}`, which {variable} names, is no file", named.display());
+        return std::path::absolute(&named).ok().filter(|path| path.is_file()).ok_or(missing);
+    }
+    let name = format!("{program}{}", std::env::consts::EXE_SUFFIX);
+    let running = std::env::current_exe().unwrap_or_default();
+    let beside = running.ancestors().skip(1).take(2).map(|folder| folder.join(&name));
+    let cached = cache(cached).map(|cache| cache.join(&name));
+    let found = packaged.into_iter().chain(beside).chain(cached).find(|path| path.is_file());
+    found.ok_or_else(|| missing.to_owned())
+}
+
+/// Where `cargo xtask` puts programs.
+fn cache(folder: &str) -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = set("XDG_CACHE_HOME").or_else(|| set("LOCALAPPDATA")).or_else(|| {
         Some(set("HOME")?.join(if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" }))
     })?;
-    Some(base.join("hermit").join("model-box"))
+    Some(base.join("hermit").join(folder))
 }
 
 /// The model that a person names, with its weights' digest, when it can be asked here.

@@ -3,6 +3,7 @@
 
 use super::collect::live_without;
 use super::person::{Matter, Signed};
+use super::training::RecallOf;
 use crate::Error;
 use crate::kernel::Kernel;
 use model::body::{ArtifactExpired, DisclosuresErased};
@@ -82,7 +83,16 @@ impl Kernel {
     /// One attempt, on the log as it is now.
     fn erase_on(&self, erasure: &Erasure, signed: &Signed) -> Result<(), Error> {
         let log_seq = self.reader.log_head()?;
-        let own: BTreeSet<ArtifactId> = erasure.contents.iter().map(|(id, _)| *id).collect();
+        let mut own: BTreeSet<ArtifactId> = erasure.contents.iter().map(|(id, _)| *id).collect();
+        // Examples are copies of what a model was sent.
+        let recall = RecallOf {
+            said: "what a person erased".to_owned(),
+            tasks: erasure.tasks.iter().copied().collect(),
+            requests: own.clone(),
+            ..RecallOf::default()
+        };
+        let recalled = self.planned_recall(&recall);
+        own.extend(recalled.contents().map(|one| one.artifact_id));
         let elsewhere = live_without(&self.reader, &self.artifacts, &own)?;
         let held =
             |digest: &Digest| elsewhere.kept.contains_key(digest) || elsewhere.staged.contains_key(digest);
@@ -96,7 +106,11 @@ impl Kernel {
         for (artifact_id, _) in &erasure.contents {
             w.push(ArtifactExpired { artifact_id: *artifact_id, reason: "erased".to_owned() });
         }
+        if !recalled.is_empty() {
+            self.push_recall(&mut w, &recall, &recalled)?;
+        }
         let digests = erasure.contents.iter().map(|(_, digest)| digest).chain(&erasure.written);
+        let digests = digests.chain(recalled.contents().map(|one| &one.sha256));
         let gone: BTreeSet<Digest> = digests.filter(|digest| !held(digest)).copied().collect();
         w.batch.erase_content.extend(&gone);
         w.batch.erase.extend(&erasure.values);

@@ -254,6 +254,8 @@ fn a_grant_comes_only_from_a_surface_with_a_person_at_it() {
 #[test]
 fn classes_of_artifacts() {
     list!(ArtifactClass, ["source", "working", "derived", "evidence", "deliverable", "audit"]);
+    list!(Sensitivity, ["public", "private", "secret"]);
+    list!(RetentionClass, ["permanent", "task", "ephemeral"]);
 }
 
 #[test]
@@ -342,14 +344,13 @@ fn kinds_of_artifacts_in_their_order() {
             "successor.patch",
             "successor.evidence",
             "successor.verdict",
+            "training.dataset",
+            "training.sources",
+            "training.adapter",
+            "training.measures",
+            "model.card",
         ]
     );
-}
-
-#[test]
-fn privacy_and_keeping_of_artifacts() {
-    list!(Sensitivity, ["public", "private", "secret"]);
-    list!(RetentionClass, ["permanent", "task", "ephemeral"]);
 }
 
 #[conforms::conforms(part = "HK-18.1-1", part = "HK-18.3-1", part = "HK-18.5-1")]
@@ -425,10 +426,7 @@ fn sections_of_a_context_pack_stand_in_their_precedence() {
 fn states_and_decisions_of_the_gate() {
     list!(KernelState, ["BOOTING", "IDLE", "VALIDATING", "ARBITRATING", "EXECUTING", "AUDITING", "HALTED"]);
     list!(GateDecision, ["ALLOW", "DENY", "HALT"]);
-}
-
-#[test]
-fn the_kinds_of_steps() {
+    // And the kinds of steps.
     let kinds: Vec<&str> = StepKind::ALL.iter().map(|kind| kind.as_str()).collect();
     let examples =
         "plan search inspect edit run_tests prepare_patch await_approval publish_result observe_remote";
@@ -468,7 +466,7 @@ fn the_rest_of_the_closed_lists() {
             "store", "key", "host", "gate", "checkpoint", "principal", "workspace", "conversation", "ingress",
             "task", "step", "attempt", "artifact", "working_state", "belief", "memory", "decision", "approval",
             "clarification", "witness", "policy_result", "action_request", "grant", "receipt", "secret", "tool_server", "skill",
-            "schedule", "skin", "gateway", "identity", "anchor", "mesh", "successor",
+            "schedule", "skin", "gateway", "identity", "anchor", "mesh", "successor", "training",
         ]
     );
     assert!(Point::ALL.iter().all(|point| point.as_str().parse().ok() == Some(*point)));

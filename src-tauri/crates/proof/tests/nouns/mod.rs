@@ -36,6 +36,7 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
         "body/mesh.rs",
         "body/dual.rs",
         "body/successor.rs",
+        "body/training.rs",
     ] {
         model.read(&std::fs::read_to_string(room().join("../model/src").join(part)).unwrap());
     }

@@ -37,5 +37,6 @@ pub mod task;
 pub mod task_events;
 pub mod tools;
 pub mod trace;
+pub mod training;
 pub mod version;
 pub mod workspaces;

@@ -47,6 +47,7 @@ fn modules() -> BTreeMap<String, Vec<read::Type>> {
         "store",
         "successor",
         "task",
+        "training",
     ]
     .map(|file| format!("../words/src/{file}.rs"));
     let lists = lists.iter().flat_map(|file| read::types(&fs::read_to_string(room().join(file)).unwrap()));

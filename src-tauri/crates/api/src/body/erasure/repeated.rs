@@ -66,6 +66,9 @@ const fn is_source(kind: ArtifactKind) -> bool {
             | ArtifactKind::Soul
             | ArtifactKind::IdentityLink
             | ArtifactKind::SuccessorPatch
+            | ArtifactKind::TrainingDataset
+            | ArtifactKind::TrainingSources
+            | ArtifactKind::TrainingAdapter
             | ArtifactKind::MemoryPromotion
             | ArtifactKind::ReceiptBundle
     )

@@ -1,0 +1,335 @@
+//! `hermit train`.
+
+use super::Came;
+use crate::args::{TrainRun, TrainVerb};
+use crate::context::{Context, Signs, absolute};
+use crate::output::{Output, Tone, table};
+use crate::terminal::{Echo, Typed};
+use crate::text::{count, plain};
+use host::Session;
+use serde::Serialize;
+use std::time::Duration;
+use wire::training::{
+    Curate, Curation, DatasetRow, Export, List, LiveRun, MeasuresRow, Pause, Preview, Private,
+    PrivateFolders, Prove, Recall, Recalled, Run, RunRow, RunStands, Stands, Stop, Trainings,
+};
+use wire::{Code, Command, Error, exit};
+use words::training::TrainingState;
+
+/// How often a run that is waited for is asked how it stands.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Letters of an example on one line.
+const CHARS_MAX: usize = 160;
+
+/// `hermit train`.
+pub fn train(context: &Context, verb: TrainVerb) -> Came {
+    match verb {
+        TrainVerb::Curate { by_time, keep: Some(shown) } => {
+            answered(context, &asked(context, &Curate { by_time, shown })?, kept)
+        }
+        TrainVerb::Curate { by_time, keep: None } => curate(context, by_time),
+        TrainVerb::Run(args) => run(context, *args),
+        TrainVerb::Show => answered(context, &asked(context, &Stands {})?, stands),
+        TrainVerb::Pause => answered(context, &asked(context, &Pause {})?, stands),
+        TrainVerb::Stop => answered(context, &asked(context, &Stop {})?, stands),
+        TrainVerb::Prove { run } => followed(context, &Prove { run }),
+        TrainVerb::Export { run, name } => followed(context, &Export { run, name }),
+        TrainVerb::List => answered(context, &context.reading()?.call(&List {})?, listed),
+        TrainVerb::Recall { source } => {
+            let path = std::path::Path::new(&source);
+            // A folder that is gone is named by its whole path.
+            let source = if path.is_dir() { absolute(path)? } else { source };
+            answered(context, &asked(context, &Recall { source })?, recalled)
+        }
+        TrainVerb::Private { folder: Some(folder), off } => {
+            let private = Private { folder: absolute(&folder)?, private: !off };
+            answered(context, &asked(context, &private)?, private_folders)
+        }
+        TrainVerb::Private { folder: None, off: _ } => {
+            let folders = asked(context, &Stands {})?.private;
+            answered(context, &PrivateFolders { folders }, private_folders)
+        }
+    }
+}
+
+fn answered<T: Serialize>(context: &Context, answer: &T, say: fn(&Output, &T)) -> Came {
+    context.out.answer(answer, say)?;
+    Ok(exit::DONE)
+}
+
+fn asked<C: Command>(context: &Context, wanted: &C) -> Result<C::Answer, Error> {
+    let session = context.writing(Signs::No)?;
+    let came = session.call(wanted);
+    session.close();
+    came
+}
+
+/// Shows what would be kept, and asks where somebody is there to answer.
+fn curate(context: &Context, by_time: bool) -> Came {
+    let session = context.writing(Signs::No)?;
+    let came = curate_in(context, &session, by_time);
+    session.close();
+    came
+}
+
+fn curate_in(context: &Context, session: &Session, by_time: bool) -> Came {
+    let found = session.call(&Preview { by_time })?;
+    let asks = found.trouble.is_none() && !context.out.is_json();
+    let Some(terminal) = context.terminal.as_ref().filter(|_| asks) else {
+        return answered(context, &found, would_hold);
+    };
+    would_hold(&context.out, &found);
+    terminal.arm();
+    match terminal.ask("Type `keep` to keep this dataset: ", Echo::Shown)? {
+        Typed::Line(line) if line.trim() == "keep" => {
+            let made = session.call(&Curate { by_time, shown: found.sha256 })?;
+            answered(context, &made, kept)
+        }
+        _ => Err(Error::new(Code::Cancelled, "nothing was kept")),
+    }
+}
+
+fn run(context: &Context, args: TrainRun) -> Came {
+    let wanted = Run {
+        dataset: args.dataset,
+        base: args.base,
+        licence: args.licence,
+        steps: args.steps,
+        rank: args.rank,
+        batch: args.batch,
+        tokens: args.tokens,
+        rate: args.rate,
+        seconds: args.seconds,
+        memory_mb: args.memory_mb,
+        threads: args.threads,
+        seed: args.seed,
+        quant: args.quant,
+        always: args.always,
+        resume: args.resume,
+    };
+    if !args.detach {
+        return followed(context, &wanted);
+    }
+    let session = context.writing(Signs::No)?;
+    if !session.is_attached() {
+        session.close();
+        return Err(Error::new(
+            Code::Usage,
+            "nobody would go on with it: no other process has this store open",
+        )
+        .hint("leave `--detach` out, or open the app or `hermit serve` first"));
+    }
+    let came = session.call(&wanted);
+    session.close();
+    answered(context, &came?, stands)
+}
+
+/// Begins something and stays until it has come to its end.
+fn followed<C: Command<Answer = RunStands>>(context: &Context, wanted: &C) -> Came {
+    let session = context.writing(Signs::No)?;
+    let came = follow(context, &session, wanted);
+    session.close();
+    let ended = came?;
+    let state = ended.run.as_ref().map(|run| run.state);
+    context.out.answer(&ended, stands)?;
+    Ok(match state {
+        Some(TrainingState::Done | TrainingState::Stopped) => exit::DONE,
+        _ => exit::OTHER,
+    })
+}
+
+fn follow<C: Command<Answer = RunStands>>(
+    context: &Context,
+    session: &Session,
+    wanted: &C,
+) -> Result<RunStands, Error> {
+    let mut now = session.call(wanted)?;
+    let mut told = None;
+    loop {
+        let Some(run) = now.run.as_ref().filter(|run| is_at_work(run.state)) else { return Ok(now) };
+        let line = line_of(run);
+        if !context.out.is_json() && told.as_ref() != Some(&line) {
+            context.out.line(&line);
+            told = Some(line);
+        }
+        std::thread::sleep(LOOK);
+        now = session.call(&Stands {})?;
+    }
+}
+
+const fn is_at_work(state: TrainingState) -> bool {
+    !matches!(state, TrainingState::Done | TrainingState::Stopped | TrainingState::Failed)
+}
+
+fn line_of(run: &LiveRun) -> String {
+    let loss = run.losses.last().map_or(String::new(), |last| format!(", loss {}", millionths(last.micros)));
+    let words = run.words.as_deref().map_or(String::new(), |words| format!("; {}", plain(words)));
+    format!("{} {}: step {} of {}{loss}{words}", plain(&run.run_id), run.state, run.step, run.steps)
+}
+
+fn millionths(micros: u64) -> String {
+    format!("{}.{:03}", micros / 1_000_000, micros % 1_000_000 / 1_000)
+}
+
+fn would_hold(out: &Output, found: &Curation) {
+    match &found.trouble {
+        Some(why) => out.say(Tone::Warn, format!("no dataset can be made: {}", plain(why))),
+        None => {
+            let learned = found.examples.saturating_sub(found.held_out);
+            out.say(Tone::Bold, format!("a dataset of {}", count(found.examples as usize, "example")));
+            out.line(format!(
+                "  {learned} are learned from, with {}; {} are held out{}",
+                count(found.receipts as usize, "receipt"),
+                found.held_out,
+                if found.by_time { ", new in time alone" } else { ", of other projects" },
+            ));
+            out.say(Tone::Faint, format!("  sha256 {}", found.sha256));
+        }
+    }
+    for one in &found.shown {
+        let side = if one.held_out { "held out" } else { "learned from" };
+        out.say(Tone::Faint, format!("{side}, of {}", plain(&one.task_id)));
+        out.line(format!("  asked     {}", cut(&one.asked)));
+        out.line(format!("  answered  {}", cut(&one.answer)));
+    }
+    if !found.left_out.is_empty() {
+        out.say(Tone::Bold, "left out");
+        let row = |one: &wire::training::LeftOut| {
+            let tasks: Vec<String> = one.tasks.iter().take(3).map(|task| plain(task)).collect();
+            vec![one.why.as_str().replace('_', " "), one.turns.to_string(), tasks.join(", ")]
+        };
+        table(out, &["why", "turns", "tasks"], &found.left_out.iter().map(row).collect::<Vec<_>>());
+    }
+    for folder in &found.private {
+        out.say(Tone::Faint, format!("private: {}", plain(folder)));
+    }
+}
+
+fn cut(text: &str) -> String {
+    let line = plain(&text.replace(['\n', '\r'], " "));
+    line.chars().take(CHARS_MAX).collect()
+}
+
+fn kept(out: &Output, kept: &DatasetRow) {
+    out.say(Tone::Good, format!("kept: dataset {}", plain(&kept.dataset_id)));
+    out.line(format!("  {} examples, {} held out; sha256 {}", kept.examples, kept.held_out, kept.sha256));
+    out.say(Tone::Faint, "train with it: `hermit train run --base MODEL`");
+}
+
+fn stands(out: &Output, now: &RunStands) {
+    match &now.run {
+        None => out.line("no run is in hand"),
+        Some(run) => {
+            let tone = match run.state {
+                TrainingState::Done => Tone::Good,
+                TrainingState::Failed => Tone::Warn,
+                _ => Tone::Bold,
+            };
+            out.say(tone, line_of(run));
+        }
+    }
+    for run in &now.resumable {
+        out.say(
+            Tone::Faint,
+            format!("go on with one that was stopped: `hermit train run --resume {}`", plain(run)),
+        );
+    }
+    if let Some(why) = &now.trouble {
+        out.say(Tone::Warn, plain(why));
+    }
+}
+
+fn listed(out: &Output, all: &Trainings) {
+    if all.datasets.is_empty() {
+        return out.line("there is no dataset yet; see what one would hold: `hermit train curate`");
+    }
+    let row = |one: &DatasetRow| {
+        let note = match (one.gone, &one.replaces) {
+            (true, _) => "let go by a recall",
+            (false, Some(_)) => "what a recall left",
+            (false, None) => "",
+        };
+        let id = plain(&one.dataset_id);
+        vec![
+            id,
+            one.examples.to_string(),
+            one.held_out.to_string(),
+            one.left_out.to_string(),
+            note.to_owned(),
+        ]
+    };
+    let rows = all.datasets.iter().map(row).collect::<Vec<_>>();
+    table(out, &["dataset", "examples", "held out", "left out", ""], &rows);
+    all.runs.iter().for_each(|run| told(out, run));
+    for recall in &all.recalls {
+        let source = recall.source.as_deref().map_or_else(|| "(erased)".to_owned(), plain);
+        out.say(
+            Tone::Faint,
+            format!("recalled: {source}; {} datasets, {} adapters", recall.datasets.len(), recall.runs.len()),
+        );
+    }
+}
+
+fn told(out: &Output, run: &RunRow) {
+    let (tone, stands) = match (run.recalled, run.offered) {
+        (Some(_), _) => (Tone::Warn, "learned from something that was recalled: not offered any more"),
+        (None, true) => (Tone::Good, "offered"),
+        (None, false) => (Tone::Warn, "not offered"),
+    };
+    out.say(tone, format!("{}, of {}: {stands}", plain(&run.run_id), plain(&run.dataset_id)));
+    if let Some(words) = &run.words {
+        out.line(format!("  {}", plain(words)));
+    }
+    let row = |name: &str, of: &MeasuresRow| {
+        vec![
+            name.to_owned(),
+            per_cent(of.next_act_per_mille),
+            per_cent(of.valid_per_mille),
+            plain(&of.perplexity),
+        ]
+    };
+    if let (Some(before), Some(after)) = (&run.before, &run.after) {
+        let rows = [row("before", before), row("after", after)];
+        table(out, &["", "exact next act", "valid act", "perplexity"], &rows);
+    }
+    match &run.exported {
+        Some(one) if run.recalled.is_none() => {
+            out.say(Tone::Faint, format!("  use it: `hermit models use {}`", plain(&one.address)));
+        }
+        None if run.offered => {
+            out.say(
+                Tone::Faint,
+                format!("  make a model of it: `hermit train export {}`", plain(&run.run_id)),
+            );
+        }
+        _ => {}
+    }
+}
+
+fn per_cent(per_mille: u32) -> String {
+    format!("{}.{} %", per_mille / 10, per_mille % 10)
+}
+
+fn recalled(out: &Output, came: &Recalled) {
+    let recall = &came.recall;
+    out.say(
+        Tone::Good,
+        format!(
+            "recalled; {} datasets lost examples, {} adapters saw some",
+            recall.datasets.len(),
+            recall.runs.len()
+        ),
+    );
+    recall.runs.iter().for_each(|run| out.line(format!("  {} is not offered any more", plain(run))));
+    if let Some(words) = &came.standard {
+        out.say(Tone::Warn, plain(words));
+    }
+}
+
+fn private_folders(out: &Output, found: &PrivateFolders) {
+    if found.folders.is_empty() {
+        return out.line("no folder is marked private; `hermit train private FOLDER` marks one");
+    }
+    found.folders.iter().for_each(|folder| out.line(plain(folder)));
+}

@@ -1,0 +1,64 @@
+//! A model that was made here, taken among those in the box.
+
+use super::fetch::CHUNK;
+use super::files::{Files, Kept};
+use crate::{Error, Home};
+use reasoning::model_box;
+use seal::Hasher;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+use wire::Code;
+
+/// Whether weights can have this name.
+///
+/// # Errors
+/// [`Error::Said`] with what a name may be.
+pub(crate) fn may_be_named(name: &str) -> Result<(), Error> {
+    if model_box::is_name(name) {
+        return Ok(());
+    }
+    let message = format!("`{name}` is no name of a model in the box");
+    Err(Error::Said(wire::Error::new(Code::Usage, message).hint("use a-z, 0-9, `-`, `_` and `.`")))
+}
+
+/// Takes a file that was made here among the models in the box, once its digest is right.
+///
+/// # Errors
+/// [`Error::Said`] for another digest, and a name that other weights have; [`Error::Io`].
+pub(crate) fn take_in(home: &Home, kept: Kept, made: &Path) -> Result<Kept, Error> {
+    may_be_named(&kept.name)?;
+    let files = Files::of(home);
+    files.may_name(&kept.name, &kept.sha256)?;
+    let (found, bytes) = digest_of(made).map_err(|e| Error::io("read", made, &e))?;
+    if found != kept.sha256 {
+        let message = format!("`{}` has other bytes than were said: its SHA-256 is {found}", made.display());
+        return Err(Error::Said(wire::Error::new(Code::Damaged, message).hint("export it again")));
+    }
+    std::fs::create_dir_all(files.folder()).map_err(|e| Error::io("make", files.folder(), &e))?;
+    let weights = files.weights(&kept.sha256);
+    std::fs::rename(made, &weights).map_err(|e| Error::io("move", &weights, &e))?;
+    let kept = Kept { bytes, ..kept };
+    files.name(&kept)?;
+    Ok(kept)
+}
+
+/// The digest of the weights that an address of a model in the box means.
+pub(crate) fn weights_of(home: &Home, address: &str) -> Option<String> {
+    let model = address.strip_prefix(model_box::URL)?;
+    let (name, digest) = model_box::named(model).ok()?;
+    Files::of(home).meant(name, digest).ok().map(|kept| kept.sha256)
+}
+
+fn digest_of(path: &Path) -> std::io::Result<(String, u64)> {
+    let (mut file, mut hasher) = (File::open(path)?, Hasher::new());
+    let (mut piece, mut bytes) = (vec![0; CHUNK], 0_u64);
+    loop {
+        let read = file.read(&mut piece)?;
+        if read == 0 {
+            return Ok((hasher.finish().to_string(), bytes));
+        }
+        hasher.update(piece.get(..read).unwrap_or_default());
+        bytes = bytes.saturating_add(read as u64);
+    }
+}

@@ -1,0 +1,245 @@
+//! The run of training in hand: the program `hermit-train` behind walls, how far it is, and what came of it on record
+//! (successor.md 6, HV-3.8-1).
+
+mod plan;
+mod process;
+mod work;
+
+use crate::executors::LocalExecutors;
+use crate::model_box::program_of;
+use crate::notices::Notices;
+use crate::{Error, Home, Local, OsEntropy};
+use kernel::Kernel;
+use kernel::training_registry::{DatasetRecord, RunRecord};
+use model::{Clock as _, Entropy as _};
+use plan::Plan;
+pub(crate) use plan::forget_copies;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use wire::Code;
+use wire::training::{LiveRun, Run};
+use words::training::TrainingState;
+use work::{Task, Work};
+
+/// The program's name.
+const PROGRAM: &str = "hermit-train";
+/// Names it, for tests and for whoever builds their own.
+const VARIABLE: &str = "HERMIT_TRAINER";
+/// Where `cargo xtask trainer` puts it, in the user's cache.
+const CACHED: &str = "trainer";
+/// How to get it.
+const GET_IT: &str =
+    "build it with `cargo xtask trainer` in a checkout of Hermit, which takes some minutes once";
+
+/// What a person wishes of the run in hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Wish {
+    /// It goes on.
+    #[default]
+    Go,
+    /// It does no further step for now.
+    Pause,
+    /// It ends.
+    Stop,
+}
+
+/// The run in hand, as its thread and whoever asks see it.
+pub(crate) struct Told {
+    live: Mutex<LiveRun>,
+    wish: Mutex<Wish>,
+}
+
+impl Told {
+    fn live(&self) -> MutexGuard<'_, LiveRun> {
+        lock(&self.live)
+    }
+
+    fn wish(&self) -> Wish {
+        *lock(&self.wish)
+    }
+
+    fn wishes(&self, wish: Wish) {
+        *lock(&self.wish) = wish;
+    }
+}
+
+struct Hand {
+    told: Arc<Told>,
+    thread: JoinHandle<()>,
+}
+
+/// The place of the run in hand; there is one in each process that holds a store.
+#[derive(Default)]
+pub(crate) struct Trainer {
+    hand: Mutex<Option<Hand>>,
+}
+
+/// What a run works with.
+pub(crate) struct With {
+    pub(crate) home: Home,
+    pub(crate) kernel: Arc<Kernel>,
+    pub(crate) executors: Arc<LocalExecutors>,
+    pub(crate) notices: Arc<Notices>,
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The program, where it is.
+pub(crate) fn program() -> Result<PathBuf, String> {
+    program_of(
+        (PROGRAM, VARIABLE, CACHED),
+        None,
+        &format!("the program that trains, `{PROGRAM}`, is not here; {GET_IT}"),
+    )
+}
+
+/// That a model which is to be the default saw nothing that was recalled: also beside the process that holds the store.
+pub(crate) fn may_be_standard(local: &Local, address: &str) -> Result<(), wire::Error> {
+    let Some(sha256) = crate::model_box::weights_of(local.home(), address) else { return Ok(()) };
+    if !local.home().has_store() {
+        return Ok(());
+    }
+    let registry = api::store_state(&api::Host::reader(local)?)?.training;
+    match registry.run_of_model(&sha256).filter(|run| !run.offered || run.recalled.is_some()) {
+        None => Ok(()),
+        Some(run) => Err(wire::Error::new(
+            Code::Refused,
+            format!(
+                "`{address}` learned from something that was recalled (`{}`), so it is not offered any more",
+                run.run_id
+            ),
+        )
+        .hint("use a different model: `hermit models list`")),
+    }
+}
+
+fn conflict(message: &str, hint: &str) -> Error {
+    Error::Said(wire::Error::new(Code::Conflict, message).hint(hint))
+}
+
+impl Trainer {
+    /// How the run in hand stands, or the last one.
+    pub(crate) fn live(&self) -> Option<LiveRun> {
+        lock(&self.hand).as_ref().map(|hand| hand.told.live().clone())
+    }
+
+    /// Runs that can be gone on with.
+    pub(crate) fn resumable(&self, home: &Home, kernel: &Kernel) -> Vec<String> {
+        let registry = kernel.training();
+        let at_work = self.at_work();
+        let plans = Plan::all(home).into_iter().map(|plan| plan.run_id);
+        plans.filter(|run| registry.run(run).is_none() && at_work.as_ref() != Some(run)).collect()
+    }
+
+    fn at_work(&self) -> Option<String> {
+        let hand = lock(&self.hand);
+        hand.as_ref().filter(|hand| !hand.thread.is_finished()).map(|hand| hand.told.live().run_id.clone())
+    }
+
+    /// Begins a run with a dataset.
+    pub(crate) fn begin(&self, with: With, dataset: &DatasetRecord, wanted: &Run) -> Result<(), Error> {
+        let now = with.kernel.ports().clock.now().0;
+        let mut drawn = [0; 8];
+        OsEntropy.fill(&mut drawn);
+        let run_id: String = drawn.iter().map(|byte| format!("{byte:02x}")).collect();
+        let plan = Plan::of(&with.home, (format!("run_{run_id}"), now), &dataset.dataset, wanted)?;
+        self.take_up(with, plan, Task::Learn)
+    }
+
+    /// Goes on with a run that is paused, or that ended before its end.
+    pub(crate) fn go_on(&self, with: With, run_id: &str) -> Result<(), Error> {
+        if self.at_work().as_deref() == Some(run_id)
+            && let Some(hand) = &*lock(&self.hand)
+        {
+            hand.told.wishes(Wish::Go);
+            return Ok(());
+        }
+        let plan = unfinished(&with, run_id)?;
+        self.take_up(with, plan, Task::Learn)
+    }
+
+    /// Measures what a run has learned so far.
+    pub(crate) fn prove(&self, with: With, run_id: &str) -> Result<(), Error> {
+        let plan = unfinished(&with, run_id)?;
+        self.take_up(with, plan, Task::Prove)
+    }
+
+    /// Makes a model with the adapter of a run.
+    pub(crate) fn export(&self, with: With, run: &RunRecord, name: Option<&str>) -> Result<(), Error> {
+        let plan = Plan::read(&with.home, &run.run_id)?;
+        let own = run.run_id.trim_start_matches("run_");
+        let own = format!("{}-{}", plan.base, own.get(..8).unwrap_or(own));
+        let name = name.map_or(own, |name| name.strip_prefix("box:").unwrap_or(name).to_owned());
+        crate::model_box::may_be_named(&name)?;
+        self.take_up(with, plan, Task::Export(name))
+    }
+
+    /// Says what is wished of the run in hand.
+    pub(crate) fn say(&self, wish: Wish) -> Result<(), Error> {
+        let hand = lock(&self.hand);
+        let at_work = hand.as_ref().filter(|hand| !hand.thread.is_finished());
+        let hand =
+            at_work.ok_or_else(|| conflict("no run is in hand", "begin one with `hermit train run`"))?;
+        hand.told.wishes(wish);
+        Ok(())
+    }
+
+    /// Stops the run in hand, and waits until it has ended.
+    pub(crate) fn end(&self) {
+        let Some(hand) = lock(&self.hand).take() else { return };
+        hand.told.wishes(Wish::Stop);
+        // One that broke off has nobody left to tell.
+        let _ = hand.thread.join();
+    }
+
+    fn take_up(&self, with: With, plan: Plan, task: Task) -> Result<(), Error> {
+        let program = program().map_err(|why| Error::Said(wire::Error::new(Code::NotFound, why)))?;
+        let mut hand = lock(&self.hand);
+        if hand.as_ref().is_some_and(|hand| !hand.thread.is_finished()) {
+            return Err(conflict(
+                "a run is in hand already",
+                "wait for its end, or stop it: `hermit train stop`",
+            ));
+        }
+        plan.keep()?;
+        let live = LiveRun {
+            run_id: plan.run_id.clone(),
+            state: TrainingState::Loading,
+            dataset_id: plan.dataset.artifact_id.to_string(),
+            base: plan.base.clone(),
+            step: 0,
+            steps: plan.spec.steps,
+            losses: Vec::new(),
+            examples_per_ks: 0,
+            memory: 0,
+            checkpoint: None,
+            words: None,
+            begun_at: plan.begun_at,
+        };
+        let told = Arc::new(Told { live: Mutex::new(live), wish: Mutex::default() });
+        let work = Work { with, plan, program, told: Arc::clone(&told) };
+        let thread = std::thread::Builder::new().name("training".to_owned());
+        let thread = thread.spawn(move || work.to_the_end(&task));
+        let thread = thread.map_err(|e| Error::io("start", std::path::Path::new(PROGRAM), &e))?;
+        *hand = Some(Hand { told, thread });
+        Ok(())
+    }
+}
+
+impl Drop for Trainer {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// A run that has not come to its end.
+fn unfinished(with: &With, run_id: &str) -> Result<Plan, Error> {
+    if with.kernel.training().run(run_id).is_some() {
+        let hint = "`hermit train list` shows what came of it; begin another with `hermit train run`";
+        return Err(conflict(&format!("the run `{run_id}` came to its end already"), hint));
+    }
+    Plan::read(&with.home, run_id)
+}

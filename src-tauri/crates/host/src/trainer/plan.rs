@@ -1,0 +1,226 @@
+//! What a run was begun with, in a folder of its own, so that another process goes on with it.
+
+use crate::model_box::Files;
+use crate::{Error, Home};
+use model::artifact::ArtifactRef;
+use seal::Digest;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use training::{Base, DatasetFile, Quant, RunSpec};
+use wire::Code;
+use wire::training::Run;
+
+/// The folder in that of the store.
+const FOLDER: &str = "training";
+/// What a run was begun with.
+const PLAN: &str = "plan.json";
+/// What the program is asked for.
+const SPEC: &str = "run.json";
+/// The copy of the dataset that the program reads; it goes when the program ends.
+const DATASET: &str = "dataset.jsonl";
+
+/// A run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Plan {
+    pub(super) run_id: String,
+    pub(super) dataset: ArtifactRef,
+    /// The name of the model in the box.
+    pub(super) base: String,
+    /// Whether it also works on battery, and while somebody is at the machine.
+    pub(super) always: bool,
+    pub(super) begun_at: i64,
+    pub(super) spec: RunSpec,
+}
+
+fn refused(code: Code, message: String, hint: &str) -> Error {
+    Error::Said(wire::Error::new(code, message).hint(hint))
+}
+
+/// The folder of all runs.
+fn runs(home: &Home) -> PathBuf {
+    home.path(FOLDER)
+}
+
+/// Whether a text can name a run: nothing else is ever looked for below the folder of runs.
+fn is_run(run_id: &str) -> bool {
+    run_id.strip_prefix("run_").is_some_and(|rest| {
+        (1..=32).contains(&rest.len()) && rest.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
+}
+
+impl Plan {
+    /// The plan of a run that a person wishes.
+    ///
+    /// # Errors
+    /// [`Error::Said`] without the model, and for what no run can be asked for.
+    pub(super) fn of(
+        home: &Home,
+        (run_id, begun_at): (String, i64),
+        dataset: &ArtifactRef,
+        wanted: &Run,
+    ) -> Result<Self, Error> {
+        let hint = "name a model in the box of 100 to 300 million weights: `hermit models get` shows what can be had";
+        let name = wanted.base.as_deref().map(|name| name.strip_prefix("box:").unwrap_or(name));
+        let name =
+            name.ok_or_else(|| refused(Code::Usage, "no model is named to begin with".to_owned(), hint))?;
+        let files = Files::of(home);
+        let kept = files.all().into_iter().find(|one| one.name == name);
+        let kept = kept.ok_or_else(|| {
+            refused(Code::NotFound, format!("there are no weights of `{name}` on this machine"), hint)
+        })?;
+        let licence = wanted.licence.clone().or(kept.license).ok_or_else(|| {
+            let hint = "say it by its SPDX identifier, such as `--licence Apache-2.0`";
+            refused(Code::Usage, format!("nobody said under which licence `{name}` is"), hint)
+        })?;
+        let folder = runs(home).join(&run_id);
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let base = Base {
+            path: text(&files.weights(&kept.sha256)),
+            sha256: kept.sha256.parse::<Digest>().map_err(kernel::Error::from)?,
+            licence,
+        };
+        let read = DatasetFile { path: text(&folder.join(DATASET)), sha256: dataset.sha256 };
+        let mut spec = RunSpec::small(base, read, text(&folder));
+        spec.threads = threads();
+        asked(&mut spec, wanted)?;
+        spec.check()
+            .map_err(|error| refused(Code::Usage, error.to_string(), "see `hermit train run --help`"))?;
+        let always = wanted.always;
+        Ok(Self { run_id, dataset: dataset.clone(), base: name.to_owned(), always, begun_at, spec })
+    }
+
+    pub(super) fn folder(&self) -> PathBuf {
+        PathBuf::from(&self.spec.folder)
+    }
+
+    pub(super) fn spec_file(&self) -> PathBuf {
+        self.folder().join(SPEC)
+    }
+
+    /// Keeps it, with what the program is asked for, in a folder that is its owner's alone.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(super) fn keep(&self) -> Result<(), Error> {
+        let folder = self.folder();
+        std::fs::create_dir_all(&folder).map_err(|e| Error::io("make", &folder, &e))?;
+        let write = |path: PathBuf, text: serde_json::Result<Vec<u8>>| {
+            let text = text.map_err(|e| Error::io("write", &path, &std::io::Error::other(e)))?;
+            disk::replace(&path, &text).map_err(|e| Error::io("write", &path, &e))
+        };
+        write(self.spec_file(), serde_json::to_vec_pretty(&self.spec))?;
+        write(folder.join(PLAN), serde_json::to_vec_pretty(self))
+    }
+
+    /// A run that was begun, where it is on this machine.
+    ///
+    /// # Errors
+    /// [`Error::Said`] when it is not.
+    pub(super) fn read(home: &Home, run_id: &str) -> Result<Self, Error> {
+        let none = || {
+            let hint = "`hermit train list` shows which there are";
+            refused(Code::NotFound, format!("there is no run `{run_id}` on this machine"), hint)
+        };
+        let path = runs(home).join(run_id).join(PLAN);
+        let bytes = is_run(run_id).then(|| std::fs::read(path).ok()).flatten().ok_or_else(none)?;
+        let plan: Self = serde_json::from_slice(&bytes).map_err(|_| none())?;
+        let is_here = plan.run_id == run_id && plan.folder() == runs(home).join(run_id);
+        if is_here { Ok(plan) } else { Err(none()) }
+    }
+
+    /// Runs that were begun on this machine, the newest first.
+    pub(super) fn all(home: &Home) -> Vec<Self> {
+        let entries = std::fs::read_dir(runs(home)).into_iter().flatten().flatten();
+        let plans = entries.filter_map(|entry| Self::read(home, entry.file_name().to_str()?).ok());
+        let mut plans: Vec<Self> = plans.collect();
+        plans.sort_by_key(|plan| std::cmp::Reverse(plan.begun_at));
+        plans
+    }
+
+    /// Gives the program its copy of the dataset.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(super) fn lend(&self, lines: &[u8]) -> Result<(), Error> {
+        let path = self.folder().join(DATASET);
+        disk::replace(&path, lines).map_err(|e| Error::io("write", &path, &e))
+    }
+
+    /// Takes that copy away.
+    pub(super) fn take_back(&self) {
+        take_away(&self.folder());
+    }
+
+    /// The newest checkpoint, by the number in its name.
+    pub(super) fn checkpoint(&self) -> Option<PathBuf> {
+        let entries = std::fs::read_dir(self.folder()).ok()?.flatten().map(|entry| entry.path());
+        let is_one = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            name.starts_with("checkpoint-") && name.ends_with(".safetensors")
+        };
+        entries.filter(is_one).max()
+    }
+}
+
+/// Takes copies of datasets away that programs were given: what is erased or recalled is in none.
+pub(crate) fn forget_copies(home: &Home) {
+    let entries = std::fs::read_dir(runs(home)).into_iter().flatten().flatten();
+    entries.for_each(|entry| take_away(&entry.path()));
+}
+
+fn take_away(folder: &Path) {
+    let path = folder.join(DATASET);
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            tracing::warn!(%error, path = %path.display(), "a copy of a dataset could not be removed");
+        }
+        _ => {}
+    }
+}
+
+/// Half of the machine: the other half is its person's.
+fn threads() -> u32 {
+    let all = std::thread::available_parallelism().map_or(1, |all| all.get().div_ceil(2));
+    u32::try_from(all).unwrap_or(1).min(training::THREADS_MAX)
+}
+
+/// What a person wishes otherwise.
+fn asked(spec: &mut RunSpec, wanted: &Run) -> Result<(), Error> {
+    let no = |message: String| refused(Code::Usage, message, "see `hermit train run --help`");
+    spec.steps = wanted.steps.unwrap_or(spec.steps);
+    spec.rank = wanted.rank.unwrap_or(spec.rank);
+    spec.batch = wanted.batch.unwrap_or(spec.batch);
+    spec.sequence_length = wanted.tokens.unwrap_or(spec.sequence_length);
+    spec.answer_tokens = spec.answer_tokens.min(spec.sequence_length.saturating_sub(1));
+    spec.budget.seconds = wanted.seconds.unwrap_or(spec.budget.seconds);
+    spec.threads = wanted.threads.unwrap_or(spec.threads);
+    spec.seed = wanted.seed.unwrap_or(spec.seed);
+    if let Some(megabytes) = wanted.memory_mb {
+        spec.budget.memory_bytes = megabytes.saturating_mul(1_000_000);
+    }
+    if let Some(rate) = &wanted.rate {
+        spec.learning_rate = rate.trim().parse().map_err(|_| no(format!("`{rate}` is no learning rate")))?;
+    }
+    if let Some(word) = &wanted.quant {
+        let all = [Quant::F32, Quant::F16, Quant::Q8_0, Quant::Q4_1];
+        let named = all.into_iter().find(|one| one.word().eq_ignore_ascii_case(word.trim()));
+        spec.quant = named.ok_or_else(|| no(format!("`{word}` is none of F32, F16, Q8_0 and Q4_1")))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_run;
+
+    #[test]
+    fn nothing_but_a_run_is_looked_for_below_the_folder_of_runs() {
+        assert!(is_run("run_0a1b2c3d4e5f6071"));
+        for other in
+            ["", "run_", "run_../x", "run_0a/..", "..", "models", "run_0a1b2c3d4e5f60710a1b2c3d4e5f60710"]
+        {
+            assert!(!is_run(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The program that trains: started behind walls with a folder of its own and no network, heard line by line, and told words.
+
+use super::plan::Plan;
+use effects::{Lone, Pipes, Sandbox, ServerSessions};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ChildStdout;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+use training::{Control, Said};
+
+/// Bytes of a line that it says.
+const SAID_BYTES_MAX: u64 = 1024 * 1024;
+/// How often it is looked whether it is to be told something.
+const TICK: Duration = Duration::from_millis(100);
+/// How long one that closed its output may take to end, and one that is stopped to write a checkpoint.
+const ENDING: Duration = Duration::from_secs(5);
+const STOPPING: Duration = Duration::from_secs(120);
+/// Bytes beside those of the budget before it is ended from outside: it ends by itself at the budget.
+const MEMORY_BESIDE: u64 = 1 << 30;
+/// Seconds of processor time beside those of the budget: loading, measuring and writing.
+const CPU_BESIDE_S: u64 = 24 * 3600;
+
+/// What is asked of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// It learns.
+    Run,
+    /// It measures.
+    Prove,
+    /// It writes the model.
+    Export,
+}
+
+impl Phase {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Prove => "prove",
+            Self::Export => "export",
+        }
+    }
+}
+
+/// Runs a phase to its end. `hear` is told what it says; `word` says what it is told, each word once.
+///
+/// # Errors
+/// In words: it could not be started, refused, or broke off.
+pub(super) fn run(
+    (walls, sessions): (&Sandbox, &ServerSessions),
+    program: &Path,
+    (plan, phase): (&Plan, Phase),
+    hear: &mut dyn FnMut(&Said),
+    word: &mut dyn FnMut() -> Option<Control>,
+) -> Result<(), String> {
+    let spec = &plan.spec;
+    let arguments = [phase.word().to_owned(), plan.spec_file().to_string_lossy().into_owned()];
+    let reads = [PathBuf::from(&spec.base.path)];
+    let memory = spec.budget.memory_bytes.saturating_add(MEMORY_BESIDE);
+    let cpu = spec.budget.seconds.saturating_mul(u64::from(spec.threads)).saturating_add(CPU_BESIDE_S);
+    let folder = plan.folder();
+    let mut lone = Lone::start_in(
+        walls,
+        sessions,
+        (program, arguments.as_slice()),
+        (folder.as_path(), reads.as_slice()),
+        (memory, cpu),
+    )?;
+    let Pipes { mut stdin, stdout, folder: _ } =
+        lone.pipes().ok_or_else(|| "the program that trains has no standard streams".to_owned())?;
+    let lines = heard(stdout)?;
+    let (mut refused, mut is_over) = (None, None::<Instant>);
+    loop {
+        match lines.recv_timeout(TICK) {
+            Ok(Ok(said)) => {
+                if let Said::Refused { words } = &said {
+                    refused = Some(words.clone());
+                }
+                hear(&said);
+            }
+            Ok(Err(why)) => return Err(why),
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if let Some(why) = lone.too_large() {
+            return Err(why);
+        }
+        if let Some(word) = word() {
+            // One that reads no more words ends soon, and says why.
+            let _ = writeln!(stdin, "{}", word.word()).and_then(|()| stdin.flush());
+            if word == Control::Stop {
+                if phase != Phase::Run {
+                    // It hears no words then, and has nothing to keep.
+                    return Ok(());
+                }
+                is_over.get_or_insert_with(Instant::now);
+            }
+        }
+        if is_over.is_some_and(|since| since.elapsed() > STOPPING) {
+            return Err("it was stopped and did not end".to_owned());
+        }
+    }
+    match refused {
+        Some(words) => Err(words),
+        None => ended(&mut lone),
+    }
+}
+
+/// Waits until one that closed its output has ended. How it ended is told by what it said.
+fn ended(lone: &mut Lone) -> Result<(), String> {
+    let until = Instant::now() + ENDING;
+    while lone.over().is_none() {
+        if Instant::now() > until {
+            return Err("it closed its output and did not end".to_owned());
+        }
+        std::thread::sleep(TICK);
+    }
+    Ok(())
+}
+
+fn heard(stdout: ChildStdout) -> Result<Receiver<Result<Said, String>>, String> {
+    let (tell, lines) = sync_channel(256);
+    std::thread::Builder::new()
+        .name("training lines".to_owned())
+        .spawn(move || hear_all(stdout, &tell))
+        .map_err(|e| e.to_string())?;
+    Ok(lines)
+}
+
+/// Reads its lines for as long as it lives. One that is too long, or is none of the protocol, is the last.
+fn hear_all(stdout: ChildStdout, tell: &SyncSender<Result<Said, String>>) {
+    let mut from = BufReader::new(stdout);
+    loop {
+        let mut line = Vec::new();
+        let said = match from.by_ref().take(SAID_BYTES_MAX).read_until(b'\n', &mut line) {
+            Ok(0) => return,
+            Ok(_) => std::str::from_utf8(&line).ok().and_then(Said::parse).ok_or_else(|| {
+                "the program that trains said what this Hermit does not understand".to_owned()
+            }),
+            Err(error) => Err(error.to_string()),
+        };
+        let last = said.is_err();
+        if tell.send(said).is_err() || last {
+            return;
+        }
+    }
+}

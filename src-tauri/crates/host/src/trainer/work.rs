@@ -1,0 +1,321 @@
+//! What the thread of a run does: it learns, is measured, and stands on record; or a model is made with what it learned.
+
+use super::plan::Plan;
+use super::process::{self, Phase};
+use super::{Told, Wish, With};
+use crate::model_box;
+use crate::surroundings;
+use effects::ServerSessions;
+use kernel::command::training::FinishedRun;
+use model::schedule::Condition;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use training::{Control, Said};
+use wire::training::LossPoint;
+use words::training::TrainingState;
+
+/// How often it is looked how the machine stands.
+const LOOK: Duration = Duration::from_secs(5);
+/// Losses that are kept for the curve; of more every second one goes.
+const LOSSES_MAX: usize = 1_000;
+/// Bytes of a card.
+const CARD_BYTES_MAX: u64 = 256 * 1024;
+/// Bytes of a checkpoint.
+const ADAPTER_BYTES_MAX: u64 = 1 << 30;
+
+/// What is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Task {
+    /// It learns and is measured.
+    Learn,
+    /// It is measured.
+    Prove,
+    /// A model is made, under this name.
+    Export(String),
+}
+
+/// A run in hand.
+pub(super) struct Work {
+    pub(super) with: With,
+    pub(super) plan: Plan,
+    pub(super) program: PathBuf,
+    pub(super) told: Arc<Told>,
+}
+
+/// How it ended.
+struct Ended {
+    state: TrainingState,
+    words: Option<String>,
+}
+
+impl Work {
+    /// Does it, and says how it ended.
+    pub(super) fn to_the_end(&self, task: &Task) {
+        let came = match self.lend() {
+            Ok(()) => match task {
+                Task::Learn => self.learn(),
+                Task::Prove => self.prove(),
+                Task::Export(name) => self.export(name),
+            },
+            Err(why) => Err(why),
+        };
+        self.plan.take_back();
+        let ended = came.unwrap_or_else(|why| {
+            tracing::warn!(run = %self.plan.run_id, %why, "a run of training broke off");
+            Ended { state: TrainingState::Failed, words: Some(why) }
+        });
+        let mut live = self.told.live();
+        live.state = ended.state;
+        live.words = ended.words;
+    }
+
+    /// Gives the program the examples, as long as they are kept.
+    fn lend(&self) -> Result<(), String> {
+        let lines = self.with.kernel.artifacts().read(&self.plan.dataset.sha256);
+        let is_kept = self.with.kernel.training().dataset(Some(self.plan.dataset.artifact_id)).is_some();
+        let lines = lines.ok().filter(|_| is_kept).ok_or_else(|| {
+            "something of its dataset was recalled or erased; begin a run with another one".to_owned()
+        })?;
+        self.plan.lend(&lines).map_err(|error| error.to_string())
+    }
+
+    fn phase(&self, phase: Phase, hear: &mut dyn FnMut(&Said)) -> Result<(), String> {
+        let sessions = ServerSessions::default();
+        let mut words = Words::of(self, phase);
+        let mut hear = |said: &Said| {
+            self.hear(said);
+            hear(said);
+        };
+        let walls = self.with.executors.walls();
+        process::run((walls, &sessions), &self.program, (&self.plan, phase), &mut hear, &mut || words.next())
+    }
+
+    fn learn(&self) -> Result<Ended, String> {
+        let mut ended = None;
+        self.phase(Phase::Run, &mut |said| {
+            if let Said::Ended { step, words } = said {
+                ended = Some((*step, words.clone()));
+            }
+        })?;
+        let (step, words) = ended.ok_or_else(|| "the program that trains ended without a word".to_owned())?;
+        if self.told.wish() == Wish::Stop {
+            return Ok(Ended { state: TrainingState::Stopped, words });
+        }
+        if step == 0 {
+            return Err(words.unwrap_or_else(|| "it learned nothing".to_owned()));
+        }
+        self.prove()
+    }
+
+    fn prove(&self) -> Result<Ended, String> {
+        self.told.live().state = TrainingState::Proving;
+        let mut measured = None;
+        self.phase(Phase::Prove, &mut |said| {
+            if matches!(said, Said::Measured { .. }) {
+                measured = Some(said.clone());
+            }
+        })?;
+        if self.told.wish() == Wish::Stop && measured.is_none() {
+            return Ok(Ended { state: TrainingState::Stopped, words: None });
+        }
+        let none = || "the program that trains measured nothing".to_owned();
+        let measured = measured.ok_or_else(none)?;
+        let Said::Measured { offered, words, .. } = &measured else { return Err(none()) };
+        let newest = self.plan.checkpoint().ok_or_else(|| "it wrote no checkpoint".to_owned())?;
+        let adapter = bounded(&newest, ADAPTER_BYTES_MAX)?;
+        let measures = serde_json::to_vec(&measured).map_err(|error| error.to_string())?;
+        let run = FinishedRun {
+            run_id: self.plan.run_id.clone(),
+            dataset: self.plan.dataset.clone(),
+            base_sha256: self.plan.spec.base.sha256,
+            adapter: &adapter,
+            measures: &measures,
+            offered: *offered,
+        };
+        self.with.kernel.finish_training(&run).map_err(|error| error.to_string())?;
+        let words = if *offered { words.clone() } else { format!("not offered: {words}") };
+        Ok(Ended { state: TrainingState::Done, words: Some(words) })
+    }
+
+    fn export(&self, name: &str) -> Result<Ended, String> {
+        self.told.live().state = TrainingState::Exporting;
+        let mut made = None;
+        self.phase(Phase::Export, &mut |said| {
+            if let Said::Exported { file, sha256, card, .. } = said {
+                made = Some((file.clone(), *sha256, card.clone()));
+            }
+        })?;
+        if made.is_none() && self.told.wish() == Wish::Stop {
+            return Ok(Ended { state: TrainingState::Stopped, words: None });
+        }
+        let (file, sha256, card) = made.ok_or_else(|| "the program that trains wrote no model".to_owned())?;
+        let card = bounded(&self.within(&card)?, CARD_BYTES_MAX)?;
+        let (spec, home) = (&self.plan.spec, &self.with.home);
+        let about = format!("{} with what it learned here", self.plan.base);
+        let kept = model_box::Kept {
+            name: name.to_owned(),
+            sha256: sha256.to_string(),
+            bytes: 0,
+            license: Some(spec.base.licence.clone()),
+            about: Some(about),
+        };
+        model_box::take_in(home, kept, &self.within(&file)?).map_err(|error| error.to_string())?;
+        let kernel = &self.with.kernel;
+        if let Err(error) = kernel.export_training(&self.plan.run_id, (name, sha256), &card) {
+            // Nobody finds a model by name that the log knows nothing of.
+            if let Err(error) = model_box::forget(home, name) {
+                tracing::warn!(%error, "a model that may not be used could not be taken away");
+            }
+            return Err(error.to_string());
+        }
+        Ok(Ended {
+            state: TrainingState::Done,
+            words: Some(format!("`box:{name}` is among the models in the box")),
+        })
+    }
+
+    /// A file that the program says it wrote: a plain one in its own folder, and nothing else.
+    fn within(&self, said: &str) -> Result<PathBuf, String> {
+        let name = Path::new(said).file_name().ok_or_else(|| format!("`{said}` names no file"))?;
+        let path = self.plan.folder().join(name);
+        let is_file = std::fs::symlink_metadata(&path).is_ok_and(|there| there.is_file());
+        if is_file { Ok(path) } else { Err(format!("`{}` is no file of the run", path.display())) }
+    }
+
+    /// Takes up what it says for whoever asks.
+    fn hear(&self, said: &Said) {
+        let mut live = self.told.live();
+        match said {
+            Said::Progress { step, loss, examples_per_s, memory } => {
+                live.state = TrainingState::Learning;
+                live.step = *step;
+                live.words = None;
+                live.memory = live.memory.max(*memory);
+                live.examples_per_ks = thousandths(*examples_per_s);
+                live.losses.push(LossPoint { step: *step, micros: thousandths(loss * 1_000.0) });
+                if live.losses.len() > LOSSES_MAX {
+                    let mut at = 0_usize;
+                    live.losses.retain(|_| {
+                        at += 1;
+                        at % 2 == 1
+                    });
+                }
+                let (done, total) = (u64::from(*step), u64::from(live.steps));
+                drop(live);
+                let what = "training".to_owned();
+                self.with.notices.tell(&wire::Notice::Progress { task_id: None, what, done, total });
+            }
+            Said::Paused { step } => {
+                live.step = *step;
+                live.state = if self.told.wish() == Wish::Pause {
+                    TrainingState::Paused
+                } else {
+                    TrainingState::Waiting
+                };
+            }
+            Said::Resumed { step } => {
+                live.step = *step;
+                live.state = TrainingState::Learning;
+            }
+            Said::Checkpoint { step, .. } => live.checkpoint = Some(*step),
+            Said::Skipped { what, words } => {
+                tracing::warn!(run = %self.plan.run_id, %what, %words, "a run of training left something out");
+            }
+            Said::Measured { .. }
+            | Said::Exported { .. }
+            | Said::Round { .. }
+            | Said::Refused { .. }
+            | Said::Ended { .. } => {}
+        }
+    }
+
+    /// What the machine has to be for it to go on, where it is not that.
+    fn waits_for(&self) -> Option<&'static str> {
+        if self.plan.always {
+            return None;
+        }
+        let now = surroundings::now(&[Condition::Idle]);
+        match (now.on_mains, now.is_idle) {
+            (Some(false), _) => {
+                Some("it waits until this machine is on mains power; `--always` works on battery, too")
+            }
+            (_, Some(false)) => {
+                Some("it waits until nobody is at this machine; `--always` works meanwhile, too")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Words that the program is told, each once.
+struct Words<'w> {
+    of: &'w Work,
+    learns: bool,
+    looked: Option<Instant>,
+    waits: Option<&'static str>,
+    is_paused: bool,
+    is_stopped: bool,
+}
+
+impl<'w> Words<'w> {
+    fn of(of: &'w Work, phase: Phase) -> Self {
+        let learns = phase == Phase::Run;
+        Self { of, learns, looked: None, waits: None, is_paused: false, is_stopped: false }
+    }
+
+    fn next(&mut self) -> Option<Control> {
+        let wish = self.of.told.wish();
+        if self.is_stopped {
+            return None;
+        }
+        if wish == Wish::Stop {
+            self.is_stopped = true;
+            return Some(Control::Stop);
+        }
+        if !self.learns {
+            return None;
+        }
+        if self.looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
+            self.looked = Some(Instant::now());
+            self.waits = self.of.waits_for();
+        }
+        let rests = wish == Wish::Pause || self.waits.is_some();
+        if rests == self.is_paused {
+            return None;
+        }
+        self.is_paused = rests;
+        let words = self.waits.filter(|_| wish != Wish::Pause).map(str::to_owned);
+        self.of.told.live().words = words;
+        Some(if rests { Control::Pause } else { Control::Resume })
+    }
+}
+
+/// A number of thousandths; nothing for what is none.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is held between 0 and what numbers of the wire may be"
+)]
+fn thousandths(number: f32) -> u64 {
+    (f64::from(number) * 1_000.0).round().clamp(0.0, 9.0e15) as u64
+}
+
+fn bounded(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    let failed = |error: std::io::Error| format!("`{}` cannot be read: {error}", path.display());
+    let bytes = std::fs::symlink_metadata(path).map_err(failed)?.len();
+    if bytes > most {
+        return Err(format!("`{}` is longer than {most} bytes", path.display()));
+    }
+    std::fs::read(path).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::thousandths;
+
+    #[test]
+    fn what_is_no_number_is_nothing() {
+        assert_eq!((thousandths(1.5), thousandths(f32::NAN), thousandths(-1.0)), (1_500, 0, 0));
+    }
+}

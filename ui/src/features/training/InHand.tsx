@@ -1,0 +1,89 @@
+// The run in hand: how far it is, its loss, and what a person says to it. It is asked again as long as it is at work.
+import { useState } from "react";
+import { useAct, useAsk } from "~/ipc/client";
+import type { DatasetRow, LiveRun, RunStands } from "~/ipc/generated/training";
+import { Button } from "~/primitives/Button";
+import { Check, Select, TextField } from "~/primitives/Field";
+import { Answer, Failed, Said } from "~/primitives/States";
+import { Words } from "~/primitives/Words";
+import { Curve } from "./Curve";
+import styles from "./Training.module.css";
+import { isAtWork, loss, stateName } from "./words";
+
+const LOOK_MS = 1_000;
+
+export function InHand({ dataset }: { dataset: DatasetRow | null }) {
+  const first = useAsk("training.stands", {});
+  const busy = first.data?.run != null && isAtWork(first.data.run.state);
+  const asked = useAsk("training.stands", {}, { refetchInterval: busy ? LOOK_MS : false });
+  return (
+    <section className={styles.section} aria-labelledby="in-hand">
+      <h2 id="in-hand">Run in hand</h2>
+      <Answer asked={asked} what="the run in hand" lines={4}>
+        {(now) => (
+          <>
+            {now.run === null ? <p>No run is in hand.</p> : <Live run={now.run} />}
+            {now.trouble !== null && <Said tone="note"><Words of={now.trouble} /></Said>}
+            {!busy && <Begin dataset={dataset} now={now} />}
+          </>
+        )}
+      </Answer>
+    </section>
+  );
+}
+
+function Live({ run }: { run: LiveRun }) {
+  const pause = useAct("training.pause");
+  const stop = useAct("training.stop");
+  const goOn = useAct("training.run");
+  const last = run.losses.at(-1);
+  const error = pause.error ?? stop.error ?? goOn.error;
+  return (
+    <div className={styles.card}>
+      <header><strong>{stateName(run.state)}</strong><span>{run.run_id}, on <Words of={run.base} /></span></header>
+      <progress aria-label="Steps" max={run.steps} value={run.step} />
+      <p>Step {run.step} of {run.steps}{last !== undefined && <>, loss {loss(last.micros)}</>}{run.checkpoint !== null && <>; newest checkpoint at step {run.checkpoint}</>}</p>
+      <Curve of={run.losses} />
+      {run.words !== null && <p role="status"><Words of={run.words} /></p>}
+      <div className={styles.buttons}>
+        {run.state === "learning" && <Button onClick={() => pause.mutate({})}>Pause</Button>}
+        {run.state === "paused" && <Button onClick={() => goOn.mutate({ resume: run.run_id })}>Continue</Button>}
+        {isAtWork(run.state) && <Button look="quiet" because={stop.isPending ? "Stopping" : null} onClick={() => stop.mutate({})}>Stop</Button>}
+      </div>
+      {error !== null && <Failed error={error} />}
+    </div>
+  );
+}
+
+function Begin({ dataset, now }: { dataset: DatasetRow | null; now: RunStands }) {
+  const box = useAsk("models.in_box", {}).data?.models.filter((model) => model.state === "here") ?? [];
+  const run = useAct("training.run");
+  const [base, setBase] = useState("");
+  const [steps, setSteps] = useState("200");
+  const [always, setAlways] = useState(false);
+  const chosen = base === "" ? (box[0]?.name ?? "") : base;
+  const many = Number(steps);
+  const because = run.isPending
+    ? "Beginning"
+    : now.trouble !== null
+      ? "The program that trains is not here"
+      : dataset === null
+        ? "Keep a dataset first"
+        : chosen === ""
+          ? "Get a small model first, in the settings"
+          : !Number.isInteger(many) || many < 1
+            ? "Name a number of steps"
+            : null;
+  return (
+    <>
+      {box.length > 0 && <Select label="Model to begin with" value={chosen} options={box.map((model) => ({ value: model.name, label: model.name }))} onChange={(event) => setBase(event.target.value)} />}
+      <TextField label="Steps" inputMode="numeric" value={steps} onChange={(event) => setSteps(event.target.value)} />
+      <Check label="Also on battery, and while I am at this machine" checked={always} onChange={() => setAlways(!always)} />
+      <div className={styles.buttons}>
+        <Button look="person" because={because} onClick={() => run.mutate({ base: chosen, steps: many, always })}>Train</Button>
+        {now.resumable.map((id) => <Button key={id} look="quiet" onClick={() => run.mutate({ resume: id })}>Continue {id}</Button>)}
+      </div>
+      {run.error !== null && <Failed error={run.error} />}
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+// A recall: a source goes out of datasets, and adapters that saw it are marked.
+import { useState } from "react";
+import { useAct } from "~/ipc/client";
+import type { Trainings } from "~/ipc/generated/training";
+import { Button } from "~/primitives/Button";
+import { TextField } from "~/primitives/Field";
+import { Failed, Said } from "~/primitives/States";
+import { Time } from "~/primitives/Time";
+import { Words } from "~/primitives/Words";
+import styles from "./Training.module.css";
+
+export function Recall({ of }: { of: Trainings }) {
+  const recall = useAct("training.recall");
+  const [source, setSource] = useState("");
+  const named = source.trim();
+  return (
+    <section className={styles.section} aria-labelledby="recall">
+      <h2 id="recall">Recall</h2>
+      <p>What you name goes out of every dataset, and nothing is learned from it again. Adapters that saw it are not offered any more.</p>
+      <TextField label="Task, receipt, artifact or folder" value={source} onChange={(event) => setSource(event.target.value)} />
+      <div className={styles.buttons}>
+        <Button look="danger" because={recall.isPending ? "Recalling" : named === "" ? "Name what is recalled" : null} onClick={() => recall.mutate({ source: named })}>Recall it</Button>
+      </div>
+      {recall.error !== null && <Failed error={recall.error} />}
+      {recall.data !== undefined && <Said tone="done">{recall.data.recall.datasets.length} datasets lost examples, and {recall.data.recall.runs.length} adapters saw some.</Said>}
+      {recall.data?.standard != null && <Said tone="note"><Words of={recall.data.standard} /></Said>}
+      {of.recalls.length > 0 && (
+        <ul className={styles.list} aria-label="Recalls">
+          {of.recalls.map((one) => <li key={one.at}><p>{one.source === null ? "(erased)" : <Words of={one.source} />}: {one.datasets.length} datasets, {one.runs.length} adapters, <Time at={one.at} ago /></p></li>)}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,46 @@
+// What came of each run: before and after on what was held out, whether it is offered, and the model that was made of it.
+import { useAct } from "~/ipc/client";
+import type { MeasuresRow, RunRow, Trainings } from "~/ipc/generated/training";
+import { Button } from "~/primitives/Button";
+import { Empty, Failed } from "~/primitives/States";
+import { Time } from "~/primitives/Time";
+import { Words } from "~/primitives/Words";
+import styles from "./Training.module.css";
+import { perCent } from "./words";
+
+export function Runs({ of }: { of: Trainings }) {
+  return (
+    <section className={styles.section} aria-labelledby="runs">
+      <h2 id="runs">What came of it</h2>
+      {of.runs.length === 0 && <Empty title="Nothing was trained yet" small>An adapter is measured before and after, on work that it did not see. One that is worse is not offered.</Empty>}
+      <ul className={styles.list}>{of.runs.map((run) => <li key={run.run_id}><Run of={run} /></li>)}</ul>
+    </section>
+  );
+}
+
+function Run({ of }: { of: RunRow }) {
+  const make = useAct("training.export");
+  const stands = of.recalled !== null ? "Learned from something that was recalled: not offered any more" : of.offered ? "Offered" : "Not offered";
+  return (
+    <article className={styles.card} aria-label={of.run_id}>
+      <header><strong>{stands}</strong><span>{of.run_id}</span><Time at={of.at} ago /></header>
+      {of.words !== null && <p><Words of={of.words} /></p>}
+      {of.before !== null && of.after !== null && (
+        <table className={styles.table}>
+          <caption className="visually-hidden">Before and after, on {of.after.examples} held-out examples</caption>
+          <thead><tr><td /><th scope="col">Exact next act</th><th scope="col">Valid act</th><th scope="col">Perplexity</th></tr></thead>
+          <tbody><Measured name="Before" of={of.before} /><Measured name="After" of={of.after} /></tbody>
+        </table>
+      )}
+      {of.baseline_per_mille !== null && <p>Always giving the most frequent answer: {perCent(of.baseline_per_mille)}</p>}
+      {of.exported !== null
+        ? <p>Model: <code>{of.exported.address}</code></p>
+        : of.offered && <div className={styles.buttons}><Button because={make.isPending ? "Beginning" : null} onClick={() => make.mutate({ run: of.run_id })}>Make a model of it</Button></div>}
+      {make.error !== null && <Failed error={make.error} />}
+    </article>
+  );
+}
+
+function Measured({ name, of }: { name: string; of: MeasuresRow }) {
+  return <tr><th scope="row">{name}</th><td>{perCent(of.next_act_per_mille)}</td><td>{perCent(of.valid_per_mille)}</td><td>{of.perplexity}</td></tr>;
+}
