@@ -11,8 +11,8 @@ fn mark(of: u32) -> String {
     format!("{}", 10_000_000_u64 + u64::from(std::process::id()) * 10 + u64::from(of))
 }
 
-#[test]
 #[conforms(part = "HV-5-5", part = "HV-7-1")]
+#[test]
 fn one_that_forks_without_an_end_ends_for_its_processes() {
     let mark = mark(1);
     let words = format!("while :; do sleep {mark} & done");
@@ -22,32 +22,32 @@ fn one_that_forks_without_an_end_ends_for_its_processes() {
     soon("none of them is left", || processes_with(&mark).is_empty());
 }
 
-#[test]
 #[conforms(part = "HV-5-5", part = "HV-7-1")]
+#[test]
 fn one_that_spins_ends_for_its_processor_time() {
     let end = misbehaves("while :; do :; done", &Budget { cpu_ms: 500, ..AMPLE });
     assert_eq!(end.used.ended_for, Some(BudgetPart::CpuTime), "{end:?}");
     assert!(end.used.cpu_ms >= 500 && end.used.wall_ms < AMPLE.wall_ms, "{end:?}");
 }
 
-#[test]
 #[conforms(part = "HV-5-5", part = "HV-7-1")]
+#[test]
 fn one_that_spins_in_many_processes_ends_for_what_they_used_together() {
     let words = "for i in 1 2 3 4 5 6; do (while :; do :; done) & done; wait";
     let end = misbehaves(words, &Budget { cpu_ms: 900, ..AMPLE });
     assert_eq!(end.used.ended_for, Some(BudgetPart::CpuTime), "{end:?}");
 }
 
-#[test]
 #[conforms(part = "HV-5-5", part = "HV-7-1")]
+#[test]
 fn one_that_eats_memory_ends_for_its_memory() {
     // It keeps the last line, which never ends.
     let end = misbehaves("tail -n 1 /dev/zero", &Budget { memory_bytes: 192 << 20, ..AMPLE });
     assert_eq!(end.used.ended_for, Some(BudgetPart::Memory), "{end:?}");
 }
 
-#[test]
 #[conforms(part = "HV-5-5", part = "HV-7-1")]
+#[test]
 fn one_that_fills_the_disk_ends_for_its_disk() {
     let words = "cat /dev/zero > \"$HOME/large\"; sleep 60";
     let end = misbehaves(words, &Budget { disk_bytes: 8 << 20, ..AMPLE });
@@ -59,16 +59,16 @@ fn one_that_fills_the_disk_ends_for_its_disk() {
     }
 }
 
-#[test]
 #[conforms(part = "HV-5-5", part = "HV-7-1")]
+#[test]
 fn one_that_waits_ends_for_its_time() {
     let end = misbehaves("sleep 600", &Budget { wall_ms: 300, ..AMPLE });
     assert_eq!(end.used.ended_for, Some(BudgetPart::WallTime), "{end:?}");
     assert!(end.in_words().contains("time"), "{}", end.in_words());
 }
 
-#[test]
 #[conforms(part = "HV-5-5", part = "HV-5-6")]
+#[test]
 fn one_that_hides_a_process_leaves_none_behind() {
     let mark = mark(2);
     let words = format!(
@@ -79,16 +79,16 @@ fn one_that_hides_a_process_leaves_none_behind() {
     soon("what it hid has ended", || processes_with(&mark).is_empty());
 }
 
-#[test]
 #[conforms(part = "HV-5-5")]
+#[test]
 fn one_that_writes_without_an_end_is_read_to_a_bound() {
     let clone = CloneProgram::of(&shell(), &["-c", "cat /dev/zero"]);
     let why = run_confined(&sandbox(), &clone, Vec::new(), &AMPLE, &|| false).expect_err("too much");
     assert!(why.contains("more than"), "{why}");
 }
 
-#[test]
 #[conforms(part = "HV-5-5")]
+#[test]
 fn one_that_is_stopped_ends_at_once() {
     let clone = CloneProgram::of(&shell(), &["-c", "sleep 600"]);
     let begun = std::time::Instant::now();

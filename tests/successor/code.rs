@@ -90,8 +90,8 @@ fn tests(body: &str) -> String {
     format!("--- /dev/null\n+++ b/tests/more.rs\n@@ -0,0 +1,{} @@\n{}\n", lines.len(), lines.join("\n"))
 }
 
-#[test]
 #[conforms(part = "HV-7-1", part = "HV-5-5")]
+#[test]
 fn a_change_that_applies_is_built_tested_and_runs_in_a_sandbox() {
     let (built, _folder) = built(&says("\"new\""), ENOUGH).expect("it applies");
     assert!(built.tests.passed == 1 && built.tests.failed.is_empty(), "{:?}", built.tests);
@@ -102,8 +102,8 @@ fn a_change_that_applies_is_built_tested_and_runs_in_a_sandbox() {
     assert_eq!(end.evidence, b"new\n");
 }
 
-#[test]
 #[conforms(part = "HV-7-1")]
+#[test]
 fn a_change_that_breaks_a_test_or_does_not_build_has_no_program() {
     let (broken, _folder) = built(&says("\"\""), ENOUGH).expect("it applies");
     assert!(broken.program.is_none() && broken.tests.failed == ["it_says_something"], "{:?}", broken.tests);
@@ -112,8 +112,8 @@ fn a_change_that_breaks_a_test_or_does_not_build_has_no_program() {
     assert!(unbuilt.tests.failed.iter().any(|why| why.contains("does not build")), "{:?}", unbuilt.tests);
 }
 
-#[test]
 #[conforms(part = "HV-7-1")]
+#[test]
 fn a_change_that_deletes_the_failing_test_says_so_first() {
     let deleted = TEST.lines().map(|line| format!("-{line}\n")).collect::<String>();
     let lines = TEST.lines().count();
@@ -123,8 +123,8 @@ fn a_change_that_deletes_the_failing_test_says_so_first() {
     assert_eq!(built.tests.passed, 0);
 }
 
-#[test]
 #[conforms(part = "HV-7-1")]
+#[test]
 fn a_change_that_does_not_apply_or_is_of_another_source_is_refused_with_words() {
     let folder = TempDir::new().expect("a folder");
     let code = little(&folder, ENOUGH);
@@ -139,8 +139,8 @@ fn a_change_that_does_not_apply_or_is_of_another_source_is_refused_with_words() 
     assert!(why.contains("no path below the root"), "{why}");
 }
 
-#[test]
 #[conforms(part = "HV-5-5", part = "HV-5-6")]
+#[test]
 fn a_change_that_phones_home_while_it_is_tested_reaches_nobody() {
     let home = TcpListener::bind("127.0.0.1:0").expect("a listener");
     home.set_nonblocking(true).expect("it may have nothing");
@@ -153,8 +153,8 @@ fn a_change_that_phones_home_while_it_is_tested_reaches_nobody() {
     assert!(home.accept().is_err(), "somebody called");
 }
 
-#[test]
 #[conforms(part = "HV-5-5")]
+#[test]
 fn a_change_that_forks_without_an_end_while_it_is_tested_ends_for_its_processes() {
     let body = "#[test]\nfn forks() {\n    loop {\n        \
                 let _ = std::process::Command::new(\"sleep\").arg(\"600\").spawn();\n    }\n}";
@@ -164,8 +164,8 @@ fn a_change_that_forks_without_an_end_while_it_is_tested_ends_for_its_processes(
 }
 
 /// A true change of Hermit, built from the source of this checkout; only where somebody asks for it.
-#[test]
 #[conforms(part = "HV-7-1")]
+#[test]
 fn a_change_of_hermit_itself_is_built_and_tested() {
     if std::env::var_os(LONG).is_none() {
         return;

@@ -19,8 +19,8 @@ fn parent_of_a_clone() {
     let _ = run_confined(&sandbox(), &clone, Vec::new(), &AMPLE, &|| false);
 }
 
-#[test]
 #[conforms(part = "HV-5-3", part = "HV-5-6")]
+#[test]
 fn a_clone_dies_with_its_parent() {
     let mark = format!("{}", 20_000_000_u64 + u64::from(std::process::id()));
     let mut parent = Command::new(std::env::current_exe().expect("this program"))
@@ -44,8 +44,8 @@ fn a_clone_dies_with_its_parent() {
     soon("nothing of the clone is left", || processes_with(&mark).is_empty());
 }
 
-#[test]
 #[conforms(part = "HV-5-3")]
+#[test]
 fn what_a_build_left_behind_goes_at_the_next_opening() {
     let stage = Stage::new();
     let left = stage.home().join("successor/trial/target");

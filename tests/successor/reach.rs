@@ -52,8 +52,8 @@ fn names(probes: &[Probe]) -> Vec<&str> {
     probes.iter().map(|probe| probe.what.as_str()).collect()
 }
 
-#[test]
 #[conforms(part = "HV-5-3", part = "HV-5-6", part = "HV-7-1")]
+#[test]
 fn a_clone_reaches_nothing_of_its_parent() {
     let (stage, _served, handed) = parent();
     let clone = CloneProgram::of(hermit(), &[CLONE_VERB]);
@@ -69,8 +69,8 @@ fn a_clone_reaches_nothing_of_its_parent() {
     assert!(end.used.disk_bytes > 0 && end.used.memory_bytes > 0, "{:?}", end.used);
 }
 
-#[test]
 #[conforms(part = "HV-5-6")]
+#[test]
 fn without_the_sandbox_each_attempt_comes_through() {
     let (stage, _served, handed) = parent();
     let mut clone = Command::new(hermit())
@@ -89,8 +89,8 @@ fn without_the_sandbox_each_attempt_comes_through() {
     }
 }
 
-#[test]
 #[conforms(part = "HV-5-6")]
+#[test]
 fn a_shell_in_the_place_of_a_clone_reaches_nothing_either() {
     let (stage, served, _) = parent();
     let (home, address) = (stage.home(), served.address());

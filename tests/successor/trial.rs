@@ -117,8 +117,8 @@ fn questions(of: &Evidence) -> u32 {
     of.tasks.iter().map(|task| task.questions).sum()
 }
 
-#[test]
 #[conforms(part = "HV-5-4")]
+#[test]
 fn a_recorded_task_is_played_again_act_by_act() {
     let (world, tasks) = worked();
     let before = world.files();
@@ -142,8 +142,8 @@ fn a_recorded_task_is_played_again_act_by_act() {
     assert_eq!(world.files(), before, "what was played again changed nothing of the person's");
 }
 
-#[test]
 #[conforms(part = "HV-5-4")]
+#[test]
 fn a_clone_has_the_registry_of_its_parent_and_no_server_is_called_again() {
     let mut world = World::new(8);
     world.servers = Arc::new(testkit::ManyTools);
@@ -172,8 +172,8 @@ fn a_clone_has_the_registry_of_its_parent_and_no_server_is_called_again() {
     assert_eq!(digests, then, "{played:?}");
 }
 
-#[test]
 #[conforms(part = "HV-5-2", part = "HV-5-5")]
+#[test]
 fn a_change_of_policy_that_asks_less_is_better_twice_with_the_same_verdict() {
     let (world, tasks) = worked();
     let patch = policy("allow FileEdit(notes/**)\n");
@@ -193,8 +193,8 @@ fn a_change_of_policy_that_asks_less_is_better_twice_with_the_same_verdict() {
     assert!(parent.probes.iter().chain(&successor.probes).all(|probe| probe.refused));
 }
 
-#[test]
 #[conforms(part = "HV-5-2")]
+#[test]
 fn a_change_of_policy_that_denies_what_was_done_is_worse() {
     let (world, tasks) = worked();
     let end = tried(&world, &tasks[..1], &policy("deny FileEdit(notes/**)\n"));
@@ -207,8 +207,8 @@ fn a_change_of_policy_that_denies_what_was_done_is_worse() {
     );
 }
 
-#[test]
 #[conforms(part = "HV-5-2")]
+#[test]
 fn a_change_of_words_is_played_and_its_cost_measured_twice_with_the_same_verdict() {
     let (world, tasks) = worked();
     let long = "# Hermit\n".to_owned() + &"I do what its person asks, and say so in many words.\n".repeat(40);
@@ -228,8 +228,8 @@ fn a_change_of_words_is_played_and_its_cost_measured_twice_with_the_same_verdict
     assert_eq!(compared(&first.verdict), compared(&second.verdict));
 }
 
-#[test]
 #[conforms(part = "HV-5-5", part = "HV-7-1")]
+#[test]
 fn a_clone_that_uses_up_its_tokens_says_so_and_nothing_is_better_by_it() {
     let (world, tasks) = worked();
     let patch = policy("allow FileEdit(notes/**)\n");
@@ -238,8 +238,8 @@ fn a_clone_that_uses_up_its_tokens_says_so_and_nothing_is_better_by_it() {
     assert!(!matches!(end.verdict.outcome, VerdictOutcome::Better | VerdictOutcome::Same));
 }
 
-#[test]
 #[conforms(part = "HV-5-2")]
+#[test]
 fn tasks_are_drawn_by_a_seed_and_named_ones_come_first() {
     let (world, tasks) = worked();
     let kernel = world.kernel();
@@ -256,8 +256,8 @@ fn tasks_are_drawn_by_a_seed_and_named_ones_come_first() {
     assert_eq!(draw(kernel, 3, &[], 100).expect("drawn").len(), tasks.len());
 }
 
-#[test]
 #[conforms(part = "HV-5-6")]
+#[test]
 fn no_value_of_a_secret_leaves_with_a_case() {
     let (world, tasks) = worked();
     let value = zeroize::Zeroizing::new(b"written down number".to_vec());
@@ -276,8 +276,8 @@ fn no_value_of_a_secret_leaves_with_a_case() {
     assert!(text.contains("write down number 0") && !text.contains("written down number"), "{text}");
 }
 
-#[test]
 #[conforms(part = "HV-5-2", part = "HV-7-1")]
+#[test]
 fn a_verdict_is_signed_and_on_record() {
     let (world, tasks) = worked();
     let patch = policy("allow FileEdit(notes/**)\n");
