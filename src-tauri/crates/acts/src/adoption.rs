@@ -246,7 +246,8 @@ mod tests {
         refused(AdoptChange { kind: PatchKind::Code, ..better() }, "one program");
         refused(AdoptChange { pieces: Vec::new(), ..better() }, "pieces");
         let mut same = better();
-        same.pieces[0].was.clone_from(&same.pieces[0].text);
+        let text = same.pieces[0].text.clone();
+        same.pieces[0].was = text;
         refused(same, "is this already");
     }
 }

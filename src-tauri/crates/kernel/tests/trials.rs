@@ -6,7 +6,7 @@ use kernel::Error;
 use kernel::command::successor::BegunTrial;
 use model::fault::Point;
 use model::{Body, Digest, TaskId};
-use seal::{Signature, dsse};
+use seal::{Signature, Signer as _, dsse};
 use serde_json::json;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use successor::{

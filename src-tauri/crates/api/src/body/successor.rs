@@ -1,7 +1,6 @@
 //! Trials of changes of Hermit itself: begun, listed, shown with what differed, stopped. Nothing here applies a change.
 
 use crate::convert::{all, rows};
-use crate::trials::Trials;
 use crate::{Host, Wire as _, failed, fold, ids, no_host, not_found, usage};
 use ::successor::limits::{LINE_CHARS_MAX, PATCH_BYTES_MAX, TASKS_MAX};
 use ::successor::{

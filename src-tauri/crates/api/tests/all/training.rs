@@ -62,7 +62,9 @@ impl Reasoner for Chatty {
 struct Stub(Mutex<Vec<PathBuf>>);
 
 fn home_of(seed: u64) -> Home {
-    Home { trainer: Some(Box::new(Stub::default())), ..Home::new(seed) }
+    let mut home = Home::new(seed);
+    home.trainer = Some(Box::new(Stub::default()));
+    home
 }
 
 impl api::Trainer for Stub {

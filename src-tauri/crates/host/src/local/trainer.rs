@@ -3,7 +3,6 @@
 use super::Local;
 use crate::trainer::{Wish, With, program};
 use crate::{Config, Error, model_box};
-use api::Trainer as _;
 use kernel::training_registry::{DatasetRecord, RunRecord};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -11,7 +11,7 @@ use crate::notices::Notices;
 use crate::{Error, Home, Local, OsEntropy};
 use kernel::Kernel;
 use kernel::training_registry::{DatasetRecord, RunRecord};
-use model::{Clock as _, Entropy as _};
+use model::Entropy as _;
 use plan::Plan;
 pub(crate) use plan::forget_copies;
 use std::path::PathBuf;

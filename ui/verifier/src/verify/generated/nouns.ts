@@ -15,7 +15,7 @@ export const PASSKEY_TYPE = "application/vnd.hermit.passkey+json";
 export const PASSKEY_FORMAT = "hermit-passkey/1";
 export const GRANTING_SURFACES: readonly string[] = ["terminal", "approval_window", "browser", "test", "mesh"];
 
-export const entityType = names("store", "key", "host", "gate", "checkpoint", "principal", "workspace", "conversation", "ingress", "task", "step", "attempt", "artifact", "working_state", "belief", "memory", "decision", "approval", "clarification", "witness", "policy_result", "action_request", "grant", "receipt", "secret", "tool_server", "skill", "schedule", "skin", "gateway", "identity", "anchor", "mesh", "successor");
+export const entityType = names("store", "key", "host", "gate", "checkpoint", "principal", "workspace", "conversation", "ingress", "task", "step", "attempt", "artifact", "working_state", "belief", "memory", "decision", "approval", "clarification", "witness", "policy_result", "action_request", "grant", "receipt", "secret", "tool_server", "skill", "schedule", "skin", "gateway", "identity", "anchor", "mesh", "successor", "training");
 export const principalType = names("user", "supervisor", "agent", "service", "scheduler", "webhook", "policy_engine", "executor", "system");
 export const event = object({ canon: string, event_id: id("evt"), schema_version: u32, event_type: string, entity_type: entityType, entity_id: string, task_id: id("task"), step_id: nullable(id("step")), attempt_id: nullable(id("att")), task_seq: u64, occurred_at: integer, actor_type: principalType, actor_id: id("prn"), payload: json, causation_id: nullable(id("evt")), correlation_id: string, idempotency_key: nullable(string), workspace_id: nullable(id("wsp")), prev_event_hash: digest }, "closed");
 export const subject = object({ name: nullable(sensitive(string)), digest: record(string) });
@@ -164,6 +164,13 @@ export const gateway = object({ name: string, service: service, address: default
 export const keepGateway = object({ gateway: gateway, version: u32, was: nullable(gateway) }, "closed");
 export const senderProfile = names("goals", "ask");
 export const pairSender = object({ gateway: string, version: u32, service: service, profile: senderProfile, tasks_profile: profile, folder: string, code_sha256: digest }, "closed");
+export const patchKind = names("policy", "words", "model", "code");
+export const verdictOutcome = names("better", "same", "worse", "unsafe", "inconclusive");
+export const adoptedPiece = object({ what: string, name: string, text: nullable(string), was: nullable(string) }, "closed");
+export const adoptedProgram = object({ sha256: digest, bytes: u64, store_format: u32, source: digest }, "closed");
+export const adoptedReview = object({ by: string, remarks: u64, review: artifactRef }, "closed");
+export const adoptChange = object({ trial_id: string, kind: patchKind, says: string, sources: array(string), patch: artifactRef, verdict: artifactRef, outcome: verdictOutcome, reasons: defaulted(array(string)), tests: nullable(string), constitutional: defaulted(array(string)), pieces: array(adoptedPiece), diff: nullable(string), program: nullable(adoptedProgram), reviews: defaulted(array(adoptedReview)) }, "closed");
+export const returnChange = object({ trial_id: string, kind: patchKind, why: string, pieces: array(adoptedPiece), adopted_by: id("act") }, "closed");
 export const register = tagged("op", {
   server: object({ registration: serverRegistration, was: nullable(serverRegistration), terms: defaulted(record(toolTerms)) }, "closed"),
   tool: object({ server: string, words: serverTool, terms: toolTerms, was: nullable(toolTerms) }, "closed"),
@@ -178,6 +185,8 @@ export const register = tagged("op", {
   skin: object({ trust: trustSkin }, "closed"),
   gateway: object({ keep: keepGateway }, "closed"),
   pairing: object({ pair: pairSender }, "closed"),
+  adopt: object({ change: adoptChange }, "closed"),
+  return: object({ change: returnChange }, "closed"),
 });
 export const guestTells = names("codex_json", "claude_json", "aider_text", "acp");
 export const guestLaunch = object({ guest: string, program: program, words: array(string), goes_on: defaulted(array(string)), tells_version: defaulted(array(string)), hosts: defaulted(array(string)), secrets: defaulted(record(string)), environment: defaulted(record(string)), home: defaulted(record(string)), reads: defaulted(array(string)), tells: nullable(guestTells) }, "closed");
@@ -243,7 +252,7 @@ export const passkeyEnrolment = object({ format: string, log_id: string, credent
 export const filesystemScope = names("nothing", "read_lease", "named", "lease");
 export const capabilityGrant = object({ grant_id: id("grt"), task_id: id("task"), step_id: id("step"), attempt_id: id("att"), issued_to_principal_id: id("prn"), issued_by_principal_id: id("prn"), action_class: actionClass, resource_scope: array(string), issued_at: integer, not_before: integer, expires_at: integer, max_uses: u32, action_request_sha256: digest, policy_result_sha256: digest, approval_packet_sha256: slot(digest), witness_sha256: slot(digest), approval_ref: slot(id("apr")), decision_ref: slot(id("dec")), filesystem_scope: filesystemScope, network_scope: array(string), secret_scope: array(string), standing: nullable(standingRef) });
 export const artifactClass = names("source", "working", "derived", "evidence", "deliverable", "audit");
-export const artifactKind = names("context.pack", "context.summary", "answer.check", "action.request", "policy.result", "approval.packet", "approval.decision", "state.witness", "environment.snapshot", "workspace.snapshot", "search.bundle", "web.snapshot", "file.snapshot", "patch", "diff", "command.transcript", "test.report", "image", "binary.attachment", "belief.extract", "memory.promotion", "receipt.bundle", "task.contract", "step.contract", "capability.grant", "working.state", "model.request", "model.response", "model.answer", "playbook", "tool.manifest", "guest.launch", "guest.report", "guest.sent", "policy.rules", "skill", "skill.text", "transcript", "action.result", "answer", "message", "quote", "playbook.draft", "schedule", "skin", "gateway", "chat.message", "soul", "identity.link", "successor.patch", "successor.evidence", "successor.verdict");
+export const artifactKind = names("context.pack", "context.summary", "answer.check", "action.request", "policy.result", "approval.packet", "approval.decision", "state.witness", "environment.snapshot", "workspace.snapshot", "search.bundle", "web.snapshot", "file.snapshot", "patch", "diff", "command.transcript", "test.report", "image", "binary.attachment", "belief.extract", "memory.promotion", "receipt.bundle", "task.contract", "step.contract", "capability.grant", "working.state", "model.request", "model.response", "model.answer", "playbook", "tool.manifest", "guest.launch", "guest.report", "guest.sent", "policy.rules", "skill", "skill.text", "transcript", "action.result", "answer", "message", "quote", "playbook.draft", "schedule", "skin", "gateway", "chat.message", "soul", "identity.link", "successor.patch", "successor.evidence", "successor.verdict", "training.dataset", "training.sources", "training.adapter", "training.measures", "model.card");
 export const retentionClass = names("permanent", "task", "ephemeral");
 export const sensitivity = names("public", "private", "secret");
 export const artifact = object({ artifact_id: id("art"), class: artifactClass, kind: artifactKind, uri: sensitive(string), content_hash: digest, media_type: string, byte_size: u64, created_at: integer, producer: id("prn"), retention_class: retentionClass, trust_tier: trustTier, sensitivity_class: sensitivity, produced_by: nullable(id("att")), inputs: defaulted(array(id("art"))), task_local_alias: nullable(sensitive(string)) });
@@ -472,5 +481,9 @@ export const REGISTRY = [
   "successor.stopped",
   "successor.adopted",
   "successor.returned",
+  "training.curated",
+  "training.finished",
+  "training.exported",
+  "training.recalled",
 ] as const;
 export type EventType = (typeof REGISTRY)[number];
