@@ -4,7 +4,7 @@
 //! had, the step's contract, the profile. So another rule can be asked the same question.
 
 use crate::convert::text;
-use crate::host::Flow;
+use crate::stands::Flow;
 use crate::{Host, Wire as _, fold};
 use acts::ActionRequest;
 use governance::standing::InForce;

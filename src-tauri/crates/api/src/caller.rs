@@ -1,6 +1,7 @@
 //! Who asks, and what that lets them do. One rule for every command, from the wire's table; no body has one of its own.
 
-use crate::host::{BundleSigners, Flow, Stands};
+use crate::host::BundleSigners;
+use crate::stands::{Flow, Stands};
 use crate::{Host, Journal};
 use acts::sensitive_paths::PathKind;
 use kernel::Kernel;

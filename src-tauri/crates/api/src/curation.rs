@@ -6,7 +6,7 @@ mod story;
 
 use crate::convert::every;
 use crate::error::if_kept;
-use crate::host::Flow;
+use crate::stands::Flow;
 use crate::{Host, Wire as _, failed, usage};
 use kernel::Kernel;
 use kernel::command::training::ExampleSource;

@@ -1,6 +1,7 @@
 //! The handful of questions a command body may ask of whoever runs it.
 
 use crate::Journal;
+use crate::stands::{Flow, Stands};
 use kernel::Kernel;
 use kernel::command::submit::Reasoning;
 use ledger::Reader;
@@ -473,30 +474,6 @@ pub trait Host: Send + Sync {
 
     /// Listens to what happens in this host; `None` where nothing ever does (a process that only reads).
     fn listen(&self) -> Option<Receiver<wire::Notice>>;
-}
-
-/// How a task stands with the process that drives it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stands {
-    /// It is at work.
-    AtWork,
-    /// It waits for a person, another task, or has ended; the store says which.
-    AtRest,
-    /// Its receipts wait for locked keys.
-    KeyLocked,
-    /// Hermit is halted.
-    Halted,
-    /// Driving it broke off.
-    Broke(wire::Error),
-}
-
-/// Whether long work goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
-    /// Go on.
-    Continue,
-    /// Stop, and leave everything as it was.
-    Stop,
 }
 
 /// The keys that sign a proof.

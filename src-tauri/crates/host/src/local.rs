@@ -458,15 +458,12 @@ impl api::Host for Local {
         owned.drives.wake(task);
         Ok(())
     }
-
     fn drive_all(&self) -> Result<Vec<TaskId>, wire::Error> {
         self.go_on()
     }
-
     fn stands(&self, task: TaskId, patience: Duration) -> Result<Stands, wire::Error> {
         Ok(self.owned()?.stands(task, patience))
     }
-
     fn journal(&self, run: Option<TaskId>) -> Result<api::Journal, wire::Error> {
         self.journal_of(run)
     }
@@ -486,19 +483,15 @@ impl api::Host for Local {
             _ => Flow::Continue,
         }
     }
-
     fn own_source(&self) -> Result<&'static [u8], wire::Error> {
         crate::own_source::stream()
     }
-
     fn facts(&self) -> Vec<wire::host::Fact> {
         Self::facts(self)
     }
-
     fn sheets(&self) -> &api::Sheets {
         &self.sheets
     }
-
     fn listen(&self) -> Option<Receiver<wire::Notice>> {
         self.owned.as_ref().map(|_| self.notices.listen())
     }

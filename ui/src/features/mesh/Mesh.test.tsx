@@ -63,8 +63,7 @@ test("without SOUL.md the page says what is missing and leads there", async () =
 test("on, only what was changed is set, and turning it off says what that means first", async () => {
   const host = scene({ "mesh.set": MESH });
   const { user: person } = show(host, "/machines");
-  const form = within(await screen.findByRole("form", { name: "This machine" }));
-  const save = form.getByRole("button", { name: "Save" });
+  const form = within(await screen.findByRole("form", { name: "This machine" })), save = form.getByRole("button", { name: "Save" });
   expect(save.getAttribute("title")).toBe("Nothing is changed yet");
   await person.clear(form.getByLabelText("Address on your network (optional)"));
   await person.click(form.getByRole("button", { name: "Remove the folder notes" }));

@@ -1,7 +1,7 @@
 //! The log itself.
 
 use crate::convert::all as all_of;
-use crate::host::Flow;
+use crate::stands::Flow;
 use crate::ids::find;
 use crate::{Host, Wire as _, usage};
 use ledger::{Checkpoint as Made, CheckpointKind, PinState};

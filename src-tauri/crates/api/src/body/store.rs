@@ -2,7 +2,7 @@
 
 use super::ledger::report;
 use crate::files::{absolute, begin_folder, broken_off, finish_folder, make, open};
-use crate::host::Flow;
+use crate::stands::Flow;
 use crate::{Host, Wire as _, failed};
 use artifacts::{NoInline, Store};
 use ledger::{PinState, Reader};

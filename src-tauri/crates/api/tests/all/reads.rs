@@ -70,9 +70,8 @@ fn questions(home: &Home, task: &str, approval: &str, receipt: &str, artifact: &
         ("gateways.list", json!({})), ("guests.list", json!({})),
         ("identity.show", json!({})), ("anchors.list", json!({})), ("training.list", json!({})), ("anchors.clocks", json!({})),
         ("mesh.show", json!({})), ("mesh.messages", json!({})), ("mesh.receipts", json!({ "limit": 1 })), ("mesh.questions", json!({})),
-        ("successor.list", json!({})),
-        ("keys.list", json!({})),
-        ("secrets.list", json!({})), ("passkeys.list", json!({})),
+        ("successor.list", json!({})), ("adoptions.list", json!({})),
+        ("keys.list", json!({})), ("secrets.list", json!({})), ("passkeys.list", json!({})),
         ("host.status", json!({})),
         ("host.doctor", json!({})),
     ]
@@ -303,9 +302,8 @@ fn a_process_that_only_reads_says_so_to_every_writing_command() {
         ("agent.call", json!({ "task": task, "tool": "list", "arguments": {} })),
         ("agent.stop", json!({ "task": task, "key": "k" })),
     ];
-    let (talk, log_ins) = (of_talk(&task).to_vec(), of_log_ins(&folder).to_vec());
-    let more = [of_mesh(&folder), crate::training::writes(&folder)].concat();
-    let asked = [asked.to_vec(), talk, of_tools(&folder), log_ins, more].concat();
+    let more = [of_mesh(&folder), crate::training::writes(&folder), of_tools(&folder)].concat();
+    let asked = [asked.to_vec(), of_talk(&task).to_vec(), of_log_ins(&folder).to_vec(), more].concat();
     for info in COMMANDS
         .iter()
         .filter(|i| matches!(i.access, Access::write | Access::owner | Access::person | Access::surface))

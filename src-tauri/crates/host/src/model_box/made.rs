@@ -37,7 +37,7 @@ pub(crate) fn take_in(home: &Home, kept: Kept, made: &Path) -> Result<Kept, Erro
     }
     std::fs::create_dir_all(files.folder()).map_err(|e| Error::io("make", files.folder(), &e))?;
     let weights = files.weights(&kept.sha256);
-    std::fs::rename(made, &weights).map_err(|e| Error::io("move", &weights, &e))?;
+    disk::rename(made, &weights).map_err(|e| Error::io("move", &weights, &e))?;
     let kept = Kept { bytes, ..kept };
     files.name(&kept)?;
     Ok(kept)

@@ -62,7 +62,7 @@ mod tests {
         for (sources, path, added, says) in [
             ("mine", lib, "fn more() {}", "lacks a line `Written-from:`"),
             (&STATEMENT.replace("Copied: nothing", "Copied: lamp.c"), lib, "fn more() {}", "is copied"),
-            (STATEMENT, lib, "// Copyright (c) 2020 Somebody Else", "notice of somebody else"),
+            (STATEMENT, lib, concat!("// Copy", "right (c) 2020 Somebody Else"), "notice of somebody else"),
             (STATEMENT, lib, "include!(\"../../../../../lamp/fold.rs\");", "leads out of the tree"),
             (STATEMENT, "vendor/lamp/fold.rs", "fn more() {}", "code of others"),
         ] {

@@ -260,6 +260,7 @@ fn every_required_field_of_every_body_is_required() {
                     | ("push.subscribed", "passkey")
                     | ("identity.soul_written", "previous")
                     | ("anchor.stamped", "proof")
+                    | ("successor.began", "group")
                     | ("anchor.completed", "block")
             );
             assert_eq!(Body::read(name, *version, lacking).is_ok(), optional, "{name} without `{field}`");
