@@ -13,7 +13,6 @@ use kernel::Kernel;
 use kernel::training_registry::{DatasetRecord, RunRecord};
 use model::{Clock as _, Entropy as _};
 use plan::Plan;
-pub(crate) use plan::forget_copies;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -137,6 +136,30 @@ impl Trainer {
     fn at_work(&self) -> Option<String> {
         let hand = lock(&self.hand);
         hand.as_ref().filter(|hand| !hand.thread.is_finished()).map(|hand| hand.told.live().run_id.clone())
+    }
+
+    /// Takes away what runs have of datasets that are not kept any more, and copies that a killed host left.
+    pub(crate) fn forget(&self, home: &Home, kernel: &Kernel) {
+        let (registry, at_work) = (kernel.training(), self.at_work());
+        for plan in Plan::all(home) {
+            match (plan.is_kept(&registry), at_work.as_ref() == Some(&plan.run_id)) {
+                (true, true) => {}
+                (true, false) => plan.take_back(),
+                (false, false) => plan.remove(),
+                // Its own thread takes the rest away.
+                (false, true) => {
+                    plan.take_back();
+                    self.stop_run(&plan.run_id);
+                }
+            }
+        }
+    }
+
+    fn stop_run(&self, run_id: &str) {
+        let hand = lock(&self.hand);
+        if let Some(hand) = hand.as_ref().filter(|hand| hand.told.live().run_id == run_id) {
+            hand.told.wishes(Wish::Stop);
+        }
     }
 
     /// Begins a run with a dataset.
