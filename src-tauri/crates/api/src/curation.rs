@@ -121,6 +121,11 @@ impl Curator<'_> {
                         continue;
                     }
                 };
+                // What may stand in no dataset fills none.
+                if example.check().is_err() {
+                    leave(LeftOutReason::Unfit, row.task_id);
+                    continue;
+                }
                 bytes = bytes.saturating_add(example.content_bytes());
                 if bytes > training::DATASET_BYTES_MAX {
                     let why = "there is more finished work than a dataset may hold; mark folders private that need not \
@@ -218,7 +223,11 @@ impl Curator<'_> {
         receipts: &[ReceiptId],
     ) -> Result<Option<LeftOutReason>, Error> {
         let is_private = row.workspace_id.is_some_and(|id| match self.folders.get(&id) {
-            Some(folder) => self.private.iter().any(|private| folder.starts_with(private)),
+            // Work in a folder above a private one may have read it.
+            Some(folder) => {
+                let mut private = self.private.iter();
+                private.any(|private| folder.starts_with(private) || private.starts_with(folder))
+            }
             // Nobody can say any more which folder it was.
             None => true,
         });
