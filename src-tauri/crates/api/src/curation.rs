@@ -113,9 +113,17 @@ impl Curator<'_> {
         let (mut candidates, mut sources) = (Vec::new(), BTreeMap::new());
         let (mut bytes, mut tasks) = (0_usize, BTreeMap::new());
         for (row, story) in told {
+            // What tainted one turn may speak out of every later answer, though it is not shown any more.
+            let mut is_tainted = false;
             for turn in story.turns.iter().filter(|turn| turn.answer.is_some()) {
-                let example = match self.example(row, story, turn)? {
-                    Ok(example) => example,
+                let came = self.example(row, story, turn)?;
+                is_tainted |= matches!(came, Err(LeftOutReason::Tainted));
+                let example = match came {
+                    Ok(example) if !is_tainted => example,
+                    Ok(_) => {
+                        leave(LeftOutReason::Tainted, row.task_id);
+                        continue;
+                    }
                     Err(why) => {
                         leave(why, row.task_id);
                         continue;
