@@ -115,6 +115,14 @@ pub(crate) fn may_be_standard(local: &Local, address: &str) -> Result<(), wire::
     }
 }
 
+/// Whether a model in the box learned from something that was recalled.
+pub(crate) fn is_recalled(home: &Home, kernel: &Kernel, address: &str) -> bool {
+    let registry = kernel.training();
+    let sha256 = crate::model_box::weights_of(home, address);
+    let run = sha256.and_then(|sha256| registry.run_of_model(&sha256));
+    run.is_some_and(|run| run.recalled.is_some())
+}
+
 fn conflict(message: &str, hint: &str) -> Error {
     Error::Said(wire::Error::new(Code::Conflict, message).hint(hint))
 }
