@@ -96,8 +96,8 @@ pub(super) fn run(
             return Err(why);
         }
         if let Some(word) = word() {
-            // One that reads no more words ends soon, and says why.
             bounds.rests = word == Control::Pause;
+            // One that reads no more words ends soon, and says why.
             let _ = writeln!(stdin, "{}", word.word()).and_then(|()| stdin.flush());
             if word == Control::Stop {
                 if phase != Phase::Run {
