@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// Speaks as `hermit-train` does. It learns nothing; with seven steps it says that it became worse.
+/// Speaks as `hermit-train` does. It learns nothing; with seven steps it became worse and says that it is better, and with nine
+/// it shows a file of somebody else's as what it learned.
 const STAND_IN: &str = r#"#!/bin/sh
 set -e
 dir=$(dirname "$2")
@@ -23,11 +24,12 @@ run)
   echo numbers > "$dir/checkpoint-00000002.safetensors"
   printf '{"said":"checkpoint","step":2,"file":"%s","sha256":"%s"}\n' \
     "$dir/checkpoint-00000002.safetensors" "$(digest "$dir/checkpoint-00000002.safetensors")"
+  if grep -q '"steps": 9,' "$2"; then ln -s /etc/passwd "$dir/checkpoint-99999999.safetensors"; fi
   echo '{"said":"ended","step":2}' ;;
 prove)
   after='{"examples":5,"next_act_exact":0.6,"schema_valid":1.0,"perplexity":2.5}'; offered=true
   if grep -q '"steps": 7,' "$2"; then
-    after='{"examples":5,"next_act_exact":0.2,"schema_valid":1.0,"perplexity":9.5}'; offered=false
+    after='{"examples":5,"next_act_exact":0.2,"schema_valid":1.0,"perplexity":9.5}'
   fi
   printf '{"said":"measured","before":{"examples":5,"next_act_exact":0.4,"schema_valid":1.0,"perplexity":4.5},"after":%s,' "$after"
   printf '"baseline":{"answer":"x","next_act_exact":0.1},"offered":%s,"words":"as it was measured"}\n' "$offered" ;;
@@ -102,6 +104,9 @@ fn finished_work_becomes_a_dataset_an_adapter_a_model_and_is_recalled() {
     let run_id = better["run"]["run_id"].as_str().expect("a run").to_owned();
     let worse = train(&stage, &program, &[&run[..], &["7"]].concat()).ends(0).json();
     let worse_id = worse["run"]["run_id"].as_str().expect("a run").to_owned();
+    let linked = train(&stage, &program, &[&run[..], &["9"]].concat()).ends(1).json();
+    assert_eq!(linked["run"]["state"], "failed", "{linked}");
+    assert!(linked["run"]["words"].as_str().is_some_and(|words| words.contains("no file")), "{linked}");
     let listed = train(&stage, &program, &["list"]).ends(0).json();
     let offered: Vec<&Value> =
         listed["runs"].as_array().expect("runs").iter().map(|run| &run["offered"]).collect();
@@ -120,6 +125,7 @@ fn finished_work_becomes_a_dataset_an_adapter_a_model_and_is_recalled() {
     assert_eq!((counts(&listed["datasets"][0]), &listed["datasets"][1]["gone"]), ([4, 2], &json!(true)));
     assert!(listed["runs"].as_array().expect("runs").iter().all(|run| run["recalled"].is_i64()), "{listed}");
     stage.hermit(&["models", "use", "box:own"]).complains(&["recalled"]);
+    assert_eq!(walk(&stage.home().join("training")), Vec::<String>::new(), "what runs learned goes with it");
     let now = train(&stage, &program, &["curate"]).ends(0).json();
     assert_eq!(counts(&now), [4, 2], "{now}");
     stage.is_sound();

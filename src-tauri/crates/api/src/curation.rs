@@ -113,14 +113,27 @@ impl Curator<'_> {
         let (mut candidates, mut sources) = (Vec::new(), BTreeMap::new());
         let (mut bytes, mut tasks) = (0_usize, BTreeMap::new());
         for (row, story) in told {
+            // What tainted one turn may speak out of every later answer, though it is not shown any more.
+            let mut is_tainted = false;
             for turn in story.turns.iter().filter(|turn| turn.answer.is_some()) {
-                let example = match self.example(row, story, turn)? {
-                    Ok(example) => example,
+                let came = self.example(row, story, turn)?;
+                is_tainted |= matches!(came, Err(LeftOutReason::Tainted));
+                let example = match came {
+                    Ok(example) if !is_tainted => example,
+                    Ok(_) => {
+                        leave(LeftOutReason::Tainted, row.task_id);
+                        continue;
+                    }
                     Err(why) => {
                         leave(why, row.task_id);
                         continue;
                     }
                 };
+                // What may stand in no dataset fills none.
+                if example.check().is_err() {
+                    leave(LeftOutReason::Unfit, row.task_id);
+                    continue;
+                }
                 bytes = bytes.saturating_add(example.content_bytes());
                 if bytes > training::DATASET_BYTES_MAX {
                     let why = "there is more finished work than a dataset may hold; mark folders private that need not \
@@ -218,7 +231,11 @@ impl Curator<'_> {
         receipts: &[ReceiptId],
     ) -> Result<Option<LeftOutReason>, Error> {
         let is_private = row.workspace_id.is_some_and(|id| match self.folders.get(&id) {
-            Some(folder) => self.private.iter().any(|private| folder.starts_with(private)),
+            // Work in a folder above a private one may have read it.
+            Some(folder) => {
+                let mut private = self.private.iter();
+                private.any(|private| folder.starts_with(private) || private.starts_with(folder))
+            }
             // Nobody can say any more which folder it was.
             None => true,
         });

@@ -47,6 +47,10 @@ pub trait Trainer: Send + Sync {
     /// As [`Trainer::go_on`]; [`wire::Code::Usage`] for a name that cannot be given.
     fn export(&self, run: &RunRecord, name: Option<&str>) -> Result<(), Error>;
 
+    /// Takes away what runs left on this machine of datasets that are not kept any more: copies, checkpoints, and what else
+    /// their programs wrote. The run in hand is stopped where it learns from one of them.
+    fn forget(&self);
+
     /// Folders whose work is left out of datasets.
     ///
     /// # Errors

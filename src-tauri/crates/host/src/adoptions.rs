@@ -168,7 +168,9 @@ fn follow_model(home: &Home, kernel: &Kernel) -> Result<(), Error> {
     }
     Config::change(home, |config| {
         if let Some((model, adopted)) = steps.last().cloned() {
-            config.default_model = model;
+            // A model that learned from what was recalled since is the standard one on no way.
+            config.default_model =
+                model.filter(|address| !crate::trainer::is_recalled(home, kernel, address));
             config.default_secret = None;
             config.adopted_model = adopted;
         } else {

@@ -31,13 +31,14 @@ impl Local {
         Ok(ApprovalKey::open(&self.home().path(APPROVAL_FILE), passphrase)?)
     }
 
-    /// Removes files of artifacts whose content is no longer kept, rewrites the database, and lets the run stream of
-    /// the tasks go.
+    /// Takes away what runs of training made of what is erased, removes files of artifacts whose content is no longer kept,
+    /// rewrites the database, and lets the run stream of the tasks go.
     ///
     /// # Errors
     /// [`Error::Kernel`], [`Error::Io`].
     pub fn sweep(&self, tasks: &[TaskId]) -> Result<(), Error> {
         let kernel = self.owned_kernel()?;
+        api::Trainer::forget(self);
         kernel.tidy_vectors()?;
         let view = |e: projections::Error| Error::Kernel(kernel::Error::Broken(e.to_string()));
         let query = kernel.query()?;
@@ -59,7 +60,6 @@ impl Local {
         }
         drop(query);
         self.forget_runs(tasks);
-        crate::trainer::forget_copies(self.home());
         Ok(kernel.scrub()?)
     }
 

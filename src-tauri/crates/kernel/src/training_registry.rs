@@ -5,6 +5,9 @@ use model::body::Body;
 use model::{ArtifactId, Digest, ReceiptId, TaskId, UnixMs};
 use std::collections::BTreeSet;
 
+/// Why an erasure lets artifacts go, as the log has it.
+pub(crate) const ERASED: &str = "erased";
+
 /// A dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatasetRecord {
@@ -89,9 +92,16 @@ pub struct TrainingRegistry {
     tasks: BTreeSet<TaskId>,
     receipts: BTreeSet<ReceiptId>,
     requests: BTreeSet<ArtifactId>,
+    erasures: u64,
 }
 
 impl TrainingRegistry {
+    /// How often something was erased: examples that were read before the last time may hold what is gone.
+    #[must_use]
+    pub const fn erasures(&self) -> u64 {
+        self.erasures
+    }
+
     /// The newest dataset whose content is kept, or the one that is named.
     pub fn dataset(&self, named: Option<ArtifactId>) -> Option<&DatasetRecord> {
         let mut kept = self.datasets.iter().rev().filter(|one| !one.is_gone);
@@ -122,9 +132,10 @@ impl TrainingRegistry {
             Body::TrainingCurated(_)
             | Body::TrainingFinished(_)
             | Body::TrainingExported(_)
-            | Body::TrainingRecalled(_) => true,
+            | Body::TrainingRecalled(_)
+            | Body::DisclosuresErased(_) => true,
             Body::ArtifactExpired(b) => {
-                self.datasets.iter().any(|one| one.dataset.artifact_id == b.artifact_id)
+                b.reason == ERASED || self.datasets.iter().any(|one| one.dataset.artifact_id == b.artifact_id)
             }
             _ => false,
         }
@@ -184,7 +195,9 @@ impl TrainingRegistry {
                     at: b.at,
                 });
             }
+            Body::DisclosuresErased(_) => self.erasures += 1,
             Body::ArtifactExpired(b) => {
+                self.erasures += u64::from(b.reason == ERASED);
                 let of = self.datasets.iter_mut().filter(|one| one.dataset.artifact_id == b.artifact_id);
                 of.for_each(|one| one.is_gone = true);
             }

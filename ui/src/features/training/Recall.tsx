@@ -7,6 +7,7 @@ import { TextField } from "~/primitives/Field";
 import { Failed, Said } from "~/primitives/States";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
+import { count } from "~/screen/words";
 import styles from "./Training.module.css";
 
 export function Recall({ of }: { of: Trainings }) {
@@ -22,11 +23,11 @@ export function Recall({ of }: { of: Trainings }) {
         <Button look="danger" because={recall.isPending ? "Recalling" : named === "" ? "Name what is recalled" : null} onClick={() => recall.mutate({ source: named })}>Recall it</Button>
       </div>
       {recall.error !== null && <Failed error={recall.error} />}
-      {recall.data !== undefined && <Said tone="done">{recall.data.recall.datasets.length} datasets lost examples, and {recall.data.recall.runs.length} adapters saw some.</Said>}
+      {recall.data !== undefined && <Said tone="done">{count(recall.data.recall.datasets.length, "dataset")} lost examples, and {count(recall.data.recall.runs.length, "adapter")} saw some.</Said>}
       {recall.data?.standard != null && <Said tone="note"><Words of={recall.data.standard} /></Said>}
       {of.recalls.length > 0 && (
         <ul className={styles.list} aria-label="Recalls">
-          {of.recalls.map((one) => <li key={one.at}><p>{one.source === null ? "(erased)" : <Words of={one.source} />}: {one.datasets.length} datasets, {one.runs.length} adapters, <Time at={one.at} ago /></p></li>)}
+          {of.recalls.map((one, at) => <li key={of.recalls.length - at}><p>{one.source === null ? "(erased)" : <Words of={one.source} />}: {count(one.datasets.length, "dataset")}, {count(one.runs.length, "adapter")}, <Time at={one.at} ago /></p></li>)}
         </ul>
       )}
     </section>

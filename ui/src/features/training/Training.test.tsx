@@ -82,7 +82,7 @@ test("a recall says what it took, and what the default model has to do with it",
   expect(recall.getAttribute("title")).toBe("Name what is recalled");
   await person.type(screen.getByLabelText("Task, receipt, artifact or folder"), "task_1");
   await person.click(recall);
-  expect(await screen.findByText(/1 datasets lost examples, and 1 adapters saw some/)).toBeTruthy();
+  expect(await screen.findByText(/1 dataset lost examples, and 1 adapter saw some/)).toBeTruthy();
   expect(screen.getByText(/box:own/)).toBeTruthy();
   expect(await seriousFindings()).toEqual([]);
 });

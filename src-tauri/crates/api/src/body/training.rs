@@ -104,6 +104,7 @@ fn beginning(text: &str) -> String {
 
 pub(crate) fn curate(host: &dyn Host, p: Curate) -> Result<DatasetRow, Error> {
     let private = trainer(host)?.private()?;
+    let erasures = host.kernel()?.training().erasures();
     let curated = curated(host, private, rule(p.by_time))?;
     let is_shown = digest_of(&curated)?.to_string() == p.shown;
     let left_out = curated.left_out_turns();
@@ -113,7 +114,7 @@ pub(crate) fn curate(host: &dyn Host, p: Curate) -> Result<DatasetRow, Error> {
             .hint("look at what it would hold again: `hermit train curate`"));
     }
     let sources = dataset.examples.iter().filter_map(|one| curated.sources.get(&one.id).cloned()).collect();
-    let new = NewDataset { examples: dataset.examples, sources, left_out };
+    let new = NewDataset { examples: dataset.examples, sources, left_out, erasures };
     let kept = host.kernel()?.keep_dataset(&new, speaker(host, Channel::Cli)).wire()?;
     Ok(dataset_row(&kept))
 }
@@ -268,8 +269,11 @@ pub(crate) fn private(host: &dyn Host, p: Private) -> Result<PrivateFolders, Err
 pub(crate) fn recall(host: &dyn Host, p: Recall) -> Result<Recalled, Error> {
     let kernel = host.kernel()?;
     let of = meant(host, p.source.trim())?;
-    let record = kernel.recall_training(&of, sender(host, Channel::Cli)).wire()?;
-    Ok(Recalled { recall: recall_row(&record), standard: standard(host)? })
+    let record = kernel.recall_training(&of, sender(host, Channel::Cli)).wire();
+    if let Some(trainer) = host.trainer() {
+        trainer.forget();
+    }
+    Ok(Recalled { recall: recall_row(&record?), standard: standard(host)? })
 }
 
 /// What to know of the default model, where it is of an adapter that saw what was recalled.

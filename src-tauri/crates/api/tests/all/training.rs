@@ -9,13 +9,13 @@ use kernel::command::erase::Erasure;
 use kernel::command::ingest::Incoming;
 use kernel::command::person::{Matter, Signed};
 use kernel::command::submit::{Reasoning, Submission};
-use kernel::command::training::FinishedRun;
+use kernel::command::training::{FinishedRun, RecallOf};
 use kernel::training_registry::{DatasetRecord, RunRecord};
 use model::artifact::TrustTier;
 use model::context::{ContextPack, Section};
 use model::ingress::Channel;
 use model::proposal::{Answer, ToolSpec};
-use model::{Clock as _, Digest, TaskId};
+use model::{ArtifactId, Clock as _, Digest, TaskId};
 use projections::query::Ask;
 use reasoning::{Delta, Descriptor, Error, Input, Reasoner, Reply, Scripted};
 use serde_json::{Value, json};
@@ -95,6 +95,8 @@ impl api::Trainer for Stub {
     fn export(&self, _: &RunRecord, _: Option<&str>) -> Result<(), wire::Error> {
         Ok(())
     }
+
+    fn forget(&self) {}
 
     fn private(&self) -> Result<Vec<PathBuf>, wire::Error> {
         Ok(self.0.lock().expect("no poison").clone())
@@ -285,6 +287,11 @@ fn what_came_from_elsewhere_taints_and_a_private_folder_is_left_out() {
     assert_eq!(out(&home, own), only("private", 3));
     home.must("training.private", json!({ "folder": above, "private": false }));
     assert_eq!(out(&home, own), BTreeMap::new());
+    // Work above a private folder may have read it.
+    let below = folder.join("kept apart");
+    std::fs::create_dir(&below).expect("a folder");
+    home.must("training.private", json!({ "folder": below, "private": true }));
+    assert_eq!(out(&home, own), only("private", 3));
 }
 
 #[conforms::conforms(part = "HV-3.8-2")]
@@ -344,6 +351,11 @@ fn a_recall_takes_examples_out_marks_adapters_and_holds_for_what_is_curated_late
     home.must("training.recall", json!({ "source": folder }));
     assert!(home.world.kernel().training().dataset(None).is_none(), "nothing of it is left");
     assert_eq!(preview(&home)["examples"], json!(0));
+    // More than one event holds.
+    let ports = home.world.kernel().ports();
+    let requests = (0..9_000).map(|_| ArtifactId::fresh(&*ports.clock, &*ports.entropy)).collect();
+    let many = RecallOf { said: "many".to_owned(), requests, ..RecallOf::default() };
+    home.world.kernel().recall_training(&many, Channel::Cli).expect("in parts");
 }
 
 #[test]

@@ -54,7 +54,8 @@ pub enum TrainVerb {
         /// A task, a receipt, an artifact, or a folder.
         source: String,
     },
-    /// Leaves work in a folder, and below it, out of datasets.
+    /// Leaves work in a folder, below it, and in folders above it, which may have read it, out of new datasets; `recall` takes it
+    /// out of those that are kept.
     Private {
         /// The folder; those that are marked are listed when absent.
         folder: Option<PathBuf>,

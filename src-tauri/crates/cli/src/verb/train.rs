@@ -266,7 +266,11 @@ fn listed(out: &Output, all: &Trainings) {
         let source = recall.source.as_deref().map_or_else(|| "(erased)".to_owned(), plain);
         out.say(
             Tone::Faint,
-            format!("recalled: {source}; {} datasets, {} adapters", recall.datasets.len(), recall.runs.len()),
+            format!(
+                "recalled: {source}; {}, {}",
+                count(recall.datasets.len(), "dataset"),
+                count(recall.runs.len(), "adapter")
+            ),
         );
     }
 }
@@ -316,9 +320,9 @@ fn recalled(out: &Output, came: &Recalled) {
     out.say(
         Tone::Good,
         format!(
-            "recalled; {} datasets lost examples, {} adapters saw some",
-            recall.datasets.len(),
-            recall.runs.len()
+            "recalled; {} lost examples, {} saw some",
+            count(recall.datasets.len(), "dataset"),
+            count(recall.runs.len(), "adapter")
         ),
     );
     recall.runs.iter().for_each(|run| out.line(format!("  {} is not offered any more", plain(run))));

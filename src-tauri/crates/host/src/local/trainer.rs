@@ -58,6 +58,12 @@ impl api::Trainer for Local {
         self.trainer.export(self.for_training()?, run, name).map_err(Error::to_wire)
     }
 
+    fn forget(&self) {
+        if let Some(owned) = &self.owned {
+            self.trainer.forget(&self.home, &owned.kernel);
+        }
+    }
+
     fn private(&self) -> Result<Vec<PathBuf>, wire::Error> {
         Ok(Config::load(&self.home).map_err(Error::to_wire)?.private_folders)
     }

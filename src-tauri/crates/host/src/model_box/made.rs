@@ -22,19 +22,28 @@ pub(crate) fn may_be_named(name: &str) -> Result<(), Error> {
     Err(Error::Said(wire::Error::new(Code::Usage, message).hint("use a-z, 0-9, `-`, `_` and `.`")))
 }
 
-/// Takes a file that was made here among the models in the box, once its digest is right.
+/// Whether a file that was made here can be taken among the models in the box: its bytes.
 ///
 /// # Errors
 /// [`Error::Said`] for another digest, and a name that other weights have; [`Error::Io`].
-pub(crate) fn take_in(home: &Home, kept: Kept, made: &Path) -> Result<Kept, Error> {
+pub(crate) fn may_take_in(home: &Home, kept: &Kept, made: &Path) -> Result<u64, Error> {
     may_be_named(&kept.name)?;
-    let files = Files::of(home);
-    files.may_name(&kept.name, &kept.sha256)?;
+    Files::of(home).may_name(&kept.name, &kept.sha256)?;
     let (found, bytes) = digest_of(made).map_err(|e| Error::io("read", made, &e))?;
     if found != kept.sha256 {
         let message = format!("`{}` has other bytes than were said: its SHA-256 is {found}", made.display());
         return Err(Error::Said(wire::Error::new(Code::Damaged, message).hint("export it again")));
     }
+    Ok(bytes)
+}
+
+/// Takes a file that was made here among the models in the box, once its digest is right.
+///
+/// # Errors
+/// As [`may_take_in`].
+pub(crate) fn take_in(home: &Home, kept: Kept, made: &Path) -> Result<Kept, Error> {
+    let bytes = may_take_in(home, &kept, made)?;
+    let files = Files::of(home);
     std::fs::create_dir_all(files.folder()).map_err(|e| Error::io("make", files.folder(), &e))?;
     let weights = files.weights(&kept.sha256);
     disk::rename(made, &weights).map_err(|e| Error::io("move", &weights, &e))?;

@@ -13,7 +13,7 @@ pub use fetch::{Step, Wish, forget, get, kept};
 pub(crate) use fetches::Fetches;
 pub(crate) use files::Files;
 pub use files::{Entry, Kept, catalogue};
-pub(crate) use made::{may_be_named, take_in, weights_of};
+pub(crate) use made::{may_be_named, may_take_in, take_in, weights_of};
 
 use crate::executors::LocalExecutors;
 use crate::model_http::Outbound;

@@ -13,7 +13,6 @@ use kernel::Kernel;
 use kernel::training_registry::{DatasetRecord, RunRecord};
 use model::Entropy as _;
 use plan::Plan;
-pub(crate) use plan::forget_copies;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -116,6 +115,14 @@ pub(crate) fn may_be_standard(local: &Local, address: &str) -> Result<(), wire::
     }
 }
 
+/// Whether a model in the box learned from something that was recalled.
+pub(crate) fn is_recalled(home: &Home, kernel: &Kernel, address: &str) -> bool {
+    let registry = kernel.training();
+    let sha256 = crate::model_box::weights_of(home, address);
+    let run = sha256.and_then(|sha256| registry.run_of_model(&sha256));
+    run.is_some_and(|run| run.recalled.is_some())
+}
+
 fn conflict(message: &str, hint: &str) -> Error {
     Error::Said(wire::Error::new(Code::Conflict, message).hint(hint))
 }
@@ -137,6 +144,30 @@ impl Trainer {
     fn at_work(&self) -> Option<String> {
         let hand = lock(&self.hand);
         hand.as_ref().filter(|hand| !hand.thread.is_finished()).map(|hand| hand.told.live().run_id.clone())
+    }
+
+    /// Takes away what runs have of datasets that are not kept any more, and copies that a killed host left.
+    pub(crate) fn forget(&self, home: &Home, kernel: &Kernel) {
+        let (registry, at_work) = (kernel.training(), self.at_work());
+        for plan in Plan::all(home) {
+            match (plan.is_kept(&registry), at_work.as_ref() == Some(&plan.run_id)) {
+                (true, true) => {}
+                (true, false) => plan.take_back(),
+                (false, false) => plan.remove(),
+                // Its own thread takes the rest away.
+                (false, true) => {
+                    plan.take_back();
+                    self.stop_run(&plan.run_id);
+                }
+            }
+        }
+    }
+
+    fn stop_run(&self, run_id: &str) {
+        let hand = lock(&self.hand);
+        if let Some(hand) = hand.as_ref().filter(|hand| hand.told.live().run_id == run_id) {
+            hand.told.wishes(Wish::Stop);
+        }
     }
 
     /// Begins a run with a dataset.

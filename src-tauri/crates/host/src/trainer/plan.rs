@@ -1,7 +1,8 @@
-//! What a run was begun with, in a folder of its own, so that another process goes on with it.
+//! What a run was begun with, beside the folder that its program writes in, so that another process goes on with it.
 
 use crate::model_box::Files;
 use crate::{Error, Home};
+use kernel::training_registry::TrainingRegistry;
 use model::artifact::ArtifactRef;
 use seal::Digest;
 use serde::{Deserialize, Serialize};
@@ -12,8 +13,9 @@ use wire::training::Run;
 
 /// The folder in that of the store.
 const FOLDER: &str = "training";
-/// What a run was begun with.
-const PLAN: &str = "plan.json";
+/// How the file ends that says what a run was begun with. It lies beside the run's folder: the program writes there, and must
+/// not say what it may read and use.
+const PLAN: &str = ".json";
 /// What the program is asked for.
 const SPEC: &str = "run.json";
 /// The copy of the dataset that the program reads; it goes when the program ends.
@@ -69,7 +71,7 @@ impl Plan {
         let kept = kept.ok_or_else(|| {
             refused(Code::NotFound, format!("there are no weights of `{name}` on this machine"), hint)
         })?;
-        let licence = wanted.licence.clone().or(kept.license).ok_or_else(|| {
+        let licence = kept.license.or_else(|| wanted.licence.clone()).ok_or_else(|| {
             let hint = "say it by its SPDX identifier, such as `--licence Apache-2.0`";
             refused(Code::Usage, format!("nobody said under which licence `{name}` is"), hint)
         })?;
@@ -110,7 +112,7 @@ impl Plan {
             disk::replace(&path, &text).map_err(|e| Error::io("write", &path, &e))
         };
         write(self.spec_file(), serde_json::to_vec_pretty(&self.spec))?;
-        write(folder.join(PLAN), serde_json::to_vec_pretty(self))
+        write(plan_of(&folder), serde_json::to_vec_pretty(self))
     }
 
     /// A run that was begun, where it is on this machine.
@@ -122,7 +124,7 @@ impl Plan {
             let hint = "`hermit train list` shows which there are";
             refused(Code::NotFound, format!("there is no run `{run_id}` on this machine"), hint)
         };
-        let path = runs(home).join(run_id).join(PLAN);
+        let path = plan_of(&runs(home).join(run_id));
         let bytes = is_run(run_id).then(|| std::fs::read(path).ok()).flatten().ok_or_else(none)?;
         let plan: Self = serde_json::from_slice(&bytes).map_err(|_| none())?;
         let is_here = plan.run_id == run_id && plan.folder() == runs(home).join(run_id);
@@ -132,7 +134,8 @@ impl Plan {
     /// Runs that were begun on this machine, the newest first.
     pub(super) fn all(home: &Home) -> Vec<Self> {
         let entries = std::fs::read_dir(runs(home)).into_iter().flatten().flatten();
-        let plans = entries.filter_map(|entry| Self::read(home, entry.file_name().to_str()?).ok());
+        let plans = entries
+            .filter_map(|entry| Self::read(home, entry.file_name().to_str()?.strip_suffix(PLAN)?).ok());
         let mut plans: Vec<Self> = plans.collect();
         plans.sort_by_key(|plan| std::cmp::Reverse(plan.begun_at));
         plans
@@ -149,7 +152,24 @@ impl Plan {
 
     /// Takes that copy away.
     pub(super) fn take_back(&self) {
-        take_away(&self.folder());
+        let copy = self.folder().join(DATASET);
+        removed(&copy, std::fs::remove_file(&copy));
+    }
+
+    /// Whether what it learns from is kept.
+    pub(super) fn is_kept(&self, registry: &TrainingRegistry) -> bool {
+        registry.dataset(Some(self.dataset.artifact_id)).is_some()
+    }
+
+    /// Takes away everything that the run has on the disk.
+    pub(super) fn remove(&self) {
+        let folder = self.folder();
+        removed(&folder, std::fs::remove_dir_all(&folder));
+        // With its plan it is found again, where something could not be removed.
+        if !folder.exists() {
+            let plan = plan_of(&folder);
+            removed(&plan, std::fs::remove_file(&plan));
+        }
     }
 
     /// The newest checkpoint, by the number in its name.
@@ -163,17 +183,17 @@ impl Plan {
     }
 }
 
-/// Takes copies of datasets away that programs were given: what is erased or recalled is in none.
-pub(crate) fn forget_copies(home: &Home) {
-    let entries = std::fs::read_dir(runs(home)).into_iter().flatten().flatten();
-    entries.for_each(|entry| take_away(&entry.path()));
+/// The file that says what the run of a folder was begun with.
+fn plan_of(folder: &Path) -> PathBuf {
+    let mut path = folder.as_os_str().to_owned();
+    path.push(PLAN);
+    path.into()
 }
 
-fn take_away(folder: &Path) {
-    let path = folder.join(DATASET);
-    match std::fs::remove_file(&path) {
+fn removed(path: &Path, came: std::io::Result<()>) {
+    match came {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            tracing::warn!(%error, path = %path.display(), "a copy of a dataset could not be removed");
+            tracing::warn!(%error, path = %path.display(), "what a run of training left could not be removed");
         }
         _ => {}
     }

@@ -18,8 +18,15 @@ const ENDING: Duration = Duration::from_secs(5);
 const STOPPING: Duration = Duration::from_secs(120);
 /// Bytes beside those of the budget before it is ended from outside: it ends by itself at the budget.
 const MEMORY_BESIDE: u64 = 1 << 30;
-/// Seconds of processor time beside those of the budget: loading, measuring and writing.
-const CPU_BESIDE_S: u64 = 24 * 3600;
+/// Seconds beside those of the budget, of time and of each thread's processor: loading, measuring and writing.
+const BESIDE_S: u64 = 24 * 3600;
+/// Bytes that it may have on the disk: checkpoints and a model; and how many files.
+const DISK_BYTES_MAX: u64 = 16 << 30;
+const FILES_MAX: u64 = 10_000;
+/// How often they are counted.
+const COUNT: Duration = Duration::from_secs(5);
+/// Things left out that it is heard to say.
+const SKIPPED_MAX: u32 = 100;
 
 /// What is asked of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +64,7 @@ pub(super) fn run(
     let arguments = [phase.word().to_owned(), plan.spec_file().to_string_lossy().into_owned()];
     let reads = [PathBuf::from(&spec.base.path)];
     let memory = spec.budget.memory_bytes.saturating_add(MEMORY_BESIDE);
-    let cpu = spec.budget.seconds.saturating_mul(u64::from(spec.threads)).saturating_add(CPU_BESIDE_S);
+    let cpu = spec.budget.seconds.saturating_mul(u64::from(spec.threads)).saturating_add(BESIDE_S);
     let folder = plan.folder();
     let mut lone = Lone::start_in(
         walls,
@@ -70,22 +77,26 @@ pub(super) fn run(
         lone.pipes().ok_or_else(|| "the program that trains has no standard streams".to_owned())?;
     let lines = heard(stdout)?;
     let (mut refused, mut is_over) = (None, None::<Instant>);
+    let mut bounds = Bounds::of(folder, spec.budget.seconds);
     loop {
         match lines.recv_timeout(TICK) {
             Ok(Ok(said)) => {
                 if let Said::Refused { words } = &said {
                     refused = Some(words.clone());
                 }
-                hear(&said);
+                if bounds.is_heard(&said) {
+                    hear(&said);
+                }
             }
             Ok(Err(why)) => return Err(why),
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {}
         }
-        if let Some(why) = lone.too_large() {
+        if let Some(why) = lone.too_large().or_else(|| bounds.over()) {
             return Err(why);
         }
         if let Some(word) = word() {
+            bounds.rests = word == Control::Pause;
             // One that reads no more words ends soon, and says why.
             let _ = writeln!(stdin, "{}", word.word()).and_then(|()| stdin.flush());
             if word == Control::Stop {
@@ -104,6 +115,77 @@ pub(super) fn run(
         Some(words) => Err(words),
         None => ended(&mut lone),
     }
+}
+
+/// What is held from outside beside memory and processor time.
+struct Bounds {
+    folder: PathBuf,
+    longest: Duration,
+    worked: Duration,
+    looked: Instant,
+    counted: Instant,
+    skipped: u32,
+    /// Whether it was told to rest: such time is not counted.
+    rests: bool,
+}
+
+impl Bounds {
+    fn of(folder: PathBuf, seconds: u64) -> Self {
+        let (longest, now) = (Duration::from_secs(seconds.saturating_add(BESIDE_S)), Instant::now());
+        let (worked, skipped) = (Duration::ZERO, 0);
+        Self { folder, longest, worked, looked: now, counted: now, skipped, rests: false }
+    }
+
+    /// Whether what it says is taken up: a flood of warnings is not.
+    fn is_heard(&mut self, said: &Said) -> bool {
+        if matches!(said, Said::Skipped { .. }) {
+            self.skipped = self.skipped.saturating_add(1);
+        }
+        self.skipped <= SKIPPED_MAX || !matches!(said, Said::Skipped { .. })
+    }
+
+    /// Why it has to be ended.
+    fn over(&mut self) -> Option<String> {
+        let now = Instant::now();
+        let since = now.saturating_duration_since(self.looked);
+        self.looked = now;
+        if !self.rests {
+            self.worked = self.worked.saturating_add(since);
+        }
+        if self.worked > self.longest {
+            return Some(format!(
+                "it worked for more than {} seconds, and was ended",
+                self.longest.as_secs()
+            ));
+        }
+        if now.saturating_duration_since(self.counted) < COUNT {
+            return None;
+        }
+        self.counted = now;
+        let (files, bytes) = on_disk(&self.folder);
+        (files > FILES_MAX || bytes > DISK_BYTES_MAX)
+            .then(|| format!("it wrote more than {DISK_BYTES_MAX} bytes or {FILES_MAX} files, and was ended"))
+    }
+}
+
+/// Files below a folder, and their bytes; counting ends where there are too many.
+fn on_disk(folder: &Path) -> (u64, u64) {
+    let (mut files, mut bytes, mut folders) = (0_u64, 0_u64, vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            files = files.saturating_add(1);
+            if files > FILES_MAX {
+                return (files, bytes);
+            }
+            // Of a link this is the link.
+            match entry.metadata() {
+                Ok(there) if there.is_dir() => folders.push(entry.path()),
+                Ok(there) => bytes = bytes.saturating_add(there.len()),
+                Err(_) => {}
+            }
+        }
+    }
+    (files, bytes)
 }
 
 /// Waits until one that closed its output has ended. How it ended is told by what it said.

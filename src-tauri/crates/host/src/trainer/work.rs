@@ -11,7 +11,7 @@ use model::schedule::Condition;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use training::{Control, Said};
+use training::{Control, Example, Said};
 use wire::training::LossPoint;
 use words::training::TrainingState;
 
@@ -23,6 +23,11 @@ const LOSSES_MAX: usize = 1_000;
 const CARD_BYTES_MAX: u64 = 256 * 1024;
 /// Bytes of a checkpoint.
 const ADAPTER_BYTES_MAX: u64 = 1 << 30;
+
+/// Letters that are kept of what the program says in words.
+const WORDS_MAX: usize = 1_000;
+/// The highest number that whoever asks can be told.
+const NUMBER_MAX: u64 = 9_000_000_000_000_000;
 
 /// What is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,18 +70,20 @@ impl Work {
             tracing::warn!(run = %self.plan.run_id, %why, "a run of training broke off");
             Ended { state: TrainingState::Failed, words: Some(why) }
         });
+        let is_kept = self.plan.is_kept(&self.with.kernel.training());
+        if !is_kept {
+            self.plan.remove();
+        }
         let mut live = self.told.live();
         live.state = ended.state;
-        live.words = ended.words;
+        live.words = if is_kept { ended.words.as_deref().map(cut) } else { Some(gone()) };
     }
 
     /// Gives the program the examples, as long as they are kept.
     fn lend(&self) -> Result<(), String> {
         let lines = self.with.kernel.artifacts().read(&self.plan.dataset.sha256);
-        let is_kept = self.with.kernel.training().dataset(Some(self.plan.dataset.artifact_id)).is_some();
-        let lines = lines.ok().filter(|_| is_kept).ok_or_else(|| {
-            "something of its dataset was recalled or erased; begin a run with another one".to_owned()
-        })?;
+        let is_kept = self.plan.is_kept(&self.with.kernel.training());
+        let lines = lines.ok().filter(|_| is_kept).ok_or_else(gone)?;
         self.plan.lend(&lines).map_err(|error| error.to_string())
     }
 
@@ -121,7 +128,13 @@ impl Work {
         }
         let none = || "the program that trains measured nothing".to_owned();
         let measured = measured.ok_or_else(none)?;
-        let Said::Measured { offered, words, .. } = &measured else { return Err(none()) };
+        let Said::Measured { before, after, .. } = measured else { return Err(none()) };
+        // The numbers are its word; what follows from them, and what nobody had to learn for, is not.
+        let mut baseline = training::majority(&self.examples()?);
+        let training::Verdict { offered, words } = training::judge(&before, &after, &baseline);
+        // That answer is of the dataset, and goes with it.
+        baseline.answer.clear();
+        let measured = Said::Measured { before, after, baseline, offered, words: words.clone() };
         let newest = self.plan.checkpoint().ok_or_else(|| "it wrote no checkpoint".to_owned())?;
         let adapter = bounded(&newest, ADAPTER_BYTES_MAX)?;
         let measures = serde_json::to_vec(&measured).map_err(|error| error.to_string())?;
@@ -131,11 +144,19 @@ impl Work {
             base_sha256: self.plan.spec.base.sha256,
             adapter: &adapter,
             measures: &measures,
-            offered: *offered,
+            offered,
         };
         self.with.kernel.finish_training(&run).map_err(|error| error.to_string())?;
-        let words = if *offered { words.clone() } else { format!("not offered: {words}") };
+        let words = if offered { words } else { format!("not offered: {words}") };
         Ok(Ended { state: TrainingState::Done, words: Some(words) })
+    }
+
+    /// What it learns from.
+    fn examples(&self) -> Result<Vec<Example>, String> {
+        let kernel = &self.with.kernel;
+        let registry = kernel.training();
+        let dataset = registry.dataset(Some(self.plan.dataset.artifact_id)).ok_or_else(gone)?;
+        kernel.examples_of(dataset).map_err(|error| error.to_string())
     }
 
     fn export(&self, name: &str) -> Result<Ended, String> {
@@ -160,15 +181,14 @@ impl Work {
             license: Some(spec.base.licence.clone()),
             about: Some(about),
         };
-        model_box::take_in(home, kept, &self.within(&file)?).map_err(|error| error.to_string())?;
+        let weights = self.within(&file)?;
+        model_box::may_take_in(home, &kept, &weights).map_err(|error| error.to_string())?;
+        // On record first: nobody finds a model by name that the log knows nothing of.
         let kernel = &self.with.kernel;
-        if let Err(error) = kernel.export_training(&self.plan.run_id, (name, sha256), &card) {
-            // Nobody finds a model by name that the log knows nothing of.
-            if let Err(error) = model_box::forget(home, name) {
-                tracing::warn!(%error, "a model that may not be used could not be taken away");
-            }
-            return Err(error.to_string());
-        }
+        kernel
+            .export_training(&self.plan.run_id, (name, sha256), &card)
+            .map_err(|error| error.to_string())?;
+        model_box::take_in(home, kept, &weights).map_err(|error| error.to_string())?;
         Ok(Ended {
             state: TrainingState::Done,
             words: Some(format!("`box:{name}` is among the models in the box")),
@@ -191,7 +211,7 @@ impl Work {
                 live.state = TrainingState::Learning;
                 live.step = *step;
                 live.words = None;
-                live.memory = live.memory.max(*memory);
+                live.memory = live.memory.max(*memory).min(NUMBER_MAX);
                 live.examples_per_ks = thousandths(*examples_per_s);
                 live.losses.push(LossPoint { step: *step, micros: thousandths(loss * 1_000.0) });
                 if live.losses.len() > LOSSES_MAX {
@@ -220,6 +240,7 @@ impl Work {
             }
             Said::Checkpoint { step, .. } => live.checkpoint = Some(*step),
             Said::Skipped { what, words } => {
+                let (what, words) = (cut(what), cut(words));
                 tracing::warn!(run = %self.plan.run_id, %what, %words, "a run of training left something out");
             }
             Said::Measured { .. }
@@ -291,6 +312,14 @@ impl<'w> Words<'w> {
     }
 }
 
+fn gone() -> String {
+    "something of its dataset was recalled or erased; begin a run with another one".to_owned()
+}
+
+fn cut(words: &str) -> String {
+    words.chars().take(WORDS_MAX).collect()
+}
+
 /// A number of thousandths; nothing for what is none.
 #[allow(
     clippy::cast_possible_truncation,
@@ -303,8 +332,11 @@ fn thousandths(number: f32) -> u64 {
 
 fn bounded(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let failed = |error: std::io::Error| format!("`{}` cannot be read: {error}", path.display());
-    let bytes = std::fs::symlink_metadata(path).map_err(failed)?.len();
-    if bytes > most {
+    let there = std::fs::symlink_metadata(path).map_err(failed)?;
+    if !there.is_file() {
+        return Err(format!("`{}` is no file of the run", path.display()));
+    }
+    if there.len() > most {
         return Err(format!("`{}` is longer than {most} bytes", path.display()));
     }
     std::fs::read(path).map_err(failed)

@@ -6,6 +6,7 @@ use super::person::{Matter, Signed};
 use super::training::RecallOf;
 use crate::Error;
 use crate::kernel::Kernel;
+use crate::training_registry::ERASED;
 use model::body::{ArtifactExpired, DisclosuresErased};
 use model::fault::Point;
 use model::principal::PrincipalType;
@@ -104,7 +105,7 @@ impl Kernel {
             w.push(DisclosuresErased { digests: digests.to_vec(), reason: "a person asked".to_owned() });
         }
         for (artifact_id, _) in &erasure.contents {
-            w.push(ArtifactExpired { artifact_id: *artifact_id, reason: "erased".to_owned() });
+            w.push(ArtifactExpired { artifact_id: *artifact_id, reason: ERASED.to_owned() });
         }
         if !recalled.is_empty() {
             self.push_recall(&mut w, &recall, &recalled)?;

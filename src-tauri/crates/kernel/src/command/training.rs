@@ -22,6 +22,9 @@ use training::{Example, Split};
 /// Tasks, receipts and requests that one recall names at most.
 const RECALLED_MAX: usize = 10_000;
 
+/// Tasks, receipts and requests that one event names, of each.
+const NAMED_MAX: usize = 1_000;
+
 /// How datasets are kept.
 const LINES: &str = "application/x-ndjson";
 
@@ -59,6 +62,8 @@ pub struct NewDataset {
     pub sources: Vec<ExampleSource>,
     /// How much finished work was left out.
     pub left_out: u32,
+    /// [`TrainingRegistry::erasures`] before the work was read.
+    pub erasures: u64,
 }
 
 /// A run that ended with an adapter.
@@ -140,7 +145,7 @@ impl Kernel {
     ///
     /// # Errors
     /// [`Error::Refused`] for whoever is no person; [`Error::Input`] when it is none; [`Error::Conflict`] when something of it was
-    /// recalled meanwhile; [`Error::Secret`] when it holds a secret.
+    /// recalled meanwhile, or anything erased; [`Error::Secret`] when it holds a secret.
     pub fn keep_dataset(&self, new: &NewDataset, by: impl Into<Sender>) -> Result<DatasetRecord, Error> {
         let sender = by.into();
         sender.is_a_person("keep a dataset")?;
@@ -161,6 +166,10 @@ impl Kernel {
         };
         if new.sources.iter().any(|one| registry.is_recalled(one.task, one.request, &one.receipts)) {
             let why = "something of the dataset was recalled meanwhile; look at what would be kept again";
+            return Err(Error::Conflict(why.to_owned()));
+        }
+        if registry.erasures() != new.erasures {
+            let why = "something was erased meanwhile; look at what would be kept again";
             return Err(Error::Conflict(why.to_owned()));
         }
         let curated = push_dataset(&mut w, (&new.examples, &new.sources), new.left_out, None)?;
@@ -342,16 +351,25 @@ impl Kernel {
         }
         let number = self.training().recalls.len() as u64;
         let at = w.now;
-        w.push(TrainingRecalled {
-            number: number.saturating_add(1),
-            source: Sensitive::from(of.said.clone()),
-            tasks: of.tasks.iter().copied().collect(),
-            receipts: of.receipts.iter().copied().collect(),
-            requests: of.requests.iter().copied().collect(),
-            datasets: plan.contents().map(|one| one.artifact_id).collect(),
-            runs: plan.runs.clone(),
-            at,
-        });
+        // What one event cannot hold stands in others before the one that says what was taken.
+        let tasks: Vec<TaskId> = of.tasks.iter().copied().collect();
+        let receipts: Vec<ReceiptId> = of.receipts.iter().copied().collect();
+        let requests: Vec<ArtifactId> = of.requests.iter().copied().collect();
+        let most = tasks.len().max(receipts.len()).max(requests.len());
+        let parts = most.div_ceil(NAMED_MAX).max(1);
+        for part in 1..=parts {
+            let takes = part == parts;
+            w.push(TrainingRecalled {
+                number: number.saturating_add(part as u64),
+                source: Sensitive::from(of.said.clone()),
+                tasks: part_of(&tasks, part),
+                receipts: part_of(&receipts, part),
+                requests: part_of(&requests, part),
+                datasets: plan.contents().filter(|_| takes).map(|one| one.artifact_id).collect(),
+                runs: if takes { plan.runs.clone() } else { Vec::new() },
+                at,
+            });
+        }
         Ok(())
     }
 
@@ -371,6 +389,11 @@ impl Kernel {
     pub fn examples_of(&self, dataset: &DatasetRecord) -> Result<Vec<Example>, Error> {
         training::read_lines(&self.artifacts.read(&dataset.dataset.sha256)?).map_err(unfit)
     }
+}
+
+/// The names of one part, which is counted from one.
+fn part_of<T: Copy>(all: &[T], part: usize) -> Vec<T> {
+    all.chunks(NAMED_MAX).nth(part.saturating_sub(1)).unwrap_or_default().to_vec()
 }
 
 /// Keeps examples, and where they came from, and says so.
