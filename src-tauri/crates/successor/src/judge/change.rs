@@ -87,7 +87,9 @@ fn look_at_source(text: &str, findings: &mut Findings) {
                 findings.add(Grade::Unread, "edits_tests", says);
             }
             if is_of_build(path) {
-                let says = format!("it changes `{path}`, which decides what is built and tested; look at that first");
+                let says = format!(
+                    "it changes `{path}`, which decides what is built and tested; look at that first"
+                );
                 findings.add(Grade::Unread, "edits_the_build", says);
             }
             if is_evaluator(path) {
