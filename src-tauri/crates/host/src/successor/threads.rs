@@ -1,6 +1,7 @@
 //! A thread for each trial that is under way in the process that holds the store.
 
 use super::build::SOURCE;
+use super::confined::clear;
 use super::{BUILDS, CodeTrial, ParentPlaces, TrialRun, clean_room, draw, run_trial};
 use crate::Home;
 use crate::executors::LocalExecutors;
@@ -33,9 +34,7 @@ pub struct TrialThreads(Arc<Threads>);
 /// Takes away what builds of a process that was killed have left.
 pub(crate) fn sweep_builds(home: &Home) {
     let left = home.path(BUILDS);
-    if left.exists()
-        && let Err(error) = std::fs::remove_dir_all(&left)
-    {
+    if let Err(error) = clear(&left) {
         tracing::warn!(%error, folder = %left.display(), "what a trial left behind is still there");
     }
 }
@@ -170,7 +169,9 @@ impl Threads {
             }
             Ok(end)
         });
-        let _ = std::fs::remove_dir_all(&folder);
+        if let Err(error) = clear(&folder) {
+            tracing::warn!(%error, folder = %folder.display(), "what a trial left behind is still there");
+        }
         let end = end?;
         self.kernel.end_trial(&end.verdict, &end.evidence).map_err(|e| e.to_string())
     }
