@@ -13,6 +13,7 @@ use model::receipt::SandboxLevel;
 use model::{Digest, TaskId};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -98,7 +99,10 @@ impl api::Trials for TrialThreads {
         }
         let (threads, trial) = (Arc::clone(&self.0), trial_id.to_owned());
         let run = move || {
-            if let Err(why) = threads.to_verdict(&trial, &stop) {
+            // However it ends, the log says so.
+            let came = catch_unwind(AssertUnwindSafe(|| threads.to_verdict(&trial, &stop)));
+            let came = came.unwrap_or_else(|_| Err("it came to a fault of this program".to_owned()));
+            if let Err(why) = came {
                 threads.unjudged(&trial, &why, stop.load(Ordering::SeqCst));
             }
             threads.stops().remove(&trial);
