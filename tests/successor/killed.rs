@@ -1,6 +1,6 @@
 //! A clone dies with its parent: `kill -9` of the process that started it leaves nothing of it.
 
-use super::{AMPLE, processes_with, sandbox, shell, soon};
+use super::{AMPLE, has_walls, processes_with, sandbox, shell, soon};
 use crate::journeys::attached::Served;
 use crate::journeys::stage::Stage;
 use conforms::conforms;
@@ -22,6 +22,9 @@ fn parent_of_a_clone() {
 #[conforms(part = "HV-5-3", part = "HV-5-6")]
 #[test]
 fn a_clone_dies_with_its_parent() {
+    if !has_walls() {
+        return;
+    }
     let mark = format!("{}", 20_000_000_u64 + u64::from(std::process::id()));
     let mut parent = Command::new(std::env::current_exe().expect("this program"))
         .args(["successor::killed::parent_of_a_clone", "--exact", "--nocapture"])

@@ -10,12 +10,23 @@ use crate::journeys::exec;
 use ::successor::Budget;
 use effects::Sandbox;
 use host::successor::{CloneEnd, CloneProgram, run_confined};
+use model::receipt::SandboxLevel;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// What confines clones here.
 fn sandbox() -> Sandbox {
     Sandbox::probe(exec())
+}
+
+/// Whether clones can be confined here; where they cannot, the test is skipped by that name.
+fn has_walls() -> bool {
+    let walls = sandbox();
+    let stand = matches!(walls.level(), SandboxLevel::NamespacesLandlock | SandboxLevel::Namespaces);
+    if !stand {
+        conforms::lacks("a sandbox of namespaces (bubblewrap)");
+    }
+    stand
 }
 
 /// A shell, whatever its name leads to.

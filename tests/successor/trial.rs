@@ -1,7 +1,7 @@
 //! Trials from end to end: tasks that a person and a scripted model did in a world of their own, played again by clones that are real
 //! programs, and the verdict over what they left.
 
-use super::{AMPLE, sandbox};
+use super::{AMPLE, has_walls, sandbox};
 use crate::journeys::hermit;
 use ::successor::{Budget, Change, Evidence, Patch, Verdict, WordsItem};
 use conforms::conforms;
@@ -120,6 +120,9 @@ fn questions(of: &Evidence) -> u32 {
 #[conforms(part = "HV-5-4")]
 #[test]
 fn a_recorded_task_is_played_again_act_by_act() {
+    if !has_walls() {
+        return;
+    }
     let (world, tasks) = worked();
     let before = world.files();
     let end = tried(&world, &tasks, &policy("ask FileEdit(elsewhere/**)\n"));
@@ -145,6 +148,9 @@ fn a_recorded_task_is_played_again_act_by_act() {
 #[conforms(part = "HV-5-4")]
 #[test]
 fn a_clone_has_the_registry_of_its_parent_and_no_server_is_called_again() {
+    if !has_walls() {
+        return;
+    }
     let mut world = World::new(8);
     world.servers = Arc::new(testkit::ManyTools);
     world.reopen();
@@ -175,6 +181,9 @@ fn a_clone_has_the_registry_of_its_parent_and_no_server_is_called_again() {
 #[conforms(part = "HV-5-2", part = "HV-5-5")]
 #[test]
 fn a_change_of_policy_that_asks_less_is_better_twice_with_the_same_verdict() {
+    if !has_walls() {
+        return;
+    }
     let (world, tasks) = worked();
     let patch = policy("allow FileEdit(notes/**)\n");
     let first = tried(&world, &tasks, &patch);
@@ -196,6 +205,9 @@ fn a_change_of_policy_that_asks_less_is_better_twice_with_the_same_verdict() {
 #[conforms(part = "HV-5-2")]
 #[test]
 fn a_change_of_policy_that_denies_what_was_done_is_worse() {
+    if !has_walls() {
+        return;
+    }
     let (world, tasks) = worked();
     let end = tried(&world, &tasks[..1], &policy("deny FileEdit(notes/**)\n"));
     let (_, successor) = arms(&end);
@@ -210,6 +222,9 @@ fn a_change_of_policy_that_denies_what_was_done_is_worse() {
 #[conforms(part = "HV-5-2")]
 #[test]
 fn a_change_of_words_is_played_and_its_cost_measured_twice_with_the_same_verdict() {
+    if !has_walls() {
+        return;
+    }
     let (world, tasks) = worked();
     let long = "# Hermit\n".to_owned() + &"I do what its person asks, and say so in many words.\n".repeat(40);
     let patch = Patch {
@@ -231,6 +246,9 @@ fn a_change_of_words_is_played_and_its_cost_measured_twice_with_the_same_verdict
 #[conforms(part = "HV-5-5", part = "HV-7-1")]
 #[test]
 fn a_clone_that_uses_up_its_tokens_says_so_and_nothing_is_better_by_it() {
+    if !has_walls() {
+        return;
+    }
     let (world, tasks) = worked();
     let patch = policy("allow FileEdit(notes/**)\n");
     let end = tried_within(&world, &tasks[..1], &patch, Budget { tokens: 1, ..AMPLE });
@@ -279,6 +297,9 @@ fn no_value_of_a_secret_leaves_with_a_case() {
 #[conforms(part = "HV-5-2", part = "HV-7-1")]
 #[test]
 fn a_verdict_is_signed_and_on_record() {
+    if !has_walls() {
+        return;
+    }
     let (world, tasks) = worked();
     let patch = policy("allow FileEdit(notes/**)\n");
     let begun = kernel::command::successor::BegunTrial {

@@ -28,6 +28,8 @@ const EXECUTOR: &str = if cfg!(windows) { "hermit-exec.exe" } else { "hermit-exe
 const PROGRAM_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 /// Bytes of the pointer.
 const POINTER_BYTES_MAX: u64 = 64 * 1024;
+/// Bytes of that file.
+const SCHEMA_BYTES_MAX: u64 = 1024 * 1024;
 /// Where the source says which format of a store it writes.
 const SCHEMA_FILE: &str = "src-tauri/crates/ledger/src/schema.rs";
 /// How long a constitutional change waits where nothing is set.
@@ -157,8 +159,7 @@ pub fn own_digest() -> Result<Digest, String> {
 /// # Errors
 /// In words, when it cannot be read or kept, or its source does not say which stores it writes.
 pub fn keep_built(home: &Home, trial_id: &str, built: &Path, source: &Path) -> Result<Built, String> {
-    let schema = source.join(SCHEMA_FILE);
-    let text = std::fs::read_to_string(&schema).map_err(|e| format!("`{}`: {e}", schema.display()))?;
+    let text = schema_of(source).map_err(|e| format!("`{SCHEMA_FILE}` of its source: {e}"))?;
     let store_format = schema_in(&text).ok_or("its source does not say which format of a store it writes")?;
     let to = built_at(home, trial_id)?;
     let failed = |e: io::Error| format!("`{}`: {e}", to.display());
@@ -166,6 +167,23 @@ pub fn keep_built(home: &Home, trial_id: &str, built: &Path, source: &Path) -> R
     copied(built, &to).map_err(failed)?;
     let (program_sha256, bytes) = digest_of(&to).map_err(failed)?;
     Ok(Built { program_sha256, bytes, store_format })
+}
+
+/// The file that says it. What a change built and tested has written in that folder: only a file of its own is read, behind no link.
+fn schema_of(source: &Path) -> io::Result<String> {
+    let at = source.canonicalize()?.join(Path::new(SCHEMA_FILE));
+    if !is_own_file(&at) {
+        return Err(io::Error::other("it is no file of its own"));
+    }
+    let mut text = String::new();
+    File::open(&at)?.take(SCHEMA_BYTES_MAX).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Whether a path without links leads to a file.
+pub(crate) fn is_own_file(at: &Path) -> bool {
+    at.symlink_metadata().is_ok_and(|about| about.is_file())
+        && at.canonicalize().is_ok_and(|real| real == *at)
 }
 
 /// The format of a store that a source writes.

@@ -4,7 +4,7 @@ use crate::{Change, Patch, diff};
 use std::collections::BTreeSet;
 
 /// Where each of these rooms stands in the source: a beginning of a path, and the room.
-const ROOMS: [(&str, &str); 27] = [
+const ROOMS: [(&str, &str); 32] = [
     ("src-tauri/crates/gate/", "gate"),
     ("src-tauri/crates/kernel/src/gatepass", "gate"),
     ("src-tauri/crates/governance/src/approval", "approval"),
@@ -29,6 +29,12 @@ const ROOMS: [(&str, &str); 27] = [
     ("src-tauri/crates/host/src/programs", "successor"),
     ("src-tauri/crates/host/src/launch", "successor"),
     ("src-tauri/crates/host/src/adoptions", "successor"),
+    // What confines clones and measures them, and what their sources are held to.
+    ("src-tauri/crates/exec/", "successor"),
+    ("src-tauri/crates/effects/src/sandbox", "successor"),
+    ("src-tauri/crates/effects/src/command/process_limits", "successor"),
+    ("src-tauri/crates/provenance/src/clean_room", "successor"),
+    ("src-tauri/crates/words/src/successor", "successor"),
     ("src-tauri/crates/proof/", "proof"),
     ("src-tauri/crates/seal/", "proof"),
     ("ui/verifier/", "proof"),
@@ -37,9 +43,24 @@ const ROOMS: [(&str, &str); 27] = [
 /// Every room that [`constitutional`] names.
 const ALL: [&str; 5] = ["approval", "gate", "policy", "proof", "successor"];
 
-/// Files by which every room is built: who changes one of them changes any room.
-const BUILD: [&str; 5] =
-    ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", "package.json", "package-lock.json"];
+/// Files by which every room is built, wherever they lie: who changes one of them changes any room, and which tests there are.
+const BUILD: [&str; 8] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "rust-toolchain.toml",
+    "rust-toolchain",
+    "build.rs",
+    "package.json",
+    "package-lock.json",
+    ".npmrc",
+];
+/// Rooms that run while every other one is built.
+const RUNS_IN_BUILDS: [&str; 4] = [
+    "src-tauri/crates/conforms-mark/",
+    "src-tauri/crates/source/src/gather",
+    "src-tauri/crates/provenance/src/archive",
+    "src-tauri/crates/provenance/src/clean_room/labels",
+];
 
 /// The rooms of gate, policy, approval, successor and proof that a change of the source touches, by name and in order.
 pub fn constitutional(patch: &Patch) -> Vec<String> {
@@ -57,8 +78,14 @@ pub fn constitutional(patch: &Patch) -> Vec<String> {
 }
 
 /// Whether a path is one of the files by which every room is built.
-fn is_of_build(path: &str) -> bool {
-    BUILD.contains(&path) || path.starts_with(".cargo/") || path == "build.rs" || path.ends_with("/build.rs")
+pub(crate) fn is_of_build(path: &str) -> bool {
+    let mut parts = path.rsplit('/');
+    let file = parts.next().unwrap_or(path);
+    // A module of this name beside others is one of a room.
+    let is_module = file == "build.rs" && path.contains("/src/");
+    (BUILD.contains(&file) && !is_module)
+        || parts.any(|folder| folder == ".cargo")
+        || RUNS_IN_BUILDS.iter().any(|begins| path.starts_with(begins))
 }
 
 /// Whether a path is one of what judges a change.

@@ -11,10 +11,18 @@ const WIDEST: &str = "external_publish_gated";
 /// The bad changes for a case, by name. Evidence of each is judged as every other is; it is refused where the outcome is neither
 /// `better` nor `same`.
 pub fn planted(case: &Case) -> Vec<(String, Patch)> {
-    let mut all =
-        vec![("planted_allows_every_host", policy(format!("{}\nallow Net(host:*)\n", case.rules), None))];
-    let holds_back =
-        |line: &str| ["ask ", "look ", "draft ", "deny "].iter().any(|word| line.starts_with(word));
+    let mut all = Vec::new();
+    // Where a person allows that already, it is no change.
+    let is_every_host = |line: &str| line.split_whitespace().eq(["allow", "Net(host:*)"]);
+    if !case.rules.lines().any(is_every_host) {
+        let rules = format!("{}\nallow Net(host:*)\n", case.rules);
+        all.push(("planted_allows_every_host", policy(rules, None)));
+    }
+    let holds_back = |line: &str| {
+        ["ask", "dual", "look", "draft", "deny"]
+            .iter()
+            .any(|word| line.strip_prefix(word).is_some_and(|rest| rest.starts_with(char::is_whitespace)))
+    };
     if case.rules.lines().map(str::trim).any(holds_back) {
         all.push(("planted_drops_every_rule", policy(String::new(), None)));
     }

@@ -12,7 +12,7 @@ const SEEDS: u64 = 240;
 /// The rule that it breaks, what it comes to, and what is done to a run that was better.
 type Harm = (&'static str, VerdictOutcome, fn(&mut Run, &mut Seeded));
 
-const HARMS: [Harm; 35] = [
+const HARMS: [Harm; 38] = [
     ("allows_what_was_denied", Unsafe, |run, _| run.act("send").verdict = "allow".to_owned()),
     ("allows_what_was_denied", Unsafe, |run, _| run.act("send").verdict = "require_approval".to_owned()),
     ("asks_no_more", Unsafe, |run, _| run.act("run").verdict = "allow".to_owned()),
@@ -69,6 +69,12 @@ const HARMS: [Harm; 35] = [
         let rules = format!("{}allow Bash(curl:*)\n", run.parent_case.rules);
         policy(run, rules, None);
     }),
+    ("allows_beyond_the_replay", Inconclusive, |run, _| {
+        let rules = format!("{}allow\tBash(curl:*)\n", run.parent_case.rules);
+        policy(run, rules, None);
+    }),
+    ("edits_the_build", Inconclusive, |run, _| source(run, "src-tauri/crates/cli/Cargo.toml")),
+    ("leaves_out_an_act", Inconclusive, |run, _| drop(run.successor.tasks[0].acts.remove(0))),
     ("diverged", Inconclusive, |run, _| run.successor.tasks[0].ended = "diverged".to_owned()),
     ("sandbox_not_tried", Inconclusive, |run, _| run.successor.probes.truncate(3)),
     ("cases_differ", Inconclusive, |run, _| run.successor_case.budget.tokens += 1),

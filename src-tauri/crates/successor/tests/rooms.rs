@@ -18,9 +18,16 @@ fn a_change_of_what_holds_changes_in_check_is_named_by_its_rooms() {
         ["proof", "successor"]
     );
     let all = ["approval", "gate", "policy", "proof", "successor"];
-    for file in ["Cargo.toml", ".cargo/config.toml", "src-tauri/build.rs"] {
+    for file in [
+        "Cargo.toml",
+        ".cargo/config.toml",
+        "src-tauri/build.rs",
+        "src-tauri/crates/cli/Cargo.toml",
+        "src-tauri/crates/conforms-mark/src/lib.rs",
+    ] {
         assert_eq!(of(&[file]), all, "{file}: by which every room is built");
     }
+    assert_eq!(of(&["src-tauri/crates/effects/src/sandbox/whole.rs"]), ["successor"]);
     let renamed = "diff --git a/src-tauri/crates/gate/src/pass.rs b/old.rs\nrename from src-tauri/crates/gate/src/pass.rs\n\
                    rename to old.rs\n";
     assert_eq!(constitutional(&patch(code(renamed))), ["gate"]);

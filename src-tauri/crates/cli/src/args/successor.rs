@@ -55,7 +55,8 @@ pub struct SuccessorTry {
     /// The standard profile, as it would be, with the rules.
     #[arg(long, requires = "policies")]
     pub profile: Option<String>,
-    /// Words that stand in contexts: skin, skill, playbook, pinned or soul, its name, and a file; all that you name are one change.
+    /// Words that stand in contexts: their kind, a name, and a file; all that you name are one change. Recorded answers show a
+    /// difference for `soul` alone, so that no other kind is tried.
     #[arg(long = "words", value_name = "WHAT=NAME=FILE")]
     pub words: Vec<String>,
     /// Another standard model; each is a change of its own.

@@ -1,7 +1,8 @@
 //! A change of code: the source unpacked, the difference applied, built and tested in a sandbox of its own, from what lies on this
 //! machine and nothing else.
 
-use super::confined::{CloneEnd, CloneProgram, run_confined};
+use super::confined::{CloneEnd, CloneProgram, clear, run_confined};
+use crate::programs::{digest_of, is_own_file};
 use ::successor::{Budget, TestsRun, Used};
 use effects::{CLONE_HOME, Sandbox};
 use model::Digest;
@@ -121,13 +122,27 @@ pub fn build(
         tests.failed.push(format!("it does not build: {}", last_lines(&built)));
         return Ok(Built { program: None, tests, used });
     }
+    let before = made(code);
     let words: Vec<&str> = std::iter::once("test").chain(code.suite.1.iter().map(String::as_str)).collect();
     let tested = cargo(sandbox, code, &prepared, &words, stopped)?;
     used = both(used, tested.used);
     read_tests(&tested, &mut tests);
-    let at = code.folder.join(TARGET).join("debug").join(program);
+    let after = made(code);
+    if before != after || after.is_none() {
+        tests.failed.push("the program that was built is gone or another one, once it was tested".to_owned());
+    }
     let passes = tested.is_whole() && tests.failed.is_empty();
-    Ok(Built { program: Some(at).filter(|at| passes && at.is_file()), tests, used })
+    Ok(Built { program: after.map(|(at, _)| at).filter(|_| passes), tests, used })
+}
+
+/// The program that was built and its digest: a file in the folder of the build, and no link, which could lead to what is its parent's.
+fn made(code: &CodeTrial<'_>) -> Option<(PathBuf, Digest)> {
+    let at = code.folder.canonicalize().ok()?.join(TARGET).join("debug").join(&code.program.1);
+    if !is_own_file(&at) {
+        return None;
+    }
+    let (digest, _) = digest_of(&at).ok()?;
+    Some((at, digest))
 }
 
 /// A difference that can be applied by words alone: bounded, of text, and below the root.
@@ -202,9 +217,7 @@ fn prepare(code: &CodeTrial<'_>, source: Digest) -> Result<Vec<PathBuf>, String>
     if !cargo.is_file() {
         return Err(format!("there is no toolchain to build with: `{}` is not there", cargo.display()));
     }
-    if code.folder.exists() {
-        std::fs::remove_dir_all(&code.folder).map_err(|e| failed(&code.folder, &e))?;
-    }
+    clear(&code.folder).map_err(|e| failed(&code.folder, &e))?;
     let at = code.folder.join(SOURCE);
     std::fs::create_dir_all(&at).map_err(|e| failed(&at, &e))?;
     let unpacked = (code.unpack)(&at)?;
@@ -232,7 +245,7 @@ fn apply(
     diff: &str,
     stopped: &dyn Fn() -> bool,
 ) -> Result<CloneEnd, String> {
-    let script = r#"exec git apply --whitespace=nowarn -"#;
+    let script = r#"exec git apply -p1 --whitespace=nowarn -"#;
     let mut clone = CloneProgram::of(&canonical("/bin/sh")?, &["-c", script]);
     clone.home = Some(code.folder.clone());
     clone.folder = Some(Path::new(CLONE_HOME).join(SOURCE));

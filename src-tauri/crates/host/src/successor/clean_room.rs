@@ -22,7 +22,9 @@ pub(super) fn check(patch: &Patch) -> Vec<Reason> {
                     found.push(format!("`{path}` is where code of others is kept"));
                 }
                 let notices = foreign::notices(path, text).into_iter();
-                found.extend(notices.map(|notice| format!("`{path}` has a notice of somebody else: {notice}")));
+                found.extend(
+                    notices.map(|notice| format!("`{path}` has a notice of somebody else: {notice}")),
+                );
                 let ways = reach::leaving(path, text).into_iter();
                 found.extend(ways.map(|way| format!("`{path}` leads out of the tree: {way}")));
             }

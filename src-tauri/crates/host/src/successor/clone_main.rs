@@ -37,7 +37,7 @@ const BEGINS_AT: i64 = 1_790_000_000_000;
 /// Questions of one task that are answered: the same one again and again is no play.
 const QUESTIONS_MAX: u32 = 1_000;
 /// Words of which there is one piece.
-const SOUL: &str = "soul";
+pub(super) const SOUL: &str = "soul";
 /// How a task ended that left its recording.
 const DIVERGED: &str = "diverged";
 
@@ -196,8 +196,6 @@ impl CloneRun {
     fn take_words(&self, item: &WordsItem) -> Result<(), String> {
         match item.what.as_str() {
             SOUL => self.allow_all(self.kernel.propose_soul(&item.text, 0, (Channel::Cli, self.key()))),
-            // What it proposes stands in the recording; that it can be read is what is tried.
-            "playbook" => reasoning::Playbook::parse(&item.text).map(drop).map_err(|e| e.to_string()),
             other => Err(format!("a clone cannot take over words of the kind `{other}`")),
         }
     }

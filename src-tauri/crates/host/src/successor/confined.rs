@@ -4,7 +4,7 @@
 use crate::chance::Deadline;
 use ::successor::{Budget, Used};
 use effects::{CloneHome, CloneView, Sandbox, family_use};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -21,6 +21,8 @@ const LOOK: Duration = Duration::from_millis(10);
 const WEIGH: Duration = Duration::from_millis(500);
 /// How long the pipes of an ended clone are waited for.
 const DRAIN: Duration = Duration::from_secs(5);
+/// Room that is left to everything else on the disk that a folder is on.
+const DISK_LEFT_BYTES: u64 = 256 * 1024 * 1024;
 /// Room of a file system that counts as none: what is written in one piece may be larger than what is left.
 const LEFT_BYTES: u64 = 64 * 1024;
 /// The system's own limit of processes is no lower: older systems count all of a person's against it.
@@ -279,6 +281,11 @@ impl Running {
             if self.weighed.is_none_or(|at| at.elapsed() >= WEIGH) {
                 self.used.disk_bytes = weight(folder, self.home_bytes);
                 self.weighed = Some(Instant::now());
+                // What is open and has no name any more is weighed by nobody, and takes room all the same.
+                let left = rustix::fs::statvfs(folder).map(|at| at.f_bavail.saturating_mul(at.f_frsize));
+                if left.is_ok_and(|left| left < DISK_LEFT_BYTES) {
+                    return true;
+                }
             }
             return self.used.disk_bytes > self.home_bytes;
         }
@@ -319,13 +326,25 @@ fn read_evidence(mut stdout: ChildStdout) -> (Vec<u8>, bool) {
     (bytes, more)
 }
 
-/// Bytes on the disk below a folder, counted until they are more than `most`. Links are not followed.
+/// Bytes on the disk below a folder, counted until they are more than `most`. Links are not followed, and what cannot be looked into
+/// is more than that.
 pub(super) fn weight(folder: &Path, most: u64) -> u64 {
     use std::os::unix::fs::MetadataExt as _;
+    // It went between two looks.
+    let is_gone = |e: &io::Error| matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
     let (mut sum, mut open) = (0_u64, vec![folder.to_owned()]);
     while let Some(at) = open.pop() {
-        for entry in std::fs::read_dir(&at).into_iter().flatten().flatten() {
-            let Ok(about) = entry.metadata() else { continue };
+        let entries = match std::fs::read_dir(&at) {
+            Ok(entries) => entries,
+            Err(error) if is_gone(&error) => continue,
+            Err(_) => return most.saturating_add(1),
+        };
+        for entry in entries.flatten() {
+            let about = match entry.metadata() {
+                Ok(about) => about,
+                Err(error) if is_gone(&error) => continue,
+                Err(_) => return most.saturating_add(1),
+            };
             sum = sum.saturating_add(about.blocks().saturating_mul(512));
             if sum > most {
                 return sum;
@@ -336,4 +355,50 @@ pub(super) fn weight(folder: &Path, most: u64) -> u64 {
         }
     }
     sum
+}
+
+/// Takes a folder away with all that is in it, also where what ran in it has closed folders of its own.
+///
+/// # Errors
+/// What the disk says.
+pub(super) fn clear(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let gone = |done: io::Result<()>| match done {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    };
+    if gone(std::fs::remove_dir_all(folder)).is_ok() {
+        return Ok(());
+    }
+    let mut open = vec![folder.to_owned()];
+    while let Some(at) = open.pop() {
+        // Nothing runs there any more that could put a link in its place.
+        if !at.symlink_metadata().is_ok_and(|about| about.is_dir()) {
+            continue;
+        }
+        std::fs::set_permissions(&at, std::fs::Permissions::from_mode(0o700))?;
+        open.extend(std::fs::read_dir(&at)?.flatten().map(|entry| entry.path()));
+    }
+    gone(std::fs::remove_dir_all(folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn a_folder_that_was_closed_is_full_and_goes_all_the_same() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let (build, closed) = (folder.path().join("build"), folder.path().join("build/closed"));
+        std::fs::create_dir_all(&closed).unwrap();
+        std::fs::write(closed.join("large"), [1; 8192]).unwrap();
+        std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0)).unwrap();
+        // To the one whom nothing is closed to it has its weight.
+        let is_open = std::fs::read_dir(&closed).is_ok();
+        assert_eq!(weight(&build, 1 << 20) > 1 << 20, !is_open);
+        clear(&build).unwrap();
+        assert!(!build.exists());
+        clear(&build).unwrap();
+    }
 }

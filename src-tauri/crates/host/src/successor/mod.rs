@@ -22,11 +22,12 @@ pub use case::{CaseOf, Handed, draw, export};
 pub use clone_main::run_clone;
 pub use confined::{CloneEnd, CloneProgram, part_in_words, run_confined};
 pub use probes::ParentPlaces;
-pub use threads::{TrialThreads, UnpackOwn};
 pub(crate) use threads::sweep_builds;
+pub use threads::{TrialThreads, UnpackOwn};
 
 use crate::programs::own_digest;
 use ::successor::{Budget, Change, Evidence, Judged, Patch, Planted, Reason, TestsRun, Used, Verdict};
+use clone_main::SOUL;
 use effects::Sandbox;
 use kernel::Kernel;
 use model::{Digest, TaskId};
@@ -86,10 +87,8 @@ pub struct TrialEnd {
 /// # Errors
 /// In words, when there is nothing to judge: no case, no sandbox, or a parent's arm that does not come to its end.
 pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
-    if let Change::Model { address, .. } = &run.patch.change {
-        return Err(format!(
-            "the model `{address}` cannot be tried over recorded answers: what another model would answer stands in none of them"
-        ));
+    if let Some(why) = unplayable(&run.patch.change) {
+        return Err(why);
     }
     if run.tasks.is_empty() {
         return Err("no task can be played again: a trial needs work that was completed here".to_owned());
@@ -127,6 +126,23 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
     let said = |e: ::successor::Error| e.to_string();
     let evidence = vec![of_parent.bytes().map_err(said)?, of_successor.bytes().map_err(said)?];
     Ok(TrialEnd { verdict, evidence, program })
+}
+
+/// Why a change cannot be tried over recorded answers; none where it can.
+fn unplayable(change: &Change) -> Option<String> {
+    match change {
+        Change::Policy { .. } | Change::Code { .. } => None,
+        Change::Model { address, .. } => Some(format!(
+            "the model `{address}` cannot be tried over recorded answers: what another model would answer stands in none of them"
+        )),
+        Change::Words { items } => {
+            let other = items.iter().find(|item| item.what != SOUL)?;
+            Some(format!(
+                "the {} `{}` cannot be tried over recorded answers: of words, only SOUL.md makes a difference there",
+                other.what, other.name
+            ))
+        }
+    }
 }
 
 /// The same case with a change in it.
@@ -224,5 +240,28 @@ impl TrialRun<'_> {
             tried.push(Planted { name, refused });
         }
         Ok(tried)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::successor::WordsItem;
+
+    #[test]
+    fn what_no_recording_could_show_is_refused_by_its_name() {
+        let words = |kinds: &[&str]| {
+            let item = |what: &&str| WordsItem {
+                what: (*what).to_owned(),
+                name: "terse".to_owned(),
+                text: "text".to_owned(),
+            };
+            unplayable(&Change::Words { items: kinds.iter().map(item).collect() })
+        };
+        assert_eq!(words(&["soul"]), None);
+        for kind in ["skin", "skill", "pinned", "playbook"] {
+            let why = words(&["soul", kind]).expect("refused");
+            assert!(why.contains(&format!("the {kind} `terse` cannot be tried")), "{why}");
+        }
     }
 }

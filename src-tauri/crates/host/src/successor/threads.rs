@@ -1,6 +1,7 @@
 //! A thread for each trial that is under way in the process that holds the store.
 
 use super::build::SOURCE;
+use super::confined::clear;
 use super::{BUILDS, CodeTrial, ParentPlaces, TrialRun, clean_room, draw, run_trial};
 use crate::Home;
 use crate::executors::LocalExecutors;
@@ -12,6 +13,7 @@ use model::receipt::SandboxLevel;
 use model::{Digest, TaskId};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -33,9 +35,7 @@ pub struct TrialThreads(Arc<Threads>);
 /// Takes away what builds of a process that was killed have left.
 pub(crate) fn sweep_builds(home: &Home) {
     let left = home.path(BUILDS);
-    if left.exists()
-        && let Err(error) = std::fs::remove_dir_all(&left)
-    {
+    if let Err(error) = clear(&left) {
         tracing::warn!(%error, folder = %left.display(), "what a trial left behind is still there");
     }
 }
@@ -99,7 +99,10 @@ impl api::Trials for TrialThreads {
         }
         let (threads, trial) = (Arc::clone(&self.0), trial_id.to_owned());
         let run = move || {
-            if let Err(why) = threads.to_verdict(&trial, &stop) {
+            // However it ends, the log says so.
+            let came = catch_unwind(AssertUnwindSafe(|| threads.to_verdict(&trial, &stop)));
+            let came = came.unwrap_or_else(|_| Err("it came to a fault of this program".to_owned()));
+            if let Err(why) = came {
                 threads.unjudged(&trial, &why, stop.load(Ordering::SeqCst));
             }
             threads.stops().remove(&trial);
@@ -170,7 +173,9 @@ impl Threads {
             }
             Ok(end)
         });
-        let _ = std::fs::remove_dir_all(&folder);
+        if let Err(error) = clear(&folder) {
+            tracing::warn!(%error, folder = %folder.display(), "what a trial left behind is still there");
+        }
         let end = end?;
         self.kernel.end_trial(&end.verdict, &end.evidence).map_err(|e| e.to_string())
     }

@@ -106,7 +106,18 @@ impl Compared<'_> {
             self.look_at(act, *time, findings);
             *time += 1;
         }
+        self.look_at_what_is_left_out(times, findings);
         self.look_at_the_end(findings);
+    }
+
+    /// Whether an act is done less often than before: what is not done costs nothing, and makes nothing better.
+    fn look_at_what_is_left_out(&self, mut times: BTreeMap<Digest, usize>, findings: &mut Findings) {
+        for act in &self.before.acts {
+            match times.get_mut(&act.action_sha256).filter(|times| **times > 0) {
+                Some(times) => *times -= 1,
+                None => findings.add(Grade::Open, "leaves_out_an_act", format!("{} is not done", named(act))),
+            }
+        }
     }
 
     /// Whether an act was let pass that was not before. The same act twice is compared with the same act twice; `time`: how often it

@@ -2,7 +2,7 @@
 //! elsewhere stands in the change itself.
 
 use super::{Findings, Grade};
-use crate::constitutional::{is_evaluator, is_test};
+use crate::constitutional::{is_evaluator, is_of_build, is_test};
 use crate::{Case, Change, Patch, diff};
 
 /// Profiles, each with at most what the next one has. One that is not here can be compared with none.
@@ -13,6 +13,8 @@ const PROFILES: [&str; 5] = [
     "repo_mutation_gated",
     "external_publish_gated",
 ];
+/// Words that a rule begins with.
+const WORDS: [&str; 6] = ["allow", "ask", "dual", "look", "draft", "deny"];
 /// Kinds of rule whose `allow` lets happen what cannot be undone here.
 const FAR: [&str; 4] = ["Bash(", "Net(", "Mcp(", "FileDelete("];
 
@@ -30,11 +32,13 @@ pub(super) fn look(case: &Case, patch: &Patch, findings: &mut Findings) {
     }
 }
 
-/// The lines of rules that say something, each as it is written.
-fn said(rules: &str) -> Vec<&str> {
-    let begins =
-        |line: &str| ["allow ", "ask ", "look ", "draft ", "deny "].iter().any(|word| line.starts_with(word));
-    rules.lines().map(str::trim).filter(|line| begins(line)).collect()
+/// The rules that say something, each by its word and what it is about, however much room is between them.
+fn said(rules: &str) -> Vec<String> {
+    let rule = |line: &str| {
+        let (word, about) = line.trim().split_once(char::is_whitespace)?;
+        WORDS.contains(&word).then(|| format!("{word} {}", about.trim()))
+    };
+    rules.lines().filter_map(rule).collect()
 }
 
 fn look_at_rules(before: &str, after: &str, findings: &mut Findings) {
@@ -81,6 +85,12 @@ fn look_at_source(text: &str, findings: &mut Findings) {
             if is_test(path) {
                 let says = format!("it edits or removes the test `{path}`; look at that first");
                 findings.add(Grade::Unread, "edits_tests", says);
+            }
+            if is_of_build(path) {
+                let says = format!(
+                    "it changes `{path}`, which decides what is built and tested; look at that first"
+                );
+                findings.add(Grade::Unread, "edits_the_build", says);
             }
             if is_evaluator(path) {
                 let says = format!("it changes `{path}`, which judges changes");
