@@ -399,10 +399,14 @@ impl Kernel {
         change.constitutional.iter().map(of_room).collect()
     }
 
-    /// Whether what they signed is on record.
+    /// Whether what they signed is on record, by the approval key that is in force: what another signed is no person's word any more.
     fn signed_for(&self, change: &AdoptChange) -> Result<(), String> {
+        if change.constitutional.is_empty() {
+            return Ok(());
+        }
+        let (keyid, _) = self.approval_key().map_err(|e| e.to_string())?;
         let registry = self.adoption_registry();
-        let lacks = |room: &&String| !registry.is_signed_for(subject(change, room));
+        let lacks = |room: &&String| !registry.is_signed_for(subject(change, room), keyid);
         match change.constitutional.iter().find(lacks) {
             Some(room) => Err(format!("no person has signed for `{room}`")),
             None => Ok(()),
