@@ -85,7 +85,8 @@ impl AdoptionRegistry {
                 if let Some(said) = said.filter(|said| said.matter == Matter::Successor.as_str()) {
                     self.signed.insert(said.subject_sha256, (said.decided_at, b.keyid));
                     if self.signed.len() > KNOWN_MAX
-                        && let Some(oldest) = self.signed.iter().min_by_key(|(_, (at, _))| *at).map(|(of, _)| *of)
+                        && let Some(oldest) =
+                            self.signed.iter().min_by_key(|(_, (at, _))| *at).map(|(of, _)| *of)
                     {
                         self.signed.remove(&oldest);
                     }

@@ -438,8 +438,12 @@ fn what_adopts_changes_is_itself_held_in_check() {
         "src-tauri/crates/model/src/adoption.rs",
         "src-tauri/crates/acts/src/adoption.rs",
         "src-tauri/crates/host/src/programs.rs",
+        "src-tauri/crates/host/src/programs/mark.rs",
     ] {
         assert!(constitutional(&code(file)).contains(&"successor".to_owned()), "{file}");
+    }
+    for file in ["src-tauri/crates/kernel/src/command/capability.rs", "src-tauri/crates/cli/src/approve.rs"] {
+        assert_eq!(constitutional(&code(file)), ["approval"], "{file}");
     }
 }
 

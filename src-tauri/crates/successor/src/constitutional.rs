@@ -4,7 +4,7 @@ use crate::{Change, Patch, diff};
 use std::collections::BTreeSet;
 
 /// Where each of these rooms stands in the source: a beginning of a path, and the room.
-const ROOMS: [(&str, &str); 27] = [
+const ROOMS: [(&str, &str); 46] = [
     ("src-tauri/crates/gate/", "gate"),
     ("src-tauri/crates/kernel/src/gatepass", "gate"),
     ("src-tauri/crates/governance/src/approval", "approval"),
@@ -29,6 +29,25 @@ const ROOMS: [(&str, &str); 27] = [
     ("src-tauri/crates/host/src/programs", "successor"),
     ("src-tauri/crates/host/src/launch", "successor"),
     ("src-tauri/crates/host/src/adoptions", "successor"),
+    ("src-tauri/crates/kernel/src/drive/act", "gate"),
+    ("src-tauri/crates/kernel/src/drive/rules", "policy"),
+    ("src-tauri/crates/kernel/src/drive/ask", "approval"),
+    ("src-tauri/crates/kernel/src/drive/receipt", "proof"),
+    ("src-tauri/crates/kernel/src/command/capability", "approval"),
+    ("src-tauri/crates/kernel/src/command/dual", "approval"),
+    ("src-tauri/crates/kernel/src/command/keys", "approval"),
+    ("src-tauri/crates/kernel/src/command/mesh/approvals", "approval"),
+    ("src-tauri/crates/kernel/src/command/partial", "approval"),
+    ("src-tauri/crates/kernel/src/command/passkeys", "approval"),
+    ("src-tauri/crates/kernel/src/command/revoke", "approval"),
+    ("src-tauri/crates/kernel/src/command/rotate_keys", "approval"),
+    ("src-tauri/crates/kernel/src/passkey_registry", "approval"),
+    ("src-tauri/crates/host/src/attached_person", "approval"),
+    ("src-tauri/crates/host/src/keys", "approval"),
+    ("src-tauri/crates/host/src/key_", "approval"),
+    ("src-tauri/crates/cli/src/approve", "approval"),
+    ("src-tauri/crates/cli/src/card", "approval"),
+    ("src-tauri/crates/kernel/src/ports/adopting", "successor"),
     ("src-tauri/crates/proof/", "proof"),
     ("src-tauri/crates/seal/", "proof"),
     ("ui/verifier/", "proof"),

@@ -147,7 +147,8 @@ impl Kernel {
         }
         let Held { passkey, record, seen } = self.held_passkey(signed)?;
         if record.origin == MESH_ORIGIN && puts_another_in_place(&packet)? {
-            let why = "whether another Hermit takes the place of this one is answered here, not at another machine";
+            let why =
+                "whether another Hermit takes the place of this one is answered here, not at another machine";
             return Err(self.refused_passkey(&record, approval_id, Refusal::new("passkey_elsewhere", why)));
         }
         let now = self.now_of(&state);
