@@ -4,7 +4,7 @@ use crate::{Change, Patch, diff};
 use std::collections::BTreeSet;
 
 /// Where each of these rooms stands in the source: a beginning of a path, and the room.
-const ROOMS: [(&str, &str); 46] = [
+const ROOMS: [(&str, &str); 27] = [
     ("src-tauri/crates/gate/", "gate"),
     ("src-tauri/crates/kernel/src/gatepass", "gate"),
     ("src-tauri/crates/governance/src/approval", "approval"),
@@ -29,25 +29,6 @@ const ROOMS: [(&str, &str); 46] = [
     ("src-tauri/crates/host/src/programs", "successor"),
     ("src-tauri/crates/host/src/launch", "successor"),
     ("src-tauri/crates/host/src/adoptions", "successor"),
-    ("src-tauri/crates/kernel/src/drive/act", "gate"),
-    ("src-tauri/crates/kernel/src/drive/rules", "policy"),
-    ("src-tauri/crates/kernel/src/drive/ask", "approval"),
-    ("src-tauri/crates/kernel/src/drive/receipt", "proof"),
-    ("src-tauri/crates/kernel/src/command/capability", "approval"),
-    ("src-tauri/crates/kernel/src/command/dual", "approval"),
-    ("src-tauri/crates/kernel/src/command/keys", "approval"),
-    ("src-tauri/crates/kernel/src/command/mesh/approvals", "approval"),
-    ("src-tauri/crates/kernel/src/command/partial", "approval"),
-    ("src-tauri/crates/kernel/src/command/passkeys", "approval"),
-    ("src-tauri/crates/kernel/src/command/revoke", "approval"),
-    ("src-tauri/crates/kernel/src/command/rotate_keys", "approval"),
-    ("src-tauri/crates/kernel/src/passkey_registry", "approval"),
-    ("src-tauri/crates/host/src/attached_person", "approval"),
-    ("src-tauri/crates/host/src/keys", "approval"),
-    ("src-tauri/crates/host/src/key_", "approval"),
-    ("src-tauri/crates/cli/src/approve", "approval"),
-    ("src-tauri/crates/cli/src/card", "approval"),
-    ("src-tauri/crates/kernel/src/ports/adopting", "successor"),
     ("src-tauri/crates/proof/", "proof"),
     ("src-tauri/crates/seal/", "proof"),
     ("ui/verifier/", "proof"),
@@ -70,7 +51,7 @@ pub fn constitutional(patch: &Patch) -> Vec<String> {
         if is_of_build(path) {
             rooms.extend(ALL);
         }
-        rooms.extend(ROOMS.iter().find(|(begins, _)| path.starts_with(begins)).map(|(_, room)| *room));
+        rooms.extend(ROOMS.iter().chain(&GUARDS).find(|(begins, _)| path.starts_with(begins)).map(|(_, room)| *room));
     }
     rooms.into_iter().map(str::to_owned).collect()
 }
@@ -96,3 +77,26 @@ pub(crate) fn is_test(path: &str) -> bool {
         || file.ends_with("_test.rs")
         || file.contains(".test.")
 }
+
+/// Where other rooms keep the keys, the cards and the proposals by which these hold.
+const GUARDS: [(&str, &str); 19] = [
+    ("src-tauri/crates/kernel/src/drive/act", "gate"),
+    ("src-tauri/crates/kernel/src/drive/rules", "policy"),
+    ("src-tauri/crates/kernel/src/drive/ask", "approval"),
+    ("src-tauri/crates/kernel/src/drive/receipt", "proof"),
+    ("src-tauri/crates/kernel/src/command/capability", "approval"),
+    ("src-tauri/crates/kernel/src/command/dual", "approval"),
+    ("src-tauri/crates/kernel/src/command/keys", "approval"),
+    ("src-tauri/crates/kernel/src/command/mesh/approvals", "approval"),
+    ("src-tauri/crates/kernel/src/command/partial", "approval"),
+    ("src-tauri/crates/kernel/src/command/passkeys", "approval"),
+    ("src-tauri/crates/kernel/src/command/revoke", "approval"),
+    ("src-tauri/crates/kernel/src/command/rotate_keys", "approval"),
+    ("src-tauri/crates/kernel/src/passkey_registry", "approval"),
+    ("src-tauri/crates/host/src/attached_person", "approval"),
+    ("src-tauri/crates/host/src/keys", "approval"),
+    ("src-tauri/crates/host/src/key_", "approval"),
+    ("src-tauri/crates/cli/src/approve", "approval"),
+    ("src-tauri/crates/cli/src/card", "approval"),
+    ("src-tauri/crates/kernel/src/ports/adopting", "successor"),
+];

@@ -27,12 +27,14 @@ use std::time::Duration;
 pub const CONSTITUTIONAL_WAIT_MIN: Duration = Duration::from_secs(3600);
 /// Why somebody goes back, in as many bytes at most.
 const WHY_BYTES_MAX: usize = 4 * 1024;
-/// Paths of the source that say what stands in a store: with another of these, this program might not open it any more.
-const OF_STORES: [&str; 4] = [
+/// Paths of the source that say what stands in a store, down to one more word: with another of these, this program might not open it
+/// any more.
+const OF_STORES: [&str; 5] = [
     "migrations/",
-    "src-tauri/crates/ledger/src/schema",
-    "src-tauri/crates/model/src/body",
-    "src-tauri/crates/words/src/store",
+    "src-tauri/crates/acts/src/",
+    "src-tauri/crates/ledger/src/",
+    "src-tauri/crates/model/src/",
+    "src-tauri/crates/words/src/",
 ];
 
 /// What somebody asks who wants a change adopted.
