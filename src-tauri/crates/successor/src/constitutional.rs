@@ -51,7 +51,9 @@ pub fn constitutional(patch: &Patch) -> Vec<String> {
         if is_of_build(path) {
             rooms.extend(ALL);
         }
-        rooms.extend(ROOMS.iter().chain(&GUARDS).find(|(begins, _)| path.starts_with(begins)).map(|(_, room)| *room));
+        rooms.extend(
+            ROOMS.iter().chain(&GUARDS).find(|(begins, _)| path.starts_with(begins)).map(|(_, room)| *room),
+        );
     }
     rooms.into_iter().map(str::to_owned).collect()
 }
