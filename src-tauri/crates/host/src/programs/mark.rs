@@ -37,12 +37,6 @@ impl Marks {
         Self(place().map(|place| place.join("adopted")))
     }
 
-    /// Those that lie in a folder.
-    #[cfg(test)]
-    pub(crate) fn at(folder: PathBuf) -> Self {
-        Self(Some(folder))
-    }
-
     /// The mark of a program for the store in this folder; none where nobody adopted it here for that.
     pub(crate) fn read(&self, store: &Path, sha256: Digest) -> Option<Mark> {
         let file = File::open(self.path(store, sha256).ok()?).ok()?;
@@ -121,4 +115,12 @@ fn place() -> Option<PathBuf> {
         true => home.join("Library/Application Support/Hermit State"),
         false => home.join(".local/state/hermit"),
     })
+}
+
+#[cfg(test)]
+impl Marks {
+    /// Those that lie in a folder.
+    pub(crate) fn at(folder: PathBuf) -> Self {
+        Self(Some(folder))
+    }
 }
