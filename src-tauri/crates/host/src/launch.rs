@@ -114,8 +114,7 @@ fn looked_at(
     if pointer.healthy && asked_by == mark.asked_by.as_deref() {
         return Some(Ok(()));
     }
-    // Who holds it is not known where that cannot be read.
-    let is_held = || !matches!(ledger::holder(home.dir()), Ok(None));
+    let is_held = || ledger::holder(home.dir()).ok().flatten().is_some();
     if is_held() {
         return None;
     }
