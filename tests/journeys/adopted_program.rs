@@ -13,6 +13,7 @@ use model::Digest;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 use successor::{Budget, Evidence, Patch, Verdict};
 use zeroize::Zeroizing;
@@ -146,6 +147,12 @@ fn an_adopted_program_that_crashes_is_left_and_a_healthy_one_is_hermit_until_a_p
         assert_eq!(ran.out.trim(), "the adopted program: identity show");
     }
     assert!(Pointer::read(&home(&stage)).expect("read").is_some_and(|pointer| pointer.healthy));
+    // The same folder elsewhere starts nothing of it: nobody adopted it for that one.
+    let copy = stage.at("copy");
+    let copied = Command::new("cp").arg("-a").arg(stage.home()).arg(&copy).status().expect("a copy");
+    assert!(copied.success());
+    let ran = Stage::ran(stage.command(&["identity", "show"]).env("HERMIT_HOME", &copy)).ends(0);
+    assert!(!ran.out.contains("the adopted program"), "{}", ran.out);
     // It knows of no store. Going back is the installed one's, with the card at the same terminal.
     let mut terminal = stage.terminal(&["successor", "back", "--reason", "it only talks"], &[]);
     say_yes(&mut terminal, "high");

@@ -151,6 +151,7 @@ impl Stage {
             .args(before)
             .args(words)
             .env("HERMIT_HOME", self.home())
+            .env("XDG_STATE_HOME", self.at("state"))
             .env("HERMIT_PASSPHRASE_FILE", self.at("vault.txt"));
         command
             .env_remove("HERMIT_RECORD")
@@ -212,9 +213,10 @@ impl Stage {
 
     /// `hermit` on a terminal, with an open vault.
     pub fn terminal(&self, words: &[&str], more: &[(&str, &str)]) -> Pty {
-        let (home, vault) = (self.home(), self.at("vault.txt"));
+        let (home, state, vault) = (self.home(), self.at("state"), self.at("vault.txt"));
         let mut environment = vec![
             ("HERMIT_HOME", home.to_str().expect("UTF-8")),
+            ("XDG_STATE_HOME", state.to_str().expect("UTF-8")),
             ("HERMIT_PASSPHRASE_FILE", vault.to_str().expect("UTF-8")),
         ];
         environment.extend(self.told.iter().map(|(name, value)| (*name, value.as_str())));

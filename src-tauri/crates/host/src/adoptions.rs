@@ -3,7 +3,7 @@
 //! and done again until it is so.
 
 use crate::clock::Due;
-use crate::programs::{Pointer, own_digest};
+use crate::programs::{Pointer, is_from_elsewhere, own_digest};
 use crate::{Config, Error, Home, Local};
 use kernel::Kernel;
 use kernel::adoption_registry::{AdoptedRecord, AdoptionRegistry};
@@ -14,6 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// How long what could not be done is left alone.
 const RETRY_MS: i64 = 60_000;
+/// Why a program is not started that came with a store's folder.
+const ELSEWHERE: &str = "it was adopted at another machine, or for a store in another folder";
 
 /// Follows adopted changes while a host is open: taken up when its clock is woken.
 pub(crate) struct Adoptions {
@@ -132,7 +134,15 @@ fn follow_program(home: &Home, kernel: &Kernel) -> Result<(), Error> {
     let registry = kernel.adoption_registry();
     let Some(record) = registry.in_force(Some(PatchKind::Code)) else { return Pointer::clear(home) };
     let Some(program) = kernel.adopted_change(record)?.program else { return Pointer::clear(home) };
-    let is_pointed_at = |one: &Pointer| one.trial_id == record.trial_id && one.failed.is_none();
+    if is_from_elsewhere(home, program.sha256) {
+        kernel.adoption_failed(&record.trial_id, ELSEWHERE)?;
+        return follow_program(home, kernel);
+    }
+    let is_pointed_at = |one: &Pointer| {
+        one.trial_id == record.trial_id
+            && (one.sha256, one.bytes) == (program.sha256, program.bytes)
+            && one.failed.is_none()
+    };
     if pointer.as_ref().is_some_and(is_pointed_at) {
         return Ok(());
     }

@@ -2,10 +2,13 @@
 //! the adopted one, once that has opened the store, verified its log and answered, within a time; it goes on itself where that does
 //! not come, so that a store is never without a program that opens it.
 //!
+//! A store's folder says only which program it would be. Whether a person adopted that here is kept outside of it (`programs/mark.rs`),
+//! so that a folder that came from elsewhere starts nothing.
+//!
 //! A program that is asked whether it is healthy is told the store's folder, and says so in one line on standard output
 //! ([`Health`]). It changes nothing of what anybody did.
 
-use crate::programs::{Pointer, digest_of, own_digest};
+use crate::programs::{Mark, Marks, Pointer, compared, own_digest, stamp, stamp_of};
 use crate::{Home, Local, Unlock};
 use model::Digest;
 use serde::{Deserialize, Serialize};
@@ -16,8 +19,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-/// Says to a program that another one started it, and which: it starts no other.
+/// Says to a program that another one started it, and what for: it starts no other.
 const STARTED_BY: &str = "HERMIT_STARTED_BY";
+/// How a vault is opened that a program does not need which is only asked: what may be a pipe is read once.
+const PASSPHRASE_FILE: &str = "HERMIT_PASSPHRASE_FILE";
 /// What a program is asked with first; the store's folder follows.
 pub const HEALTH: &str = "successor-health";
 /// A program is healthy within this time and as long again for each size of the log below.
@@ -33,6 +38,8 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// What [`STARTED_BY`] says to a program that is only asked.
 const ASKED: &str = "health";
+/// What it says to a program that is started in the place of the installed one.
+const STARTED: &str = "installed";
 
 /// Whether this program is only asked whether it is healthy.
 pub(crate) fn is_asked() -> bool {
@@ -63,37 +70,79 @@ pub fn adopted(home: &Home) -> Option<PathBuf> {
         }
     };
     let program = pointer.program(home);
+    let (at_rest, asked_by) = (stamp_of(&program), own_stamp());
+    // This is it.
+    if asked_by.is_some() && asked_by == stamp(&program) {
+        return None;
+    }
+    let marks = Marks::own();
+    let Some(mark) = marks.read(home.dir(), pointer.sha256) else {
+        tracing::warn!(sha256 = %pointer.sha256, "nobody adopted this program here; this one goes on");
+        return None;
+    };
+    if pointer.healthy && at_rest.is_some() && (&at_rest, &asked_by) == (&mark.compared, &mark.asked_by) {
+        return Some(program);
+    }
+    match looked_at(home, &pointer, &mark, asked_by.as_deref())? {
+        Ok(()) => {
+            pointer.healthy = true;
+            let mark = Mark { compared: at_rest, asked_by, ..mark };
+            if let Err(error) = marks.keep(home.dir(), &mark) {
+                tracing::warn!(%error, "that it is healthy cannot be kept; the next start asks it again");
+            }
+        }
+        Err(why) => pointer.failed = Some(why),
+    }
+    (kept(&pointer, home) && pointer.failed.is_none()).then_some(program)
+}
+
+/// Whether an adopted program is what was adopted here, and healthy; none where that is not known now, and this one goes on.
+fn looked_at(
+    home: &Home,
+    pointer: &Pointer,
+    mark: &Mark,
+    asked_by: Option<&str>,
+) -> Option<Result<(), String>> {
     if own_digest() == Ok(pointer.sha256) {
         return None;
     }
-    let came = match digest_of(&program) {
-        Ok(found) if found == (pointer.sha256, pointer.bytes) && pointer.healthy => return Some(program),
-        Ok(found) if found == (pointer.sha256, pointer.bytes) => {
-            if ledger::holder(home.dir()).ok().flatten().is_some() {
-                return None;
-            }
-            asked(home, &program, pointer.sha256, patience(home))
-        }
-        Ok(_) => Err("its file is another than was adopted".to_owned()),
-        Err(error) => Err(format!("its file cannot be read: {error}")),
-    };
-    match came {
-        Ok(_) => pointer.healthy = true,
-        Err(why) => pointer.failed = Some(why),
+    let program = pointer.program(home);
+    if let Err(why) = compared(&program, mark, pointer.bytes) {
+        return Some(Err(why));
     }
-    if let Err(error) = pointer.keep(home) {
-        tracing::warn!(%error, "how the adopted program stands cannot be kept; this one goes on");
+    // The installed program it said so to is still the one that is installed.
+    if pointer.healthy && asked_by == mark.asked_by.as_deref() {
+        return Some(Ok(()));
+    }
+    let is_held = || ledger::holder(home.dir()).ok().flatten().is_some();
+    if is_held() {
         return None;
     }
-    pointer.healthy.then_some(program)
+    match asked(home, &program, pointer.sha256, patience(home)) {
+        // Another process took the store meanwhile.
+        Err(_) if is_held() => None,
+        came => Some(came.map(drop)),
+    }
+}
+
+/// Whether how it stands could be kept.
+fn kept(pointer: &Pointer, home: &Home) -> bool {
+    let kept = pointer.keep(home);
+    if let Err(error) = &kept {
+        tracing::warn!(%error, "how the adopted program stands cannot be kept; this one goes on");
+    }
+    kept.is_ok()
+}
+
+/// The file of this program, as its disk has it.
+fn own_stamp() -> Option<String> {
+    stamp(&std::env::current_exe().ok()?)
 }
 
 /// Starts it in the place of this one, with the same words; comes back only where it cannot be started, with why.
 pub fn instead(home: &Home, program: &Path, words: impl Iterator<Item = OsString>) -> Result<u8, String> {
     let mut command = Command::new(program);
-    command
-        .args(words)
-        .env(STARTED_BY, own_digest().map_or_else(|_| "unknown".to_owned(), |own| own.to_string()));
+    command.args(words).env(STARTED_BY, STARTED);
     if std::env::var_os("HERMIT_UI_DIR").is_none()
         && let Some(pages) = crate::session::built_pages()
     {
@@ -137,6 +186,7 @@ pub fn asked(home: &Home, program: &Path, sha256: Digest, patience: Duration) ->
     let until = Instant::now() + patience;
     let mut command = Command::new(program);
     command.arg(HEALTH).arg(home.dir()).env(STARTED_BY, ASKED).env("HERMIT_HOME", home.dir());
+    command.env_remove(PASSPHRASE_FILE);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     alone(&mut command);
     let mut child = command.spawn().map_err(|e| format!("it cannot be started: {e}"))?;

@@ -1,6 +1,8 @@
 //! Programs beside this one: those that a trial built, and those that were adopted (successor.md 5). A file that is being written
 //! is none yet, so that what has its name is whole; which one is started is a pointer of its own.
 
+mod mark;
+
 use crate::{Config, Error, Home};
 use ::successor::Built;
 use kernel::ports::Adopting;
@@ -13,6 +15,9 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
+
+use mark::is_own;
+pub(crate) use mark::{Mark, Marks, stamp};
 
 /// In the store's folder.
 const FOLDER: &str = "programs";
@@ -99,6 +104,38 @@ impl Pointer {
     /// Where its program is.
     pub fn program(&self, home: &Home) -> PathBuf {
         program(home, self.sha256)
+    }
+}
+
+/// Whether nobody adopted a program at this machine for the store in this folder, which is of the user who runs this.
+pub(crate) fn is_from_elsewhere(home: &Home, sha256: Digest) -> bool {
+    let is_ours = std::fs::metadata(home.dir()).is_ok_and(|found| is_own(&found));
+    is_ours && Marks::own().read(home.dir(), sha256).is_none()
+}
+
+/// A program and the one that runs its commands, as their disk has them; none where that does not say.
+pub(crate) fn stamp_of(program: &Path) -> Option<String> {
+    let executor = stamp(&program.with_file_name(EXECUTOR)).unwrap_or_default();
+    Some(format!("{}, {executor}", stamp(program)?))
+}
+
+/// Whether both are what was adopted here, byte for byte.
+///
+/// # Errors
+/// In words, why not.
+pub(crate) fn compared(program: &Path, mark: &Mark, bytes: u64) -> Result<(), String> {
+    let found = digest_of(program).map_err(|error| format!("its file cannot be read: {error}"))?;
+    if found != (mark.sha256, bytes) {
+        return Err("its file is another than was adopted".to_owned());
+    }
+    let executor = match digest_of(&program.with_file_name(EXECUTOR)) {
+        Ok((sha256, _)) => Some(sha256),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+        Err(e) => return Err(format!("the program that runs its commands cannot be read: {e}")),
+    };
+    match executor == mark.executor {
+        true => Ok(()),
+        false => Err("the program that runs its commands is another than was kept".to_owned()),
     }
 }
 
@@ -212,11 +249,11 @@ fn startable(_: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts a program beside this one, with what it needs of this one's folder. It is not started by this.
+/// Puts a program beside this one, with what it needs of this one's folder; the digest of that. It is not started by this.
 ///
 /// # Errors
 /// In words, when it is another than was judged, or cannot be written; nothing of it is started then.
-pub fn install(home: &Home, from: &Path, of: &AdoptedProgram) -> Result<(), String> {
+pub fn install(home: &Home, from: &Path, of: &AdoptedProgram) -> Result<Option<Digest>, String> {
     let to = program(home, of.sha256);
     let failed = |e: io::Error| format!("`{}`: {e}", to.display());
     let as_judged = |path: &Path| digest_of(path).is_ok_and(|found| found == (of.sha256, of.bytes));
@@ -232,21 +269,29 @@ pub fn install(home: &Home, from: &Path, of: &AdoptedProgram) -> Result<(), Stri
             return Err("the program is another than was judged, once it was kept".to_owned());
         }
     }
+    let beside = beside.join(EXECUTOR);
     match crate::executors::executor() {
-        Ok(executor) => copied(&executor, &beside.join(EXECUTOR)).map_err(failed),
+        Ok(executor) => {
+            copied(&executor, &beside).map_err(failed)?;
+            digest_of(&beside).map(|(sha256, _)| Some(sha256)).map_err(failed)
+        }
         // This program runs no commands either.
-        Err(_) => Ok(()),
+        Err(_) => match std::fs::remove_file(&beside) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(failed(e)),
+            _ => Ok(None),
+        },
     }
 }
 
 /// What adopted changes reach outside a store: its settings, and programs beside this one.
 pub(crate) struct Programs {
     home: Home,
+    marks: Marks,
 }
 
 impl Programs {
     pub(crate) fn of(home: &Home) -> Self {
-        Self { home: home.clone() }
+        Self { home: home.clone(), marks: Marks::own() }
     }
 }
 
@@ -278,7 +323,11 @@ impl Adopting for Programs {
     }
 
     fn keep_program(&self, trial_id: &str, program: &AdoptedProgram) -> Result<(), String> {
-        install(&self.home, &built_at(&self.home, trial_id)?, program)
+        let executor = install(&self.home, &built_at(&self.home, trial_id)?, program)?;
+        // A person said yes to it here, and for this store: nothing in the store's folder could say so.
+        let mark = Mark { sha256: program.sha256, executor, compared: None, asked_by: None };
+        let kept = self.marks.keep(self.home.dir(), &mark);
+        kept.map_err(|e| format!("that it was adopted here cannot be kept: {e}"))
     }
 }
 
@@ -307,9 +356,19 @@ mod tests {
             store_format: 3,
             source: Digest::of(b"source"),
         };
-        let programs = Programs::of(&home);
+        let marks = Marks::at(dir.path().join("marks"));
+        let programs = Programs { home: home.clone(), marks: marks.clone() };
         programs.keep_program("trial_1", &program).unwrap();
         let at = super::program(&home, program.sha256);
+        let mark = marks.read(home.dir(), program.sha256).unwrap();
+        assert_eq!(compared(&at, &mark, program.bytes), Ok(()));
+        assert_eq!(marks.read(dir.path(), program.sha256), None, "it was adopted for that store alone");
+        let beside = at.with_file_name(EXECUTOR);
+        let stamped = stamp_of(&at);
+        let _ = std::fs::remove_file(&beside);
+        std::fs::write(&beside, b"another").unwrap();
+        assert!(compared(&at, &mark, program.bytes).is_err(), "nor does another run its commands");
+        assert!(stamped.is_none() || stamp_of(&at) != stamped, "which is seen without reading it");
         assert_eq!(std::fs::read(&at).unwrap(), b"#!/bin/sh\nexit 0\n");
         programs.keep_program("trial_1", &program).unwrap();
         let other = AdoptedProgram { sha256: Digest::of(b"another"), ..program };

@@ -34,8 +34,8 @@ pub struct AdoptedRecord {
 pub struct AdoptionRegistry {
     /// The newest of them.
     pub adopted: Vec<AdoptedRecord>,
-    /// Subjects of decisions about constitutional changes, with the time of each.
-    signed: BTreeMap<Digest, UnixMs>,
+    /// Subjects of decisions about constitutional changes, with the time of each and the key that signed it last.
+    signed: BTreeMap<Digest, (UnixMs, Digest)>,
 }
 
 impl AdoptionRegistry {
@@ -51,9 +51,9 @@ impl AdoptionRegistry {
         self.adopted.iter().rfind(|one| one.trial_id == trial_id)
     }
 
-    /// Whether a person signed for exactly this.
-    pub(crate) fn is_signed_for(&self, subject: Digest) -> bool {
-        self.signed.contains_key(&subject)
+    /// Whether a person signed for exactly this, by this key.
+    pub(crate) fn is_signed_for(&self, subject: Digest, keyid: Digest) -> bool {
+        self.signed.get(&subject).is_some_and(|(_, by)| *by == keyid)
     }
 
     /// Folds one event of the store's stream.
@@ -83,9 +83,10 @@ impl AdoptionRegistry {
             Body::PersonDecided(b) => {
                 let said: Option<Decision> = seal::canon::from_canonical(b.decision.as_bytes()).ok();
                 if let Some(said) = said.filter(|said| said.matter == Matter::Successor.as_str()) {
-                    self.signed.insert(said.subject_sha256, said.decided_at);
+                    self.signed.insert(said.subject_sha256, (said.decided_at, b.keyid));
                     if self.signed.len() > KNOWN_MAX
-                        && let Some(oldest) = self.signed.iter().min_by_key(|(_, at)| **at).map(|(of, _)| *of)
+                        && let Some(oldest) =
+                            self.signed.iter().min_by_key(|(_, (at, _))| *at).map(|(of, _)| *of)
                     {
                         self.signed.remove(&oldest);
                     }

@@ -326,7 +326,11 @@ fn a_program_needs_its_tests_a_store_that_both_open_two_reviews_and_a_yes() {
     refused(&world, &adopt(&with(&json!({ "tests": tests(&[]) })), &both, &[]), "no program was built");
     let newer = with(&json!({ "built": built(4), "tests": tests(&[]) }));
     refused(&world, &adopt(&newer, &both, &[]), "opens 3 at most");
-    for file in ["src-tauri/crates/model/src/body.rs", "migrations/ledger/0009.sql"] {
+    for file in [
+        "src-tauri/crates/model/src/body.rs",
+        "src-tauri/crates/words/src/act.rs",
+        "migrations/ledger/0009.sql",
+    ] {
         let stored = judged(&world, &code(file), &json!({ "built": built(3), "tests": tests(&[]) }));
         refused(&world, &adopt(&stored, &both, &[]), "what is written into a store");
     }
@@ -438,8 +442,12 @@ fn what_adopts_changes_is_itself_held_in_check() {
         "src-tauri/crates/model/src/adoption.rs",
         "src-tauri/crates/acts/src/adoption.rs",
         "src-tauri/crates/host/src/programs.rs",
+        "src-tauri/crates/host/src/programs/mark.rs",
     ] {
         assert!(constitutional(&code(file)).contains(&"successor".to_owned()), "{file}");
+    }
+    for file in ["src-tauri/crates/kernel/src/command/capability.rs", "src-tauri/crates/cli/src/approve.rs"] {
+        assert_eq!(constitutional(&code(file)), ["approval"], "{file}");
     }
 }
 

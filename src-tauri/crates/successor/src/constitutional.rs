@@ -72,7 +72,9 @@ pub fn constitutional(patch: &Patch) -> Vec<String> {
         if is_of_build(path) {
             rooms.extend(ALL);
         }
-        rooms.extend(ROOMS.iter().find(|(begins, _)| path.starts_with(begins)).map(|(_, room)| *room));
+        rooms.extend(
+            ROOMS.iter().chain(&GUARDS).find(|(begins, _)| path.starts_with(begins)).map(|(_, room)| *room),
+        );
     }
     rooms.into_iter().map(str::to_owned).collect()
 }
@@ -104,3 +106,26 @@ pub(crate) fn is_test(path: &str) -> bool {
         || file.ends_with("_test.rs")
         || file.contains(".test.")
 }
+
+/// Where other rooms keep the keys, the cards and the proposals by which these hold.
+const GUARDS: [(&str, &str); 19] = [
+    ("src-tauri/crates/kernel/src/drive/act", "gate"),
+    ("src-tauri/crates/kernel/src/drive/rules", "policy"),
+    ("src-tauri/crates/kernel/src/drive/ask", "approval"),
+    ("src-tauri/crates/kernel/src/drive/receipt", "proof"),
+    ("src-tauri/crates/kernel/src/command/capability", "approval"),
+    ("src-tauri/crates/kernel/src/command/dual", "approval"),
+    ("src-tauri/crates/kernel/src/command/keys", "approval"),
+    ("src-tauri/crates/kernel/src/command/mesh/approvals", "approval"),
+    ("src-tauri/crates/kernel/src/command/partial", "approval"),
+    ("src-tauri/crates/kernel/src/command/passkeys", "approval"),
+    ("src-tauri/crates/kernel/src/command/revoke", "approval"),
+    ("src-tauri/crates/kernel/src/command/rotate_keys", "approval"),
+    ("src-tauri/crates/kernel/src/passkey_registry", "approval"),
+    ("src-tauri/crates/host/src/attached_person", "approval"),
+    ("src-tauri/crates/host/src/keys", "approval"),
+    ("src-tauri/crates/host/src/key_", "approval"),
+    ("src-tauri/crates/cli/src/approve", "approval"),
+    ("src-tauri/crates/cli/src/card", "approval"),
+    ("src-tauri/crates/kernel/src/ports/adopting", "successor"),
+];

@@ -27,12 +27,14 @@ use std::time::Duration;
 pub const CONSTITUTIONAL_WAIT_MIN: Duration = Duration::from_secs(3600);
 /// Why somebody goes back, in as many bytes at most.
 const WHY_BYTES_MAX: usize = 4 * 1024;
-/// Paths of the source that say what stands in a store: with another of these, this program might not open it any more.
-const OF_STORES: [&str; 4] = [
+/// Paths of the source that say what stands in a store, down to one more word: with another of these, this program might not open it
+/// any more.
+const OF_STORES: [&str; 5] = [
     "migrations/",
-    "src-tauri/crates/ledger/src/schema",
-    "src-tauri/crates/model/src/body",
-    "src-tauri/crates/words/src/store",
+    "src-tauri/crates/acts/src/",
+    "src-tauri/crates/ledger/src/",
+    "src-tauri/crates/model/src/",
+    "src-tauri/crates/words/src/",
 ];
 
 /// What somebody asks who wants a change adopted.
@@ -399,10 +401,14 @@ impl Kernel {
         change.constitutional.iter().map(of_room).collect()
     }
 
-    /// Whether what they signed is on record.
+    /// Whether what they signed is on record, by the approval key that is in force: what another signed is no person's word any more.
     fn signed_for(&self, change: &AdoptChange) -> Result<(), String> {
+        if change.constitutional.is_empty() {
+            return Ok(());
+        }
+        let (keyid, _) = self.approval_key().map_err(|e| e.to_string())?;
         let registry = self.adoption_registry();
-        let lacks = |room: &&String| !registry.is_signed_for(subject(change, room));
+        let lacks = |room: &&String| !registry.is_signed_for(subject(change, room), keyid);
         match change.constitutional.iter().find(lacks) {
             Some(room) => Err(format!("no person has signed for `{room}`")),
             None => Ok(()),

@@ -9,6 +9,7 @@ use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::passkey_registry::PasskeyRecord;
 use crate::writeup::{NewArtifact, Scope, Writeup};
+use acts::{Action, ApprovalPacket, Register};
 use governance::Refusal;
 use governance::approval::{COUNTER, Passkey, passkey, verify_by_passkey};
 use model::approval::ApprovalStatus;
@@ -145,6 +146,11 @@ impl Kernel {
             return Ok(again);
         }
         let Held { passkey, record, seen } = self.held_passkey(signed)?;
+        if record.origin == MESH_ORIGIN && puts_another_in_place(&packet)? {
+            let why =
+                "whether another Hermit takes the place of this one is answered here, not at another machine";
+            return Err(self.refused_passkey(&record, approval_id, Refusal::new("passkey_elsewhere", why)));
+        }
         let now = self.now_of(&state);
         let (decision, said) = match verify_by_passkey(
             signed,
@@ -312,4 +318,10 @@ fn reached(transports: &[String]) -> Result<(), Error> {
     } else {
         Err(Error::Input("the ways in which the passkey is reached cannot be read".to_owned()))
     }
+}
+
+/// Whether a question is about adopting a change of Hermit itself (successor.md 5): another machine's yes is no person's card here.
+pub(super) fn puts_another_in_place(packet: &[u8]) -> Result<bool, Error> {
+    let packet: ApprovalPacket = seal::canon::from_canonical(packet)?;
+    Ok(matches!(packet.action_request.action, Action::Register(Register::Adopt { .. })))
 }

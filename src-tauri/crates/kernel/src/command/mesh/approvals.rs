@@ -7,7 +7,7 @@
 use super::{MeshDone, not_joined};
 use crate::Error;
 use crate::command::approve::Answered;
-use crate::command::passkeys::at_machine;
+use crate::command::passkeys::{at_machine, puts_another_in_place};
 use crate::kernel::{Kernel, lock};
 use crate::mesh_registry::MeshRegistry;
 use crate::passkey_registry::PasskeyRecord;
@@ -220,6 +220,10 @@ impl Kernel {
                 continue;
             }
             let packet = self.artifacts.read(&row.packet_sha256)?;
+            // So is what puts another Hermit in the place of this one.
+            if puts_another_in_place(&packet)? {
+                continue;
+            }
             // Of two yeses one may come from here, so one machine is enough to be asked.
             let read: ApprovalPacket = seal::canon::from_canonical(&packet)?;
             let need = if read.policy_result.needs_two() && of.len() > 1 { 2 } else { 1 };
