@@ -172,7 +172,7 @@ fn a_better_policy_is_in_force_by_a_persons_card_alone_and_gone_by_one_more() {
     let again = asked(&world, &adopt(&trial, &[], &[]));
     yes(&world, again);
     assert_eq!(world.kernel().signed_rules().unwrap(), RULES);
-    assert_eq!(count(world.kernel(), again.0, "receipt.issued"), 1);
+    assert_eq!(count(world.kernel(), again.0, "receipt.issued"), 2, "of the answer, and of the act");
     refused(&world, &adopt(&trial, &[], &[]), "adopted already");
     world.crash();
     world.reopen();
