@@ -56,7 +56,8 @@ fn refused(world: &World) -> TaskId {
     let task = world.script("tidy up", answers);
     let asked = world.drive_to_approval(task);
     world.person.deny(world.kernel(), task, asked, "it is needed").expect("denied");
-    assert!(matches!(world.drive(task), DriveOutcome::Ended { status: TaskStatus::Completed, .. }));
+    let end = world.drive(task);
+    assert!(matches!(end, DriveOutcome::Ended { status: TaskStatus::Completed, .. }), "{end:?}");
     task
 }
 

@@ -114,12 +114,12 @@ impl Curator<'_> {
         let (mut bytes, mut tasks) = (0_usize, BTreeMap::new());
         for (row, story) in told {
             // What tainted one turn may speak out of every later answer, though it is not shown any more.
-            let mut is_tainted = false;
+            let mut is_of_elsewhere = false;
             for turn in story.turns.iter().filter(|turn| turn.answer.is_some()) {
                 let came = self.example(row, story, turn)?;
-                is_tainted |= matches!(came, Err(LeftOutReason::Tainted));
+                is_of_elsewhere |= matches!(came, Err(LeftOutReason::Tainted));
                 let example = match came {
-                    Ok(example) if !is_tainted => example,
+                    Ok(example) if !is_of_elsewhere => example,
                     Ok(_) => {
                         leave(LeftOutReason::Tainted, row.task_id);
                         continue;

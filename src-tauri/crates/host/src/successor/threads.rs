@@ -101,7 +101,7 @@ impl api::Trials for TrialThreads {
         let run = move || {
             // However it ends, the log says so.
             let came = catch_unwind(AssertUnwindSafe(|| threads.to_verdict(&trial, &stop)));
-            let came = came.unwrap_or_else(|_| Err("it came to a fault of this program".to_owned()));
+            let came = came.unwrap_or_else(|_| Err("a fault of this program ended it".to_owned()));
             if let Err(why) = came {
                 threads.unjudged(&trial, &why, stop.load(Ordering::SeqCst));
             }

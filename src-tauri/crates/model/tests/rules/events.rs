@@ -261,6 +261,8 @@ fn every_required_field_of_every_body_is_required() {
                     | ("identity.soul_written", "previous")
                     | ("anchor.stamped", "proof")
                     | ("successor.began", "group")
+                    | ("successor.adopted", "previous")
+                    | ("training.curated", "replaces")
                     | ("anchor.completed", "block")
             );
             assert_eq!(Body::read(name, *version, lacking).is_ok(), optional, "{name} without `{field}`");
