@@ -2,6 +2,7 @@
 //! came due. Time passes faster for them, because nobody is taken for silent within minutes.
 
 use super::machines::{Machine, Relay, pair};
+use crate::journeys::stage::Stage;
 use crate::journeys::tool_servers::{work, yes};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -94,7 +95,7 @@ fn three(relay: &Relay, listen: [Option<String>; 3]) -> Three {
     }
     server.hears(laptop);
     server.hears(phone);
-    server.mesh(&["hold", NAME, "server", "laptop", "phone", "--term", "2"]).ends(0);
+    Stage::ran(&mut server.by_person(&["hold", NAME, "server", "laptop", "phone", "--term", "2"])).ends(0);
     held_by(server, &[server, laptop, phone]);
     until("each of them can run it", || {
         let unready = |machine: &Machine| shown(machine)["held_by"]["unready"].clone();

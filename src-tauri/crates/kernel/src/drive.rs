@@ -220,6 +220,8 @@ impl Kernel {
                     let by_standing = tx.hand.by_standing;
                     return match self.commit_with_undone(tx) {
                         Err(error) if by_standing && self.is_overtaken(&error) => Ok(None),
+                        // Somebody was faster in the store's own stream: nothing is written, and it is gone through anew.
+                        Err(error) if self.store_moved(&error) => Ok(None),
                         committed => self.carry_out(cell, committed?),
                     };
                 }

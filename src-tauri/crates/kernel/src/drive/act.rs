@@ -257,6 +257,12 @@ impl Kernel {
         is_overtaken(error, system)
     }
 
+    /// Whether somebody else wrote into the store's own stream between a look at it and a commit that rests on it.
+    pub(super) fn store_moved(&self, error: &Error) -> bool {
+        let system = lock(&self.store).system_task_id;
+        matches!(error, Error::Ledger(ledger::Error::Moved { task, .. }) if Some(*task) == system)
+    }
+
     /// Decision where HK-6.2-3 demands one, witness observed just now, grant, and the token executors take.
     pub(super) fn authorise(
         &self,
