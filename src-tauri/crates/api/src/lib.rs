@@ -46,8 +46,8 @@ mod stamped;
 mod stands;
 mod state_proof;
 mod suggest;
-mod trials;
 mod trainer;
+mod trials;
 mod writers;
 
 pub use crate::mesh::{Mesh, MeshLive, MeshShown, MeshWay, Presence};
@@ -72,5 +72,5 @@ pub use money::dollars;
 pub use notice::notice;
 pub use runs::Journal;
 pub use stands::{Flow, Stands};
-pub use trials::Trials;
 pub use trainer::Trainer;
+pub use trials::Trials;

@@ -16,9 +16,9 @@
 pub mod gather;
 
 use flate2::read::GzDecoder;
+use provenance::archive::{ARCHIVE_BYTES_MAX, HEAD};
 use std::io::{self, Read as _};
 use std::sync::OnceLock;
-use provenance::archive::{ARCHIVE_BYTES_MAX, HEAD};
 
 static CARRIED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/carried"));
 
@@ -53,8 +53,8 @@ mod tests {
     use super::*;
     use flate2::Compression;
     use flate2::write::GzEncoder;
-    use std::io::Write as _;
     use provenance::archive::Archive;
+    use std::io::Write as _;
 
     #[test]
     fn what_is_carried_is_an_archive_with_this_very_file_in_it() {

@@ -30,8 +30,8 @@ pub use notice::{Notice, Topic, topics_of};
 pub use noun::{
     adoptions, agent, anchors, answer, approvals, artifacts, changes, context, conversations, erasure, gate,
     gateways, grants, guests, host, identity, keys, knowledge, ledger, lineage, mesh, models, passkeys,
-    playbooks, policy, proof, receipts, schedules, secrets, skills, skins, store, successor, task, task_events,
-    tools, trace, training, version, workspaces,
+    playbooks, policy, proof, receipts, schedules, secrets, skills, skins, store, successor, task,
+    task_events, tools, trace, training, version, workspaces,
 };
 pub use page::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, Page};
 pub use table::{Access, COMMANDS, Caller, Command, Info, PLACES, Use, find, places};

@@ -32,8 +32,8 @@ pub use names::UnknownName;
 #[cfg(test)]
 mod tests {
     use super::{
-        act, artifact, chat, identity, knowledge, mesh, policy, schedule, slash, step, store, successor, task,
-        training,
+        act, artifact, chat, identity, knowledge, mesh, policy, schedule, slash, step, store, successor,
+        task, training,
     };
 
     /// JSON of every value is its name in quotes, and nothing else is read.

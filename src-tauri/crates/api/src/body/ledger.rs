@@ -1,8 +1,8 @@
 //! The log itself.
 
 use crate::convert::all as all_of;
-use crate::stands::Flow;
 use crate::ids::find;
+use crate::stands::Flow;
 use crate::{Host, Wire as _, usage};
 use ledger::{Checkpoint as Made, CheckpointKind, PinState};
 use model::TaskId;
