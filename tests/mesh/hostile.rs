@@ -24,9 +24,11 @@ fn a_code_typed_wrong_pairs_nobody_and_both_machines_say_so() {
     // The place where both meet is right, the secret is not.
     let last = if code.ends_with('2') { '3' } else { '2' };
     let wrong: String = code.chars().take(code.chars().count() - 1).chain([last]).collect();
-    let ran = Stage::ran(&mut thief.by_person(&["pair", &wrong]));
-    assert_ne!(ran.code, 0, "{ran:?}");
-    assert!(ran.err.contains("code"), "{ran:?}");
+    for _ in 0..3 {
+        let ran = Stage::ran(&mut thief.by_person(&["pair", &wrong]));
+        assert_ne!(ran.code, 0, "{ran:?}");
+        assert!(ran.err.contains("code"), "{ran:?}");
+    }
     assert!(!testkit::ends(&mut child).success(), "the machine that showed it says so, too");
     assert_eq!(server.told(&["nodes"])["nodes"], json!([]));
     assert_eq!(thief.told(&["nodes"])["nodes"], json!([]));

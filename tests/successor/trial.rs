@@ -18,7 +18,7 @@ use words::successor::{Arm, BudgetPart, VerdictOutcome};
 
 const PROFILE: &str = "local_edit_allowed";
 
-/// A world in which a person has had work done: two notes written, one changed, and one deletion refused.
+/// A world in which a person has had work done: two notes written, one changed, and a file deleted.
 fn worked() -> (World, Vec<TaskId>) {
     let world = World::new(5);
     world.file("notes/plan.md", "one\ntwo\n");
@@ -38,7 +38,7 @@ fn worked() -> (World, Vec<TaskId>) {
     let task = world.script("add a line to the plan", edit);
     assert_eq!(ended(&world, task), TaskStatus::Completed);
     tasks.push(task);
-    tasks.push(refused(&world));
+    tasks.push(tidied(&world));
     (world, tasks)
 }
 
@@ -49,15 +49,12 @@ fn ended(world: &World, task: TaskId) -> TaskStatus {
     }
 }
 
-/// A task whose deletion a person refuses, and which ends all the same.
-fn refused(world: &World) -> TaskId {
+/// A task that deletes a file.
+fn tidied(world: &World) -> TaskId {
     let answers =
-        vec![look("keep.md"), change(json!([{ "op": "delete", "path": "keep.md" }])), done("left as it is")];
+        vec![look("keep.md"), change(json!([{ "op": "delete", "path": "keep.md" }])), done("deleted")];
     let task = world.script("tidy up", answers);
-    let asked = world.drive_to_approval(task);
-    world.person.deny(world.kernel(), task, asked, "it is needed").expect("denied");
-    let end = world.drive(task);
-    assert!(matches!(end, DriveOutcome::Ended { status: TaskStatus::Completed, .. }), "{end:?}");
+    assert_eq!(ended(world, task), TaskStatus::Completed);
     task
 }
 
@@ -141,7 +138,7 @@ fn a_recorded_task_is_played_again_act_by_act() {
         assert!(verdicts.eq(played.acts.iter().map(|act| act.verdict.as_str())), "{played:?}");
         assert!(played.turns > 0 && played.tokens > 0);
     }
-    // Three were allowed and one was refused then: the same four are asked again.
+    // What was asked then is asked again.
     assert_eq!(questions(&parent), 4);
     assert_eq!(world.files(), before, "what was played again changed nothing of the person's");
 }

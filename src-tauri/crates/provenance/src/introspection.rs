@@ -44,14 +44,17 @@ fn room(archive: &Archive<'_>, folder: &str) -> Option<Told> {
     let manifest = table(archive, &at);
     let package = manifest.get("package")?;
     let short = |name: &str| name.strip_prefix("hermit-").unwrap_or(name).to_owned();
-    let needs = manifest.get("dependencies").and_then(|needs| needs.as_table());
+    // Those of one system alone stand in a table of that system.
+    let targets = manifest.get("target").and_then(|targets| targets.as_table()).into_iter().flatten();
+    let tables = std::iter::once(&manifest).chain(targets.map(|(_, target)| target));
+    let needs = tables.filter_map(|table| table.get("dependencies")?.as_table());
     // Rooms are named as the workspace names them; everything else is somebody else's crate.
     let ours = |name: &&String| archive.text(&format!("src-tauri/crates/{name}/Cargo.toml")).is_some();
     Some(Told {
         name: short(package.get("name")?.as_str()?),
         about: package.get("description").and_then(|about| about.as_str()).unwrap_or_default().to_owned(),
         at,
-        leads_to: needs.into_iter().flat_map(|needs| needs.keys()).filter(ours).cloned().collect(),
+        leads_to: needs.flat_map(|needs| needs.keys()).filter(ours).cloned().collect(),
         ..Told::default()
     })
 }
