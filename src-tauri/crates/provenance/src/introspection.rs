@@ -46,7 +46,7 @@ fn room(archive: &Archive<'_>, folder: &str) -> Option<Told> {
     let short = |name: &str| name.strip_prefix("hermit-").unwrap_or(name).to_owned();
     // Those of one system alone stand in a table of that system.
     let targets = manifest.get("target").and_then(|targets| targets.as_table()).into_iter().flatten();
-    let tables = std::iter::once(&manifest).chain(targets.map(|(_, target)| target));
+    let tables = std::iter::once(&manifest).chain(targets.filter_map(|(_, target)| target.as_table()));
     let needs = tables.filter_map(|table| table.get("dependencies")?.as_table());
     // Rooms are named as the workspace names them; everything else is somebody else's crate.
     let ours = |name: &&String| archive.text(&format!("src-tauri/crates/{name}/Cargo.toml")).is_some();
