@@ -182,7 +182,11 @@ fn a_change_of_policy_that_asks_less_is_better_twice_with_the_same_verdict() {
     if !has_walls() {
         return;
     }
-    let (world, tasks) = worked();
+    let (world, _) = worked();
+    // What was not read before is trusted: there a rule of the person's may answer for them.
+    let task = world.script("write one more", vec![write("notes/c.md", "text\n"), done("written")]);
+    assert_eq!(ended(&world, task), TaskStatus::Completed);
+    let tasks = [task];
     let patch = policy("allow FileEdit(notes/**)\n");
     let first = tried(&world, &tasks, &patch);
     let (parent, successor) = arms(&first);
