@@ -64,7 +64,7 @@ async function turnedOn(world: World, name: string, folder: string | null): Prom
   await world.go("/machines");
   const form = world.page.getByRole("form", { name: "This machine" });
   await form.getByLabel("Name", { exact: true }).fill(name);
-  await form.getByLabel("Relays").fill(relayUrl);
+  await form.getByRole("textbox", { name: "Relays" }).fill(relayUrl);
   await form.getByLabel("Address on your network (optional)").fill(`127.0.0.1:${await freePort()}`);
   if (folder !== null) {
     await form.getByRole("button", { name: "Add a folder" }).click();
