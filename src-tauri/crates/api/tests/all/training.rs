@@ -292,7 +292,7 @@ fn what_came_from_elsewhere_taints_and_a_private_folder_is_left_out() {
     let below = folder.join("kept apart");
     std::fs::create_dir(&below).expect("a folder");
     home.must("training.private", json!({ "folder": below, "private": true }));
-    assert_eq!(out(&home, own), only("private", 3));
+    assert_eq!(out(&home, own).into_keys().collect::<Vec<_>>(), ["private"]);
 }
 
 #[conforms::conforms(part = "HV-3.8-2")]
