@@ -121,7 +121,7 @@ fn the_program_tells_rooms_doors_commands_limits_requirements_and_tests_as_its_s
 }
 
 /// Of the source that the program carries: whoever it is given to sees the same.
-#[conforms::conforms("HV-1-4", "HV-7-4")]
+#[conforms::conforms(part = "HV-1-4", part = "HV-7-4")]
 #[test]
 fn what_the_program_carries_is_written_in_a_clean_room_and_whatever_is_not_is_found() {
     let stage = Stage::bare();
