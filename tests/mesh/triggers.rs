@@ -32,7 +32,13 @@ fn fired(machine: &Machine, name: &str) -> u64 {
 fn fires(machine: &Machine, name: &str, times: u64) {
     let by = Instant::now() + PATIENCE;
     while fired(machine, name) < times {
-        assert!(Instant::now() < by, "{name} did not begin");
+        let told = || [machine.told(&["show"]), machine.told(&["messages"]), machine.told(&["nodes"])];
+        assert!(
+            Instant::now() < by,
+            "{name} did not begin: {}\n{:#?}",
+            machine.stage.hermit(&["schedule", "show", name]).ends(0).json(),
+            told()
+        );
         std::thread::sleep(LOOKS_EVERY);
     }
 }

@@ -125,28 +125,34 @@ impl Watch {
         let cause = self.cause(wall, counted);
         // An instant that a clock ran ahead to was taken up then, and comes again.
         self.taken = self.taken.min(wall);
+        let asked = |source: &Arc<dyn Due>| match cause {
+            Some(_) => Some(wall),
+            None => source.next_due(self.taken),
+        };
+        let instants: Vec<Option<UnixMs>> = sources.iter().map(asked).collect();
+        // What is due at once is due at the time when it was asked for, which is later than what was read before.
+        let now = clock.now();
         let (mut due, mut later) = (Vec::new(), Vec::new());
-        for source in sources {
-            let instant = if cause.is_some() { Some(wall) } else { source.next_due(self.taken) };
+        for (source, instant) in sources.iter().zip(instants) {
             match instant {
-                Some(instant) if instant <= wall => due.push(source),
+                Some(instant) if instant <= now => due.push(source),
                 // Nothing of it lies between what was taken up and now, so its next instant is known.
                 instant => later.extend(instant),
             }
         }
         due.iter().for_each(|source| source.take_up());
-        let next = later.into_iter().chain(due.iter().filter_map(|source| source.next_due(wall))).min();
+        let next = later.into_iter().chain(due.iter().filter_map(|source| source.next_due(now))).min();
         let cause = cause.or((!due.is_empty()).then_some(Cause::Due));
         if let Some(cause) = cause {
             tracing::debug!(?cause, "what can go on is taken up");
-            self.taken = wall;
+            self.taken = now;
         }
         (self.wall, self.counted) = (wall, counted);
         if matches!(cause, Some(Cause::Jump | Cause::LongSleep)) {
             self.round = counted;
         }
         let until = next
-            .map_or(u64::MAX, |instant| u64::try_from(instant.0.saturating_sub(wall.0)).unwrap_or(0).max(1));
+            .map_or(u64::MAX, |instant| u64::try_from(instant.0.saturating_sub(now.0)).unwrap_or(0).max(1));
         let awake = SLEEP_MS_MAX.saturating_sub(counted.saturating_sub(self.round)).max(1);
         (cause, Duration::from_millis(until.min(awake)))
     }

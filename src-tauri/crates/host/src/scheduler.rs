@@ -160,20 +160,21 @@ impl Due for Scheduler {
     }
 
     fn take_up(&self) {
-        let now = self.now();
+        // What is due at once is due at the time when it was asked for, which is later than any that was read before.
+        let is_due = |at: UnixMs| at <= self.now();
         if self.drives.is_ending() {
             return;
         }
         for looker in &self.lookers {
-            if self.next_look(looker).is_some_and(|at| at <= now) {
+            if self.next_look(looker).is_some_and(is_due) {
                 self.begin_look(looker);
             }
         }
-        if self.kernel.next_slot().is_some_and(|at| at <= now) {
+        if self.kernel.next_slot().is_some_and(is_due) {
             do_due(&self.kernel, &self.drives, Kernel::fire_due);
         }
-        let left = self.first().is_some_and(|at| at <= now);
-        let until = left.then(|| now.plus_ms(RETRY_MS));
+        let left = self.first().is_some_and(is_due);
+        let until = left.then(|| self.now().plus_ms(RETRY_MS));
         *lock(&self.not_before) = until;
     }
 }

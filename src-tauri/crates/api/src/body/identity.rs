@@ -273,8 +273,8 @@ mod tests {
         for written in [key, spelled, " 7E7E9C42A91BFEF19FA929E5FDA1B72E0EBC1A4C1141673E2794234D86ADDF4E "] {
             assert_eq!(instance_key(written).as_deref(), Some(key));
         }
-        let secret = "nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5";
-        for none in ["", "npub", "7e7e", &spelled.replace("npub10", "npub11"), secret] {
+        let private = "nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5";
+        for none in ["", "npub", "7e7e", &spelled.replace("npub10", "npub11"), private] {
             assert_eq!(instance_key(none), None, "{none}");
         }
     }

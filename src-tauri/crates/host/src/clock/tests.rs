@@ -130,6 +130,41 @@ fn an_instant_that_the_clock_ran_ahead_to_comes_again() {
     assert_eq!(soon.taken(), 3);
 }
 
+/// A clock that goes on whenever it is read, and what is due at once by it.
+struct Quick(FakeClock, AtomicU64);
+
+impl Clock for Quick {
+    fn now(&self) -> UnixMs {
+        self.0.passes(1);
+        self.0.now()
+    }
+
+    fn monotonic_ms(&self) -> u64 {
+        self.0.monotonic_ms()
+    }
+}
+
+impl Due for Quick {
+    fn next_due(&self, _: UnixMs) -> Option<UnixMs> {
+        Some(self.now())
+    }
+
+    fn take_up(&self) {
+        self.1.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn what_is_due_at_once_is_taken_up_however_the_clock_goes_on_meanwhile() {
+    let clock = Arc::new(Quick(
+        FakeClock { wall: AtomicI64::new(BEGAN), counted: AtomicU64::new(7) },
+        AtomicU64::new(0),
+    ));
+    let mut watch = Watch::new(&*clock);
+    assert_eq!(watch.look(&*clock, &[Arc::clone(&clock) as _]).0, Some(Cause::Due));
+    assert_eq!(clock.1.load(Ordering::SeqCst), 1);
+}
+
 /// Tells of every look, and of everything that it takes up.
 struct Told(Mutex<Sender<&'static str>>);
 
