@@ -231,6 +231,8 @@ fn whose_word(judged: &Judged<'_>, findings: &mut Findings) {
             findings.add(Grade::Void, "played_without_the_change", says);
         }
         Some(MeasuredBy::Parent) => {}
+        // One that could not be built played nothing.
+        _ if judged.successor.tasks.is_empty() => {}
         Some(MeasuredBy::Successor) => {
             let says = "the changed program played the tasks and counted for itself, so this replay can show that it is \
                         the same, and never that it is better";
