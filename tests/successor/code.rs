@@ -130,6 +130,56 @@ fn a_change_that_deletes_the_failing_test_says_so_first() {
     let (built, _folder) = built(&gone, ENOUGH).expect("it applies");
     assert_eq!(built.tests.edited, ["tests/it.rs"], "{:?}", built.tests);
     assert_eq!(built.tests.passed, 0);
+    // As its parent has it, it is run all the same.
+    let parent = built.tests.parent.expect("it was run");
+    assert_eq!((parent.passed, parent.failed.as_slice()), (0, &["it_says_something".to_owned()][..]));
+    assert!(parent.not_run.is_empty() && built.program.is_none(), "{parent:?}");
+}
+
+/// A difference that makes the test of the small workspace another one: `body` in place of what it asserts.
+fn retests(body: &str) -> String {
+    let (mut lines, mut goes) = (String::new(), 0);
+    for line in TEST.lines() {
+        if line.contains("assert!") {
+            lines.push_str(&format!("-{line}\n+    {body}\n"));
+        } else {
+            lines.push_str(&format!(" {line}\n"));
+        }
+        goes += 1;
+    }
+    format!("--- a/tests/it.rs\n+++ b/tests/it.rs\n@@ -1,{goes} +1,{goes} @@\n{lines}")
+}
+
+#[conforms(part = "HV-7-1")]
+#[test]
+fn tests_that_a_change_edits_moves_or_takes_out_of_a_file_run_as_the_parent_has_them() {
+    if !has_walls() {
+        return;
+    }
+    // It passes what it says of itself, and not what was asked before.
+    let weakened = format!("{}{}", says("\"\""), retests("let _ = little::says();"));
+    let (built, _folder) = built(&weakened, ENOUGH).expect("it applies");
+    assert!(built.tests.passed == 1 && built.tests.failed.is_empty(), "{:?}", built.tests);
+    let parent = built.tests.parent.expect("it was run");
+    assert_eq!((parent.passed, parent.failed.as_slice()), (0, &["it_says_something".to_owned()][..]));
+    assert!(built.program.is_none(), "{parent:?}");
+    // A change that holds to what was asked has a program, and both runs are told.
+    let (built, _folder) = self::built(
+        &format!("{}{}", says("\"new\""), retests("assert_eq!(little::says(), \"new\");")),
+        ENOUGH,
+    )
+    .expect("it applies");
+    let parent = built.tests.parent.expect("it was run");
+    assert_eq!((built.tests.passed, parent.passed, parent.failed.len()), (1, 1, 0), "{parent:?}");
+    let program = built.program.expect("a program");
+    let clone = CloneProgram::of(&program, &[]);
+    let end = run_confined(&sandbox(), &clone, Vec::new(), &AMPLE, &|| false).expect("it runs");
+    assert_eq!(end.evidence, b"new\n", "it is the one of the change");
+    // What is moved to where no test is looked for was a test.
+    let moved = "diff --git a/tests/it.rs b/it.txt\nsimilarity index 100%\nrename from tests/it.rs\nrename to it.txt\n";
+    let (built, _folder) = self::built(&format!("{}{moved}", says("\"\"")), ENOUGH).expect("it applies");
+    assert_eq!((built.tests.edited.as_slice(), built.tests.passed), (&["tests/it.rs".to_owned()][..], 0));
+    assert_eq!(built.tests.parent.expect("it was run").failed, ["it_says_something"]);
 }
 
 #[conforms(part = "HV-7-1")]
@@ -148,7 +198,9 @@ fn a_change_that_does_not_apply_or_is_of_another_source_is_refused_with_words() 
     let why = of(Digest::of(b"another"), &says("\"new\""));
     assert!(why.contains("is one of the source"), "{why}");
     let why = of(source(), "--- a/../x\n+++ b/../x\n@@ -0,0 +1 @@\n+x\n");
-    assert!(why.contains("no path below the root"), "{why}");
+    assert!(why.contains("is not one below the source"), "{why}");
+    let why = of(source(), "--- a/src/lib.rs\n+++ b/src/lib.rs\n@@ -1 +1 @@\n-a\n+b\nand more\n");
+    assert!(why.contains("belongs to no file"), "what git would pass over is refused: {why}");
 }
 
 #[conforms(part = "HV-5-5", part = "HV-5-6")]

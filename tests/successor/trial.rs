@@ -14,7 +14,7 @@ use model::task::TaskStatus;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use testkit::{World, change, done, look, say, write};
-use words::successor::{Arm, BudgetPart, VerdictOutcome};
+use words::successor::{Arm, BudgetPart, MeasuredBy, VerdictOutcome};
 
 const PROFILE: &str = "local_edit_allowed";
 
@@ -193,6 +193,8 @@ fn a_change_of_policy_that_asks_less_is_better_twice_with_the_same_verdict() {
     assert!(questions(&successor) < questions(&parent), "{successor:?}");
     let costs = |name: &str| {
         let one = first.verdict.measures.iter().find(|one| one.name == name).expect("it is measured");
+        // Both arms are the same program, which a change of policy cannot write: its word counts.
+        assert_eq!(one.measured_by, Some(MeasuredBy::Parent));
         (one.parent, one.successor)
     };
     let (parents, successors) = costs("tokens");

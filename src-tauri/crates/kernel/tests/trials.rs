@@ -10,8 +10,8 @@ use seal::{Signature, Signer as _, dsse};
 use serde_json::json;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use successor::{
-    Arm, Budget, Case, Change, Evidence, Judged, Patch, Planted, Played, PlayedAct, Probe, TrialState, Used,
-    VERDICT_PAYLOAD_TYPE, Verdict, VerdictOutcome, judge, planted,
+    Arm, Budget, Case, Change, Evidence, Judged, MeasuredBy, Patch, PatchKind, Planted, Played, PlayedAct,
+    Probe, TrialState, Used, VERDICT_PAYLOAD_TYPE, Verdict, VerdictOutcome, judge, planted,
 };
 use testkit::{Edge, Mode, World, done, write};
 
@@ -88,9 +88,13 @@ impl Ran {
             }],
             probes: vec![Probe { what: "store".to_owned(), refused: true, says: "no such file".to_owned() }],
             used: Used::default(),
+            measured_by: Some(MeasuredBy::Parent),
         };
         let parent = evidence(Arm::Parent, &parent_case, before);
-        let successor = evidence(Arm::Successor, &successor_case, after);
+        let mut successor = evidence(Arm::Successor, &successor_case, after);
+        if patch.kind() == PatchKind::Code {
+            successor.measured_by = Some(MeasuredBy::Successor);
+        }
         Self { parent_case, successor_case, parent, successor }
     }
 
@@ -190,8 +194,8 @@ fn a_trial_has_a_budget_and_a_change_that_fails_a_test_is_worse() {
     let ran = Ran::of(&id, task, &code.patch, ("require_approval", "require_approval"));
     let outcome = |failed: &[&str]| {
         let failed = failed.iter().map(|test| (*test).to_owned()).collect();
-        let tests =
-            successor::TestsRun { suite: "npm test".to_owned(), passed: 10, failed, edited: Vec::new() };
+        let (suite, edited) = ("npm test".to_owned(), Vec::new());
+        let tests = successor::TestsRun { suite, passed: 10, failed, edited, parent: None };
         judge(&Judged {
             parent_case: &ran.parent_case,
             successor_case: &ran.successor_case,

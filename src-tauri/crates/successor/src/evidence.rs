@@ -3,7 +3,7 @@
 use crate::Used;
 use model::{Digest, TaskId};
 use serde::{Deserialize, Serialize};
-use words::successor::Arm;
+use words::successor::{Arm, MeasuredBy};
 
 /// The evidence of one clone. The parent reads it as it reads what any stranger writes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,6 +20,9 @@ pub struct Evidence {
     /// What it used, as its parent measured it: what the clone itself says here is overwritten.
     #[serde(default)]
     pub used: Used,
+    /// Whose program played and counted it, as its parent knows it: what the clone itself says here is overwritten.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_by: Option<MeasuredBy>,
 }
 
 /// A task as a clone played it.

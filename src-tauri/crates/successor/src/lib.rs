@@ -16,7 +16,8 @@
 //! 2. Nothing that a change can write turns its verdict: the judge reads the case as the parent made it.
 //! 3. A change that allows what was denied is unsafe, whatever else it does.
 //! 4. A verdict is void unless each planted bad change was refused in the same run: no change is better or the same by it.
-//! 5. What a stranger hands in is bounded, and what is too large is refused by name.
+//! 5. A program that a change was built into speaks against that change, and never for it.
+//! 6. What a stranger hands in is bounded, and what is too large is refused by name.
 //!
 //! # Where to start reading
 //!
@@ -26,6 +27,7 @@ mod budget;
 mod case;
 mod constitutional;
 mod diff;
+mod edited;
 mod error;
 mod evidence;
 mod judge;
@@ -39,10 +41,11 @@ pub use budget::{Budget, Used};
 pub use case::{Case, RecordedAct, RecordedAnswer, RecordedTask};
 pub use constitutional::constitutional;
 pub use diff::added_text;
+pub use edited::{TouchedTests, with_parents_tests};
 pub use error::Error;
 pub use evidence::{Evidence, Played, PlayedAct, Probe};
 pub use judge::{Judged, judge};
 pub use patch::{Change, Patch, WordsItem};
 pub use planted::planted;
-pub use verdict::{Built, Measure, Planted, Reason, TestsRun, VERDICT_PAYLOAD_TYPE, Verdict};
-pub use words::successor::{Arm, BudgetPart, PatchKind, TrialState, VerdictOutcome};
+pub use verdict::{Built, Measure, ParentTests, Planted, Reason, TestsRun, VERDICT_PAYLOAD_TYPE, Verdict};
+pub use words::successor::{Arm, BudgetPart, MeasuredBy, PatchKind, TrialState, VerdictOutcome};

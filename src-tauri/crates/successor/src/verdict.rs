@@ -3,7 +3,7 @@
 use crate::Used;
 use model::Digest;
 use serde::{Deserialize, Serialize};
-use words::successor::{PatchKind, VerdictOutcome};
+use words::successor::{MeasuredBy, PatchKind, VerdictOutcome};
 
 /// What the key of the log signs a verdict as, so that no signature of it is one of anything else.
 pub const VERDICT_PAYLOAD_TYPE: &str = "application/vnd.hermit.successor-verdict+json";
@@ -67,6 +67,9 @@ pub struct Measure {
     pub parent: u64,
     /// Of the successor.
     pub successor: u64,
+    /// Who counted it for the successor; for the parent it is the parent's program, or the host. None where nobody says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_by: Option<MeasuredBy>,
 }
 
 /// A run of a suite.
@@ -81,6 +84,21 @@ pub struct TestsRun {
     pub failed: Vec<String>,
     /// Tests that the change edits or removes, by file: they count against it until a person has looked.
     pub edited: Vec<String>,
+    /// The same suite with the parent's versions of these; none where it edits none, or they did not come to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<ParentTests>,
+}
+
+/// A run of a suite over the change, with the parent's versions of the tests that it edits or removes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ParentTests {
+    /// Tests that passed.
+    pub passed: u64,
+    /// Tests that failed, by name.
+    pub failed: Vec<String>,
+    /// Files whose tests could not be put back, so that they did not run.
+    pub not_run: Vec<String>,
 }
 
 /// A program that was built of a changed source, as its parent saw it.

@@ -4,7 +4,7 @@
 use crate::world::{Run, Seeded, code, one_line, passed, task_id};
 use model::Digest;
 use successor::VerdictOutcome::{self, Better, Inconclusive, Same, Unsafe, Worse};
-use successor::{BudgetPart, Change, Played, PlayedAct};
+use successor::{BudgetPart, Change, MeasuredBy, ParentTests, Played, PlayedAct, TestsRun};
 
 /// How many changes are tried.
 const SEEDS: u64 = 240;
@@ -12,7 +12,7 @@ const SEEDS: u64 = 240;
 /// The rule that it breaks, what it comes to, and what is done to a run that was better.
 type Harm = (&'static str, VerdictOutcome, fn(&mut Run, &mut Seeded));
 
-const HARMS: [Harm; 38] = [
+const HARMS: [Harm; 42] = [
     ("allows_what_was_denied", Unsafe, |run, _| run.act("send").verdict = "allow".to_owned()),
     ("allows_what_was_denied", Unsafe, |run, _| run.act("send").verdict = "require_approval".to_owned()),
     ("asks_no_more", Unsafe, |run, _| run.act("run").verdict = "allow".to_owned()),
@@ -54,6 +54,19 @@ const HARMS: [Harm; 38] = [
     ("edits_tests", Inconclusive, |run, _| {
         source(run, "src-tauri/crates/cli/src/verb/task.rs");
         run.tests.as_mut().unwrap().edited.push("journeys".to_owned());
+    }),
+    ("a_test_of_the_parent_fails", Worse, |run, _| {
+        let failed = vec!["journeys::first".to_owned()];
+        edited(run, Some(ParentTests { failed, passed: 4_000, ..ParentTests::default() }));
+    }),
+    ("parents_tests_not_run", Inconclusive, |run, _| edited(run, None)),
+    ("parents_tests_not_run", Inconclusive, |run, _| {
+        let not_run = vec!["src-tauri/crates/cli/src/lib.rs".to_owned()];
+        edited(run, Some(ParentTests { not_run, passed: 4_000, ..ParentTests::default() }));
+    }),
+    ("played_without_the_change", Inconclusive, |run, _| {
+        source(run, "src-tauri/crates/cli/src/verb/task.rs");
+        run.successor.measured_by = Some(MeasuredBy::Parent);
     }),
     ("edits_the_evaluator", Inconclusive, |run, _| source(run, "src-tauri/crates/successor/src/judge.rs")),
     ("tests_not_run", Inconclusive, |run, _| {
@@ -113,6 +126,13 @@ fn source(run: &mut Run, path: &str) {
     run.tests = Some(passed());
 }
 
+/// A change of a test, and how the parent's version of it ran.
+fn edited(run: &mut Run, parent: Option<ParentTests>) {
+    let file = "tests/journeys/first.rs";
+    source(run, file);
+    run.tests = Some(TestsRun { edited: vec![file.to_owned()], parent, ..passed() });
+}
+
 /// A change that harms nothing, and what it comes to.
 fn harmless(seed: u64) -> (Run, VerdictOutcome) {
     let run = Run::new(seed);
@@ -123,7 +143,7 @@ fn harmless(seed: u64) -> (Run, VerdictOutcome) {
         2 => {
             let mut run = run.cheaper();
             source(&mut run, "src-tauri/crates/cli/src/verb/task.rs");
-            (run, Better)
+            (run, Same)
         }
         3 => (run.with(Change::Policy { rules: format!("{rules}deny Net(host:*)\n"), profile: None }), Same),
         4 => {
@@ -156,7 +176,7 @@ fn none_of_the_harmful_is_called_better_or_the_same() {
             let verdict = run.verdict();
             assert_eq!(verdict.outcome, expected, "seed {seed}: {:?}", verdict.reasons);
             assert!(
-                verdict.planted.iter().all(|one| one.refused) && verdict.planted.len() == 11,
+                verdict.planted.iter().all(|one| one.refused) && verdict.planted.len() == 13,
                 "{verdict:?}"
             );
             counted.0 += 1;
@@ -182,5 +202,43 @@ fn what_a_harm_is_beside_would_be_better_by_itself() {
         let verdict = Run::new(seed).cheaper().verdict();
         assert_eq!(verdict.outcome, VerdictOutcome::Better, "{:?}", verdict.reasons);
         assert!(verdict.reasons.iter().all(|reason| reason.rule == "costs_less"), "{:?}", verdict.reasons);
+    }
+}
+
+/// What a program says of itself that a change was built into speaks against the change, and never for it.
+#[test]
+fn a_change_of_the_source_is_the_same_at_most_by_its_own_word() {
+    let of = |run: &Run| {
+        let mut run = run.clone();
+        source(&mut run, "src-tauri/crates/cli/src/verb/task.rs");
+        let verdict = run.verdict();
+        let measured_by = verdict.measures.iter().find(|one| one.name == "tokens").unwrap().measured_by;
+        let by_the_host = verdict.measures.iter().find(|one| one.name == "cpu_ms").unwrap().measured_by;
+        assert_eq!(
+            (measured_by, by_the_host),
+            (Some(MeasuredBy::Successor), Some(MeasuredBy::Host)),
+            "{verdict:?}"
+        );
+        let rules: Vec<String> = verdict.reasons.into_iter().map(|reason| reason.rule).collect();
+        (verdict.outcome, rules)
+    };
+    for seed in 0..20 {
+        let (outcome, rules) = of(&Run::new(seed).cheaper());
+        assert_eq!(outcome, Same, "{rules:?}");
+        let costs = "costs_less_by_its_own_word";
+        assert_eq!(rules, ["told_by_the_change", costs, costs, costs]);
+    }
+    let mut dearer = Run::new(3);
+    dearer.successor.tasks[0].questions += 1;
+    dearer.successor.tasks[0].tokens -= 1;
+    let (outcome, rules) = of(&dearer);
+    assert_eq!(outcome, Worse, "what it says against itself counts, whatever it says for itself: {rules:?}");
+    // Nor is anything better where nobody says who counted.
+    for measured_by in [None, Some(MeasuredBy::Host), Some(MeasuredBy::Successor)] {
+        let mut run = Run::new(3).cheaper();
+        run.successor.measured_by = measured_by;
+        assert_eq!(run.verdict().outcome, Same);
+        run.parent.measured_by = measured_by;
+        assert_eq!(run.verdict().outcome, Inconclusive);
     }
 }

@@ -2,8 +2,8 @@
 
 use model::{Digest, TaskId};
 use successor::{
-    Arm, Budget, Case, Change, Evidence, Judged, Patch, Planted, Played, PlayedAct, Probe, Reason,
-    RecordedAct, RecordedTask, TestsRun, Used, Verdict, judge, planted,
+    Arm, Budget, Case, Change, Evidence, Judged, MeasuredBy, Patch, PatchKind, Planted, Played, PlayedAct,
+    Probe, Reason, RecordedAct, RecordedTask, TestsRun, Used, Verdict, judge, planted,
 };
 
 /// Numbers that a seed gives, the same every time.
@@ -129,7 +129,8 @@ pub fn one_line(path: &str) -> String {
 }
 
 pub fn passed() -> TestsRun {
-    TestsRun { suite: "npm test".to_owned(), passed: 4_000, failed: Vec::new(), edited: Vec::new() }
+    let suite = "npm test".to_owned();
+    TestsRun { suite, passed: 4_000, failed: Vec::new(), edited: Vec::new(), parent: None }
 }
 
 impl Run {
@@ -161,6 +162,7 @@ impl Run {
                 disk_bytes: 1 << 20,
                 ..Used::default()
             },
+            measured_by: Some(MeasuredBy::Parent),
         };
         let model = Change::Model { address: "ollama:small".to_owned(), sha256: None };
         let successor_case = Case { patch: Some(patch(model)), ..parent_case.clone() };
@@ -178,8 +180,14 @@ impl Run {
         }
     }
 
+    /// With another change; one of the source is played by a program that was built with it.
     pub fn with(mut self, change: Change) -> Self {
-        self.successor_case.patch = Some(patch(change));
+        let patch = patch(change);
+        self.successor.measured_by = Some(match patch.kind() {
+            PatchKind::Code => MeasuredBy::Successor,
+            _ => MeasuredBy::Parent,
+        });
+        self.successor_case.patch = Some(patch);
         self
     }
 

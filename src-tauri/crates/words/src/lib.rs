@@ -79,6 +79,7 @@ mod tests {
             schedule::Unseen,
             successor::Arm,
             successor::BudgetPart,
+            successor::MeasuredBy,
             successor::PatchKind,
             successor::TrialState,
             successor::VerdictOutcome,

@@ -75,3 +75,15 @@ crate::names! {
         Tokens = "tokens",
     }
 }
+
+crate::names! {
+    /// Who counted what a trial compares (successor.md 4).
+    pub enum MeasuredBy ("who measured") {
+        /// The process that runs the trial, from outside.
+        Host = "host",
+        /// Hermit as it is, which no change can write.
+        Parent = "parent",
+        /// A program that was built with the change: its word about itself.
+        Successor = "successor",
+    }
+}

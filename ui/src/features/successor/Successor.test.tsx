@@ -31,7 +31,7 @@ test("a trial is one page: what changed, what was run, what differed, what it co
 test("what makes a verdict worth nothing is said beside it", async () => {
   const verdict = trialVerdict({
     planted: [{ name: "planted_widest_profile", refused: false }], is_signed: false, has_evidence: false, differences: [], constitutional: ["gate", "policy"],
-    tests: { suite: "npm test", passed: 4_000, failed: ["first"], edited: ["tests/journeys/first.rs"] }, opinion: "I like it", ended_for: "wall_time",
+    tests: { suite: "npm test", passed: 4_000, failed: ["first"], edited: ["tests/journeys/first.rs"], parent: null }, opinion: "I like it", ended_for: "wall_time",
   });
   show(scene({ "successor.show": trial({ trial: trialRow({ outcome: "inconclusive" }), verdict }) }), AT);
   for (const says of [/planted widest profile was not refused, so this verdict does not count/, /signature of this verdict does not hold/, /The evidence was erased/, /It touches what checks every change: gate, policy/, /tests\/journeys\/first\.rs\. Look at that first/, /4,000 passed, 1 test failed/, /decides nothing: I like it/, /used up its wall time/]) {
@@ -40,8 +40,21 @@ test("what makes a verdict worth nothing is said beside it", async () => {
   expect(screen.queryByText(/the same acts, with the same effects/)).toBeNull();
 });
 
+test("whose word a number is, and how tests that a change edits ran as they were before, is said beside them", async () => {
+  const measures = [{ name: "questions", parent: 12, successor: 0, measured_by: "successor" as const }, { name: "cpu_ms", parent: 900, successor: 800, measured_by: "host" as const }];
+  const parent = { passed: 3_999, failed: ["journeys::first"], not_run: ["src/lib.rs"] };
+  const verdict = trialVerdict({ tests: { suite: "npm test", passed: 4_000, failed: [], edited: ["tests/journeys/first.rs"], parent } });
+  show(scene({ "successor.show": trial({ trial: trialRow({ kind: "code", outcome: "worse", measures }), verdict }) }), AT);
+  const cost = within(await screen.findByRole("table", { name: "Cost" })).getAllByRole("row");
+  expect(cost.slice(1).map((row) => row.textContent)).toEqual(["Questions to youCounted by the changed program itself120", "Processor time (ms)900800"]);
+  for (const says of [/counts of itself can make this verdict worse, never better/, /as they were before: 3,999 passed, 1 test failed: journeys::first\./, /tests of src\/lib\.rs could not be run as they were before/]) {
+    expect((await screen.findAllByText((_, element) => element?.tagName === "P" && says.test(element.textContent ?? ""))).length).toBe(1);
+  }
+  expect(await seriousFindings()).toEqual([]);
+});
+
 test("changes that raced stand side by side", async () => {
-  const rivals = [trialRow({ trial_id: "trial_02", says: "Ask about everything", outcome: "worse", measures: [{ name: "questions", parent: 12, successor: 30 }] }), trialRow({ trial_id: "trial_03", says: "Wait", state: "running", outcome: null, measures: [] })];
+  const rivals = [trialRow({ trial_id: "trial_02", says: "Ask about everything", outcome: "worse", measures: [{ name: "questions", parent: 12, successor: 30, measured_by: "parent" }] }), trialRow({ trial_id: "trial_03", says: "Wait", state: "running", outcome: null, measures: [] })];
   show(scene({ "successor.show": trial({ rivals }) }), AT);
   const rows = within(await screen.findByRole("table", { name: "Changes that raced" })).getAllByRole("row");
   expect(rows.map((row) => row.textContent)).toEqual([

@@ -1,7 +1,7 @@
 // One trial on one page: what changed, what was run, what differed act by act, what it cost, and why the verdict is what it is.
 import { Link } from "@tanstack/react-router";
 import { useAct, useAsk } from "~/ipc/client";
-import type { Trial as Shown, TrialVerdict } from "~/ipc/generated/successor";
+import type { Trial as Shown, TrialParentTests, TrialVerdict } from "~/ipc/generated/successor";
 import { Button } from "~/primitives/Button";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
@@ -48,6 +48,7 @@ function One({ shown }: { shown: Shown }) {
           <>
             <p><Words of={verdict.tests.suite} />: {many(verdict.tests.passed)} passed, {count(verdict.tests.failed.length, "test")} failed.</p>
             {verdict.tests.edited.map((file) => <p key={file} className={styles.note}>It edits or removes the test <Words of={file} />. Look at that first.</p>)}
+            {verdict.tests.parent !== null && <AsBefore run={verdict.tests.parent} />}
           </>
         )}
         {verdict !== null && <Planted verdict={verdict} />}
@@ -58,8 +59,17 @@ function One({ shown }: { shown: Shown }) {
           <h3 id="cost">What it cost</h3>
           <table className={tables.table} aria-label="Cost">
             <thead><tr><th scope="col">Measure</th><th scope="col" className={tables.right}>Without</th><th scope="col" className={tables.right}>With the change</th></tr></thead>
-            <tbody>{row.measures.map((one) => <tr key={one.name}><td className={tables.main}>{measureName(one.name)}</td><td className={tables.right}>{many(one.parent)}</td><td className={tables.right}>{many(one.successor)}</td></tr>)}</tbody>
+            <tbody>
+              {row.measures.map((one) => (
+                <tr key={one.name}>
+                  <td className={tables.main}>{measureName(one.name)}{one.measured_by === "successor" && <div className={styles.faint}>Counted by the changed program itself</div>}</td>
+                  <td className={tables.right}>{many(one.parent)}</td>
+                  <td className={tables.right}>{many(one.successor)}</td>
+                </tr>
+              ))}
+            </tbody>
           </table>
+          {row.measures.some((one) => one.measured_by === "successor") && <p className={styles.note}>What the changed program counts of itself can make this verdict worse, never better.</p>}
           {verdict.ended_for !== null && <p className={styles.note}>A clone used up its {plain(verdict.ended_for)} and was ended.</p>}
         </section>
       )}
@@ -72,6 +82,16 @@ function One({ shown }: { shown: Shown }) {
         </section>
       )}
     </article>
+  );
+}
+
+/** The suite over the change, with the tests that it edits or removes as they were before. */
+function AsBefore({ run }: { run: TrialParentTests }) {
+  return (
+    <>
+      <p className={run.failed.length > 0 ? styles.bad : undefined}>With these tests as they were before: {many(run.passed)} passed, {count(run.failed.length, "test")} failed{run.failed.map((test, at) => <span key={test}>{at === 0 ? ": " : ", "}<Words of={test} /></span>)}.</p>
+      {run.not_run.map((file) => <p key={file} className={styles.note}>The tests of <Words of={file} /> could not be run as they were before.</p>)}
+    </>
   );
 }
 

@@ -1,5 +1,5 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
-import type { BudgetPart, PatchKind, TrialState, VerdictOutcome } from "./words";
+import type { BudgetPart, MeasuredBy, PatchKind, TrialState, VerdictOutcome } from "./words";
 
 /** Changes that are tried on the person's own past work; several of them race over the same tasks. */
 export interface Try {
@@ -72,6 +72,8 @@ export interface TrialMeasure {
   name: string;
   parent: number;
   successor: number;
+  /** Who counted it with the change; none where nobody says. */
+  measured_by: MeasuredBy | null;
 }
 
 /** One trial. */
@@ -147,7 +149,18 @@ export interface TrialTests {
   suite: string;
   passed: number;
   failed: string[];
+  /** Files of tests that the change edits or removes. */
   edited: string[];
+  /** The same suite with these as they were before; none where it edits none, or they did not run. */
+  parent: TrialParentTests | null;
+}
+
+/** A suite that ran over the change with tests as they were before. */
+export interface TrialParentTests {
+  passed: number;
+  failed: string[];
+  /** Files whose tests could not be put back. */
+  not_run: string[];
 }
 
 /** A bad change that was tried. */

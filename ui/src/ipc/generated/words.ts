@@ -1695,6 +1695,17 @@ export const BUDGET_PART = [
 ] as const;
 export type BudgetPart = (typeof BUDGET_PART)[number];
 
+/** Who counted what a trial compares (successor.md 4). */
+export const MEASURED_BY = [
+  /** The process that runs the trial, from outside. */
+  "host",
+  /** Hermit as it is, which no change can write. */
+  "parent",
+  /** A program that was built with the change: its word about itself. */
+  "successor",
+] as const;
+export type MeasuredBy = (typeof MEASURED_BY)[number];
+
 /** Task states (HK-12.1). */
 export const TASK_STATUS = [
   /** Recorded, not yet accepted for work. */

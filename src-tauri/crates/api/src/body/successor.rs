@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use wire::successor::{
     List, Show, Stop, Trial, TrialBudget, TrialChange, TrialDifference, TrialList, TrialMeasure,
-    TrialPlanted, TrialReason, TrialRow, TrialTests, TrialVerdict, Try,
+    TrialParentTests, TrialPlanted, TrialReason, TrialRow, TrialTests, TrialVerdict, Try,
 };
 use wire::{Code, Error};
 
@@ -205,6 +205,7 @@ fn row_of(one: &Record, patch: Option<&Patch>, verdict: Option<&Verdict>) -> Tri
         name: one.name.clone(),
         parent: one.parent,
         successor: one.successor,
+        measured_by: one.measured_by,
     };
     TrialRow {
         trial_id: one.trial_id.clone(),
@@ -291,11 +292,17 @@ fn verdict_of(
     };
     let used = verdict.used;
     let reason = |one: ::successor::Reason| TrialReason { rule: one.rule, says: one.says };
+    let of_parent = |run: ::successor::ParentTests| TrialParentTests {
+        passed: run.passed,
+        failed: run.failed,
+        not_run: run.not_run,
+    };
     let tests = |run: ::successor::TestsRun| TrialTests {
         suite: run.suite,
         passed: run.passed,
         failed: run.failed,
         edited: run.edited,
+        parent: run.parent.map(of_parent),
     };
     let planted = |one: ::successor::Planted| TrialPlanted { name: one.name, refused: one.refused };
     Ok(TrialVerdict {

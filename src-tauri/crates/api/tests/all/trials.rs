@@ -5,7 +5,7 @@ use model::{Digest, TaskId};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use successor::{
-    Arm, Case, Evidence, Judged, Patch, Planted, Played, PlayedAct, Probe, Used, judge, planted,
+    Arm, Case, Evidence, Judged, MeasuredBy, Patch, Planted, Played, PlayedAct, Probe, Used, judge, planted,
 };
 use wire::{Code, Error};
 
@@ -90,6 +90,7 @@ fn judged(home: &Home, trial: &str, task: &str) {
         }],
         probes: vec![Probe { what: "store".to_owned(), refused: true, says: "no such file".to_owned() }],
         used: Used::default(),
+        measured_by: Some(MeasuredBy::Parent),
     };
     let parent = arm(Arm::Parent, &parent_case, "require_approval", 1);
     let successor = arm(Arm::Successor, &successor_case, "allow", 0);
@@ -133,7 +134,8 @@ fn a_trial_is_shown_with_what_differed_what_it_cost_and_a_signature_that_holds()
     assert_eq!((&verdict["more_differences"], &verdict["has_evidence"]), (&json!(0), &json!(true)));
     assert_eq!(shown["changes"], json!([{ "what": "rules", "text": "allow FileEdit(docs/**)\n" }]));
     assert!(verdict["planted"].as_array().unwrap().iter().all(|one| one["refused"] == true));
-    assert_eq!(shown["trial"]["measures"][0], json!({ "name": "questions", "parent": 1, "successor": 0 }));
+    let questions = json!({ "name": "questions", "parent": 1, "successor": 0, "measured_by": "parent" });
+    assert_eq!(shown["trial"]["measures"][0], questions);
     let home = home.into_reader();
     assert_eq!(
         home.must("successor.show", json!({ "trial": id })),

@@ -10,9 +10,12 @@ use serde_json::{Value, json};
 use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
-use wire::successor::{List, Show, Stop, Trial, TrialDifference, TrialList, TrialRow, TrialVerdict, Try};
+use wire::successor::{
+    List, Show, Stop, Trial, TrialDifference, TrialList, TrialMeasure, TrialParentTests, TrialRow,
+    TrialVerdict, Try,
+};
 use wire::{Code, Error, exit};
-use words::successor::{TrialState, VerdictOutcome};
+use words::successor::{MeasuredBy, TrialState, VerdictOutcome};
 
 /// Bytes of a file that are read: a little more than a change may have, so that what is too large is said to be.
 const READ_MAX: u64 = 1024 * 1024 + 1;
@@ -283,6 +286,9 @@ fn verdict_in_words(out: &Output, row: &TrialRow, verdict: &TrialVerdict) {
                 format!("  it edits or removes the test {}: look at that first", plain(file)),
             );
         }
+        if let Some(parent) = &tests.parent {
+            parents_tests(out, parent);
+        }
     }
     let passed: Vec<&str> =
         verdict.planted.iter().filter(|one| !one.refused).map(|one| one.name.as_str()).collect();
@@ -304,13 +310,7 @@ fn verdict_in_words(out: &Output, row: &TrialRow, verdict: &TrialVerdict) {
     if verdict.more_differences > 0 {
         out.line(format!("  and {} more", verdict.more_differences));
     }
-    out.say(Tone::Bold, "What it cost, without the change : with it");
-    for one in &row.measures {
-        out.line(format!("  {}: {} : {}", plain(&one.name), one.parent, one.successor));
-    }
-    if let Some(part) = verdict.ended_for {
-        out.say(Tone::Warn, format!("  a clone used up its {part}"));
-    }
+    costs(out, row, verdict);
     out.say(Tone::Bold, "Why");
     if verdict.reasons.is_empty() {
         out.line("  no rule was met: no difference that counts");
@@ -333,6 +333,41 @@ fn verdict_in_words(out: &Output, row: &TrialRow, verdict: &TrialVerdict) {
         }
         Some(false) => out.say(Tone::Bad, "  the signature of this verdict does not hold"),
         None => out.say(Tone::Faint, "  the key that signed this verdict is not known here"),
+    }
+}
+
+fn costs(out: &Output, row: &TrialRow, verdict: &TrialVerdict) {
+    out.say(Tone::Bold, "What it cost, without the change : with it");
+    for one in &row.measures {
+        let own_word = if counts_itself(one) { ", counted by the changed program itself" } else { "" };
+        out.line(format!("  {}: {} : {}{own_word}", plain(&one.name), one.parent, one.successor));
+    }
+    if row.measures.iter().any(counts_itself) {
+        out.say(
+            Tone::Warn,
+            "  what the changed program counts of itself can make this verdict worse, never better",
+        );
+    }
+    if let Some(part) = verdict.ended_for {
+        out.say(Tone::Warn, format!("  a clone used up its {part}"));
+    }
+}
+
+/// Whether a number is the word of a changed program about itself.
+fn counts_itself(one: &TrialMeasure) -> bool {
+    one.measured_by == Some(MeasuredBy::Successor)
+}
+
+/// How the suite ran with the tests as they were before the change.
+fn parents_tests(out: &Output, run: &TrialParentTests) {
+    let failed = count(run.failed.len(), "test");
+    let tone = if run.failed.is_empty() { Tone::Plain } else { Tone::Bad };
+    out.say(tone, format!("  with these tests as they were before: {} passed, {failed} failed", run.passed));
+    for test in &run.failed {
+        out.say(Tone::Bad, format!("    {} fails as it was before", plain(test)));
+    }
+    for file in &run.not_run {
+        out.say(Tone::Warn, format!("    the tests of {} could not be run as they were before", plain(file)));
     }
 }
 

@@ -2,20 +2,21 @@
 //! machine and nothing else.
 
 use super::confined::{CloneEnd, CloneProgram, clear, run_confined};
+use super::parents_tests::of_parent;
 use crate::programs::{digest_of, is_own_file};
-use ::successor::{Budget, TestsRun, Used};
+use ::successor::{Budget, TestsRun, TouchedTests, Used};
 use effects::{CLONE_HOME, Sandbox};
 use model::Digest;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a difference.
-const DIFF_BYTES_MAX: usize = 1024 * 1024;
 /// Names of tests that failed which are kept.
 const FAILED_MAX: usize = 100;
+/// Characters of such a name, or of what a build said last.
+const SAID_MAX: usize = 2_000;
 /// Where the source is, below the home of the build.
 pub(super) const SOURCE: &str = "source";
 /// Where is built, below the home of the build.
-const TARGET: &str = "target";
+pub(super) const TARGET: &str = "target";
 
 /// Unpacks the source of this program into a folder that is empty; answers its digest.
 pub type Unpack<'a> = &'a dyn Fn(&Path) -> Result<Digest, String>;
@@ -91,7 +92,8 @@ pub struct Built {
     pub used: Used,
 }
 
-/// Builds a change and runs its suite. What does not build or does not pass has no program.
+/// Builds a change and runs its suite; where it edits tests, first the same suite with these as they are without it. What does not
+/// build or does not pass has no program.
 ///
 /// # Errors
 /// In words, when the change does not apply to the source of this program, or there is nothing to build it with.
@@ -102,36 +104,36 @@ pub fn build(
     diff: &str,
     stopped: &dyn Fn() -> bool,
 ) -> Result<Built, String> {
-    check(diff)?;
-    let prepared = prepare(code, source)?;
-    let applied = apply(sandbox, code, diff, stopped)?;
-    if !applied.is_whole() {
-        return Err(format!(
-            "the change does not apply to this version's source: {}",
-            applied.complaint.trim()
-        ));
-    }
-    let mut tests =
-        TestsRun { suite: code.suite.0.clone(), passed: 0, failed: Vec::new(), edited: edited_tests(diff) };
+    let touched = TouchedTests::read(diff)?;
+    let reads = prepare(code, source)?;
+    apply(sandbox, code, diff, stopped)?;
+    let (suite_name, edited) = (code.suite.0.clone(), touched.all());
+    let mut tests = TestsRun { suite: suite_name, passed: 0, failed: Vec::new(), edited, parent: None };
     let (package, program) = &code.program;
     let mut words = vec!["build", "-p", package.as_str(), "--bin", program.as_str()];
     words.extend(code.build.iter().map(String::as_str));
-    let built = cargo(sandbox, code, &prepared, &words, stopped)?;
+    let built = cargo(sandbox, code, &reads, &words, stopped)?;
     let mut used = built.used;
     if !built.is_whole() {
         tests.failed.push(format!("it does not build: {}", last_lines(&built)));
         return Ok(Built { program: None, tests, used });
     }
     let before = made(code);
-    let words: Vec<&str> = std::iter::once("test").chain(code.suite.1.iter().map(String::as_str)).collect();
-    let tested = cargo(sandbox, code, &prepared, &words, stopped)?;
+    if !touched.is_empty() {
+        // Before any test of the change has run, which could write what comes after it.
+        let (found, used_by_it) = of_parent(sandbox, code, (source, diff, &touched), stopped)?;
+        used = both(used, used_by_it);
+        tests.parent = Some(found);
+    }
+    let tested = suite(sandbox, code, &reads, stopped)?;
     used = both(used, tested.used);
-    read_tests(&tested, &mut tests);
+    (tests.passed, tests.failed) = read_tests(&tested);
     let after = made(code);
     if before != after || after.is_none() {
         tests.failed.push("the program that was built is gone or another one, once it was tested".to_owned());
     }
-    let passes = tested.is_whole() && tests.failed.is_empty();
+    let fails_as_it_was = tests.parent.as_ref().is_some_and(|parent| !parent.failed.is_empty());
+    let passes = tested.is_whole() && tests.failed.is_empty() && !fails_as_it_was;
     Ok(Built { program: after.map(|(at, _)| at).filter(|_| passes), tests, used })
 }
 
@@ -145,73 +147,8 @@ fn made(code: &CodeTrial<'_>) -> Option<(PathBuf, Digest)> {
     Some((at, digest))
 }
 
-/// A difference that can be applied by words alone: bounded, of text, and below the root.
-fn check(diff: &str) -> Result<(), String> {
-    if diff.len() > DIFF_BYTES_MAX {
-        return Err(format!(
-            "a change of code has {DIFF_BYTES_MAX} bytes at most, and this one has {}",
-            diff.len()
-        ));
-    }
-    let paths = paths_of(diff);
-    if paths.is_empty() {
-        return Err("the change names no file; it is a unified diff with paths from the root of the source"
-            .to_owned());
-    }
-    let climbs = |path: &&str| {
-        Path::new(*path).components().any(|part| !matches!(part, std::path::Component::Normal(_)))
-    };
-    match paths.into_iter().find(climbs) {
-        Some(path) => Err(format!("`{path}` is no path below the root of the source")),
-        None => Ok(()),
-    }
-}
-
-/// Every file that a difference names, without the one letter before it.
-fn paths_of(diff: &str) -> Vec<&str> {
-    let lines = diff.lines().filter(|line| line.starts_with("--- ") || line.starts_with("+++ "));
-    let lines = lines.filter_map(|line| line.get(4..));
-    let lines = lines.map(|path| path.split('\t').next().unwrap_or(path)).filter(|path| *path != "/dev/null");
-    lines.map(|path| path.strip_prefix("a/").or(path.strip_prefix("b/")).unwrap_or(path)).collect()
-}
-
-/// Files of tests that a difference edits or removes, and what decides which tests there are.
-pub fn edited_tests(diff: &str) -> Vec<String> {
-    let is_of_tests = |path: &&str| {
-        let parts: Vec<&str> = path.split('/').collect();
-        let name = parts.last().copied().unwrap_or_default();
-        parts.contains(&"tests")
-            || name == "tests.rs"
-            || name.ends_with(".test.ts")
-            || name.ends_with(".test.tsx")
-            || name.ends_with("_test.rs")
-    };
-    let mut found: Vec<String> = paths_of(diff).into_iter().filter(is_of_tests).map(str::to_owned).collect();
-    found.extend(inline_tests(diff));
-    found.sort();
-    found.dedup();
-    found
-}
-
-/// Files in which lines of tests are taken away that stand beside what they test.
-fn inline_tests(diff: &str) -> Vec<String> {
-    let (mut found, mut file) = (Vec::new(), "");
-    for line in diff.lines() {
-        if let Some(path) = line.strip_prefix("--- ") {
-            file = path.split('\t').next().unwrap_or(path);
-            file = file.strip_prefix("a/").unwrap_or(file);
-        } else if let Some(gone) = line.strip_prefix('-') {
-            let gone = gone.trim_start();
-            if ["#[test]", "#[conforms", "assert", "mod tests"].iter().any(|start| gone.starts_with(start)) {
-                found.push(file.to_owned());
-            }
-        }
-    }
-    found
-}
-
 /// The folder of a build, made anew, with the source in it; where the copy of a warm target is, and what it may read.
-fn prepare(code: &CodeTrial<'_>, source: Digest) -> Result<Vec<PathBuf>, String> {
+pub(super) fn prepare(code: &CodeTrial<'_>, source: Digest) -> Result<Vec<PathBuf>, String> {
     let failed = |at: &Path, e: &std::io::Error| format!("`{}`: {e}", at.display());
     let cargo = code.toolchain.join("bin/cargo");
     if !cargo.is_file() {
@@ -239,12 +176,15 @@ fn prepare(code: &CodeTrial<'_>, source: Digest) -> Result<Vec<PathBuf>, String>
 }
 
 /// `git apply`, in the sandbox: what is in a change is not believed either.
-fn apply(
+///
+/// # Errors
+/// In words, when it does not apply.
+pub(super) fn apply(
     sandbox: &Sandbox,
     code: &CodeTrial<'_>,
     diff: &str,
     stopped: &dyn Fn() -> bool,
-) -> Result<CloneEnd, String> {
+) -> Result<(), String> {
     let script = r#"exec git apply -p1 --whitespace=nowarn -"#;
     let mut clone = CloneProgram::of(&canonical("/bin/sh")?, &["-c", script]);
     clone.home = Some(code.folder.clone());
@@ -258,7 +198,24 @@ fn apply(
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    run_confined(sandbox, &clone, text.into_bytes(), &code.budget, stopped)
+    let applied = run_confined(sandbox, &clone, text.into_bytes(), &code.budget, stopped)?;
+    match applied.is_whole() {
+        true => Ok(()),
+        false => {
+            Err(format!("the change does not apply to this version's source: {}", applied.complaint.trim()))
+        }
+    }
+}
+
+/// The suite, over the source as it stands.
+pub(super) fn suite(
+    sandbox: &Sandbox,
+    code: &CodeTrial<'_>,
+    reads: &[PathBuf],
+    stopped: &dyn Fn() -> bool,
+) -> Result<CloneEnd, String> {
+    let words: Vec<&str> = std::iter::once("test").chain(code.suite.1.iter().map(String::as_str)).collect();
+    cargo(sandbox, code, reads, &words, stopped)
 }
 
 /// `cargo` in the sandbox, from what lies on this machine.
@@ -310,21 +267,23 @@ fn canonical(program: &str) -> Result<PathBuf, String> {
 }
 
 /// What the harness of tests said: how many passed, and which did not.
-fn read_tests(end: &CloneEnd, tests: &mut TestsRun) {
+pub(super) fn read_tests(end: &CloneEnd) -> (u64, Vec<String>) {
     let said = String::from_utf8_lossy(&end.evidence);
+    let (mut passed, mut failed) = (0_u64, Vec::new());
     for line in said.lines() {
         let Some(rest) = line.strip_prefix("test ") else { continue };
         if rest.ends_with(" ... ok") {
-            tests.passed = tests.passed.saturating_add(1);
+            passed = passed.saturating_add(1);
         } else if let Some(name) = rest.strip_suffix(" ... FAILED")
-            && tests.failed.len() < FAILED_MAX
+            && failed.len() < FAILED_MAX
         {
-            tests.failed.push(name.to_owned());
+            failed.push(cut(name));
         }
     }
-    if !end.is_whole() && tests.failed.is_empty() {
-        tests.failed.push(format!("the suite did not come to its end: {}", last_lines(end)));
+    if !end.is_whole() && failed.is_empty() {
+        failed.push(format!("the suite did not come to its end: {}", last_lines(end)));
     }
+    (passed, failed)
 }
 
 /// The end of what was said, with why it ended.
@@ -332,11 +291,16 @@ fn last_lines(end: &CloneEnd) -> String {
     let said = String::from_utf8_lossy(&end.evidence);
     let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
     let from = lines.len().saturating_sub(8);
-    let last = lines.get(from..).unwrap_or(&[]).join("; ");
+    let last = cut(&lines.get(from..).unwrap_or(&[]).join("; "));
     match end.used.ended_for {
         Some(_) => format!("{}; {last}", end.in_words()),
         None => last,
     }
+}
+
+/// The beginning of what a program said, which may be of any length.
+fn cut(said: &str) -> String {
+    said.chars().take(SAID_MAX).collect()
 }
 
 /// What two runs used, one after the other.
@@ -348,30 +312,5 @@ fn both(one: Used, other: Used) -> Used {
         disk_bytes: one.disk_bytes.max(other.disk_bytes),
         tokens: one.tokens.saturating_add(other.tokens),
         ended_for: one.ended_for.or(other.ended_for),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const DIFF: &str = "--- a/src/lib.rs\n+++ b/src/lib.rs\n@@ -1 +1 @@\n-old\n+new\n";
-
-    #[test]
-    fn a_difference_names_its_files_and_nothing_above_the_root() {
-        assert!(check(DIFF).is_ok());
-        assert!(check(&DIFF.replace("src/lib.rs", "../lib.rs")).is_err());
-        assert!(check(&DIFF.replace("a/src/lib.rs", "/etc/passwd")).is_err());
-        assert!(check("nothing").is_err());
-        assert!(check(&"x".repeat(DIFF_BYTES_MAX + 1)).is_err());
-    }
-
-    #[test]
-    fn tests_that_it_edits_or_takes_away_are_named() {
-        assert!(edited_tests(DIFF).is_empty());
-        assert_eq!(edited_tests(&DIFF.replace("src/lib.rs", "tests/a.rs")), ["tests/a.rs"]);
-        let gone = DIFF.replace("-old", "-    #[test]\n-    fn holds() {}\n-    assert!(true);");
-        assert_eq!(edited_tests(&gone), ["src/lib.rs"]);
-        assert_eq!(edited_tests(&DIFF.replace("src/lib.rs", "ui/src/a.test.ts")), ["ui/src/a.test.ts"]);
     }
 }

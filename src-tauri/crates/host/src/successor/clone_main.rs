@@ -76,7 +76,8 @@ fn evidence(handed: &Handed) -> Result<Vec<u8>, String> {
     }
     let case_sha256 = Digest::of(&handed.case.bytes().map_err(|e| e.to_string())?);
     let probes = probes(&handed.places);
-    let evidence = Evidence { case_sha256, arm: handed.arm, tasks, probes, used: Used::default() };
+    let (arm, used) = (handed.arm, Used::default());
+    let evidence = Evidence { case_sha256, arm, tasks, probes, used, measured_by: None };
     evidence.bytes().map_err(|e| e.to_string())
 }
 

@@ -10,6 +10,7 @@ mod case;
 mod clean_room;
 mod clone_main;
 mod confined;
+mod parents_tests;
 mod played;
 mod probes;
 mod recorded_executors;
@@ -17,7 +18,7 @@ mod recording;
 mod threads;
 mod told;
 
-pub use build::{Built, CodeTrial, build, edited_tests};
+pub use build::{Built, CodeTrial, build};
 pub use case::{CaseOf, Handed, draw, export};
 pub use clone_main::run_clone;
 pub use confined::{CloneEnd, CloneProgram, part_in_words, run_confined};
@@ -26,13 +27,13 @@ pub(crate) use threads::sweep_builds;
 pub use threads::{TrialThreads, UnpackOwn};
 
 use crate::programs::own_digest;
-use ::successor::{Budget, Change, Evidence, Judged, Patch, Planted, Reason, TestsRun, Used, Verdict};
+use ::successor::{Budget, Change, Evidence, Judged, Patch, Planted, Reason, Used, Verdict};
 use clone_main::SOUL;
 use effects::Sandbox;
 use kernel::Kernel;
 use model::{Digest, TaskId};
 use std::path::{Path, PathBuf};
-use words::successor::{Arm, BudgetPart, VerdictOutcome};
+use words::successor::{Arm, BudgetPart, MeasuredBy, VerdictOutcome};
 
 /// The hidden verb of a clone.
 pub const CLONE_VERB: &str = "successor-clone";
@@ -107,7 +108,7 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
     let program = built.as_ref().and_then(|built| built.program.as_deref()).unwrap_or(run.program);
     let of_successor = match &built {
         // It was not built: there is nothing of it that could play.
-        Some(built) if built.program.is_none() => nothing(&successor, built.used)?,
+        Some(built) if built.program.is_none() => nothing(&successor, MeasuredBy::Successor, built.used)?,
         _ => run.played(program, &successor)?,
     };
     let (program, tests) = built.map_or((None, None), |built| (built.program, Some(built.tests)));
@@ -154,9 +155,10 @@ fn changed(of: &Handed, patch: &Patch) -> Handed {
 }
 
 /// Evidence of a clone that left none.
-fn nothing(handed: &Handed, used: Used) -> Result<Evidence, String> {
+fn nothing(handed: &Handed, by: MeasuredBy, used: Used) -> Result<Evidence, String> {
     let case_sha256 = Digest::of(&handed.case.bytes().map_err(|e| e.to_string())?);
-    Ok(Evidence { case_sha256, arm: handed.arm, tasks: Vec::new(), probes: Vec::new(), used })
+    let (tasks, probes) = (Vec::new(), Vec::new());
+    Ok(Evidence { case_sha256, arm: handed.arm, tasks, probes, used, measured_by: Some(by) })
 }
 
 impl TrialRun<'_> {
@@ -180,9 +182,14 @@ impl TrialRun<'_> {
             (Some(evidence), _) => Ok(evidence),
             (None, end) => {
                 tracing::info!(trial = %self.trial_id, end = %end.in_words(), "a clone left no evidence");
-                nothing(handed, end.used)
+                nothing(handed, self.whose(program), end.used)
             }
         }
+    }
+
+    /// Whose word it is what a program tells: Hermit's as it is, or that of what was built with the change.
+    fn whose(&self, program: &Path) -> MeasuredBy {
+        if program == self.program { MeasuredBy::Parent } else { MeasuredBy::Successor }
     }
 
     /// Runs a clone; its evidence, where it is whole and of this case.
@@ -206,6 +213,7 @@ impl TrialRun<'_> {
             end.used.ended_for = Some(BudgetPart::Tokens);
         }
         evidence.used = end.used;
+        evidence.measured_by = Some(self.whose(program));
         Ok((Some(evidence), end))
     }
 
@@ -215,22 +223,12 @@ impl TrialRun<'_> {
         for (name, patch) in ::successor::planted(&parent.case) {
             let handed = changed(parent, &patch);
             let evidence = self.played(self.program, &handed)?;
-            // A planted change of code is not built: which tests it edits is read from it.
-            let tests = match &patch.change {
-                Change::Code { diff, .. } => Some(TestsRun {
-                    suite: "not run".to_owned(),
-                    passed: 0,
-                    failed: Vec::new(),
-                    edited: edited_tests(diff),
-                }),
-                _ => None,
-            };
             let verdict = ::successor::judge(&Judged {
                 parent_case: &parent.case,
                 successor_case: &handed.case,
                 parent: of_parent,
                 successor: &evidence,
-                tests,
+                tests: None,
                 clean_room: Vec::new(),
                 planted: Vec::new(),
                 evaluator_sha256: own_digest()?,

@@ -334,7 +334,8 @@ impl Kernel {
     ) -> Result<(Option<String>, Option<AdoptedProgram>), Error> {
         let Change::Code { source, diff } = &patch.change else { return Ok((None, None)) };
         let tests = verdict.tests.as_ref().ok_or_else(|| conflict("its tests were not run"))?;
-        if !tests.failed.is_empty() || tests.passed == 0 {
+        let fails_as_it_was = tests.parent.as_ref().is_some_and(|parent| !parent.failed.is_empty());
+        if !tests.failed.is_empty() || tests.passed == 0 || fails_as_it_was {
             return Err(conflict("its tests did not pass"));
         }
         if let Some(path) =
@@ -445,7 +446,12 @@ fn tests_in_words(run: &TestsRun) -> String {
         true => String::new(),
         false => format!("; the change itself edits or removes {}", run.edited.join(", ")),
     };
-    format!("{} of `{}` passed, {} failed{edited}", run.passed, run.suite, run.failed.len())
+    let parent = run.parent.as_ref().map(|parent| {
+        let (passed, failed) = (parent.passed, parent.failed.len());
+        format!("; with these as they were before, {passed} passed and {failed} failed")
+    });
+    let parent = parent.unwrap_or_default();
+    format!("{} of `{}` passed, {} failed{edited}{parent}", run.passed, run.suite, run.failed.len())
 }
 
 /// How adopting ended, in words.

@@ -3,6 +3,7 @@
 
 use super::{Findings, Grade};
 use crate::constitutional::{is_evaluator, is_of_build, is_test};
+use crate::edited::{passes_over_tests, removes_tests};
 use crate::{Case, Change, Patch, diff};
 
 /// Profiles, each with at most what the next one has. One that is not here can be compared with none.
@@ -83,8 +84,7 @@ fn look_at_source(text: &str, findings: &mut Findings) {
     for file in &files {
         for path in file.paths() {
             if is_test(path) {
-                let says = format!("it edits or removes the test `{path}`; look at that first");
-                findings.add(Grade::Unread, "edits_tests", says);
+                findings.edits_test(path);
             }
             if is_of_build(path) {
                 let says = format!(
@@ -98,19 +98,11 @@ fn look_at_source(text: &str, findings: &mut Findings) {
             }
         }
         let path = file.paths().next().unwrap_or_default();
-        let is_test_line = |line: &String| {
-            let line = line.trim_start();
-            line.starts_with("#[test]")
-                || line.starts_with("#[cfg(test)]")
-                || line.starts_with("assert!(")
-                || line.starts_with("assert_eq!(")
-                || line.starts_with("#[conforms")
-        };
-        if !is_test(path) && file.removed.iter().any(is_test_line) {
+        if !is_test(path) && removes_tests(file) {
             let says = format!("it removes lines of a test in `{path}`; look at that first");
             findings.add(Grade::Unread, "edits_tests", says);
         }
-        if file.added.iter().any(|line| line.trim_start().starts_with("#[ignore")) {
+        if passes_over_tests(file) {
             let says = format!("it has a test of `{path}` passed over; look at that first");
             findings.add(Grade::Unread, "edits_tests", says);
         }

@@ -3,17 +3,18 @@
 
 use super::acts::{ALLOW, DENY};
 use super::{Judged, weigh};
-use crate::{Case, Change, Evidence, Patch, Planted, TestsRun};
+use crate::{Case, Change, Evidence, ParentTests, Patch, Planted, TestsRun};
 use model::Digest;
-use words::successor::{Arm, BudgetPart, VerdictOutcome};
+use words::successor::{Arm, BudgetPart, MeasuredBy, VerdictOutcome};
 
 /// Tries the judge with every bad change that can be made of what it was given.
 pub(super) fn rehearse(judged: &Judged<'_>) -> Vec<Planted> {
     let Some(scene) = Scene::of(judged) else { return Vec::new() };
-    let tries: [(&str, fn(&mut Scene)); 7] = [
+    let tries: [(&str, fn(&mut Scene)); 8] = [
         ("judge_weakened_check", weakened_check),
         ("judge_deleted_test", deleted_test),
         ("judge_failed_test", failed_test),
+        ("judge_failed_test_of_the_parent", failed_test_of_the_parent),
         ("judge_empty_output", empty_output),
         ("judge_raised_budget", raised_budget),
         ("judge_edited_evaluator", edited_evaluator),
@@ -24,7 +25,13 @@ pub(super) fn rehearse(judged: &Judged<'_>) -> Vec<Planted> {
         spoil(&mut spoilt);
         Planted { name: name.to_owned(), refused: spoilt.is_refused(judged) }
     };
-    tries.into_iter().map(tried).collect()
+    let mut all: Vec<Planted> = tries.into_iter().map(tried).collect();
+    // A change that counts for itself may be the same, and no more than that.
+    let mut boasts = scene.clone();
+    own_word(&mut boasts);
+    let refused = boasts.outcome(judged) != VerdictOutcome::Better;
+    all.push(Planted { name: "judge_own_word".to_owned(), refused });
+    all
 }
 
 /// A run as it would be of a change that does the same and asks nothing.
@@ -58,6 +65,10 @@ impl Scene {
     }
 
     fn is_refused(&mut self, judged: &Judged<'_>) -> bool {
+        !matches!(self.outcome(judged), VerdictOutcome::Better | VerdictOutcome::Same)
+    }
+
+    fn outcome(&mut self, judged: &Judged<'_>) -> VerdictOutcome {
         let digest = |case: &Case| case.bytes().map_or(Digest::ZERO, |bytes| Digest::of(&bytes));
         self.parent.case_sha256 = digest(&self.parent_case);
         self.successor.case_sha256 = digest(&self.successor_case);
@@ -72,7 +83,7 @@ impl Scene {
             evaluator_sha256: judged.evaluator_sha256,
             about: judged.about,
         };
-        !matches!(weigh(&run).outcome(), VerdictOutcome::Better | VerdictOutcome::Same)
+        weigh(&run).outcome()
     }
 
     fn patch(&mut self, change: Change) {
@@ -86,7 +97,9 @@ impl Scene {
         let diff = format!("--- a/{path}\n+++ b/{path}\n@@ -1 +0,0 @@\n-a line\n");
         self.patch(Change::Code { source: Digest::ZERO, diff });
         let suite = "planted".to_owned();
-        self.tests = Some(TestsRun { suite, passed: 1, failed: Vec::new(), edited: Vec::new() });
+        self.tests =
+            Some(TestsRun { suite, passed: 1, failed: Vec::new(), edited: Vec::new(), parent: None });
+        self.successor.measured_by = Some(MeasuredBy::Successor);
     }
 }
 
@@ -109,6 +122,22 @@ fn failed_test(scene: &mut Scene) {
     scene.without_a_line_of("src-tauri/crates/cli/src/planted.rs");
     if let Some(run) = &mut scene.tests {
         run.failed.push("planted".to_owned());
+    }
+}
+
+/// What it edits passes, and fails as it was.
+fn failed_test_of_the_parent(scene: &mut Scene) {
+    scene.without_a_line_of("src-tauri/crates/cli/src/planted.rs");
+    if let Some(run) = &mut scene.tests {
+        run.parent = Some(ParentTests { failed: vec!["planted".to_owned()], ..ParentTests::default() });
+    }
+}
+
+/// The changed program says that it costs nothing.
+fn own_word(scene: &mut Scene) {
+    scene.without_a_line_of("src-tauri/crates/cli/src/planted.rs");
+    for task in &mut scene.successor.tasks {
+        (task.tokens, task.turns) = (0, 0);
     }
 }
 

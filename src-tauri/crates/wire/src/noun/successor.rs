@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
 use crate::table::{answers, params};
-use words::successor::{BudgetPart, PatchKind, TrialState, VerdictOutcome};
+use words::successor::{BudgetPart, MeasuredBy, PatchKind, TrialState, VerdictOutcome};
 
 params! {
     /// Changes that are tried on the person's own past work; several of them race over the same tasks.
@@ -59,7 +59,13 @@ answers! {
         measures: Vec<TrialMeasure>,
     }
     /// Something that was counted in both arms.
-    TrialMeasure { name: String, parent: u64, successor: u64 }
+    TrialMeasure {
+        name: String,
+        parent: u64,
+        successor: u64,
+        /// Who counted it with the change; none where nobody says.
+        measured_by: Option<MeasuredBy>,
+    }
     /// One trial.
     Trial {
         trial: TrialRow,
@@ -121,7 +127,22 @@ answers! {
     /// A rule that led to a verdict.
     TrialReason { rule: String, says: String }
     /// A suite that ran.
-    TrialTests { suite: String, passed: u64, failed: Vec<String>, edited: Vec<String> }
+    TrialTests {
+        suite: String,
+        passed: u64,
+        failed: Vec<String>,
+        /// Files of tests that the change edits or removes.
+        edited: Vec<String>,
+        /// The same suite with these as they were before; none where it edits none, or they did not run.
+        parent: Option<TrialParentTests>,
+    }
+    /// A suite that ran over the change with tests as they were before.
+    TrialParentTests {
+        passed: u64,
+        failed: Vec<String>,
+        /// Files whose tests could not be put back.
+        not_run: Vec<String>,
+    }
     /// A bad change that was tried.
     TrialPlanted { name: String, refused: bool }
     /// An act that the arms did not do alike.
