@@ -1,8 +1,8 @@
 //! A low-rank adapter learned with what candle has for it and nothing of ours: its products, its loss, its AdamW, a whole
-//! batch in one graph. Whatever the trainer does otherwise is measured against this.
+//! batch at once. Whatever the trainer does otherwise is measured against this.
 
 use candle_core::quantized::gguf_file::Content;
-use candle_core::{D, Device, Result, Tensor, Var};
+use candle_core::{D, DType, Device, Result, Tensor, Var};
 use candle_nn::loss::cross_entropy;
 use candle_nn::ops::{rms_norm_slow, softmax};
 use candle_nn::rotary_emb::rope_i_slow;
@@ -57,22 +57,34 @@ impl Plain {
         AdamW::new_lr(self.variables.values().cloned().collect(), rate)
     }
 
-    /// The mean loss of the answers of some lessons, as one graph.
+    /// The mean loss of the answers of some lessons, read as one batch.
     ///
     /// # Errors
-    /// There is none, or what candle says.
+    /// What candle says.
     pub fn loss(&self, lessons: &[&(Vec<u32>, usize)]) -> Result<Tensor> {
-        let mut sum: Option<Tensor> = None;
-        for (tokens, from) in lessons {
-            let likely = self.read(&tokens[..tokens.len() - 1], tokens.len() - from)?;
-            let truth = Tensor::new(&tokens[*from..], &Device::Cpu)?;
-            let loss = cross_entropy(&likely, &truth)?;
-            sum = Some(match sum {
-                Some(sum) => (sum + loss)?,
-                None => loss,
-            });
+        let length = lessons.iter().map(|(tokens, _)| tokens.len() - 1).max().unwrap_or_default();
+        let mut ids: Vec<u32> = Vec::new();
+        for (at, (tokens, _)) in lessons.iter().enumerate() {
+            ids.extend_from_slice(&tokens[..tokens.len() - 1]);
+            // What stands behind an answer is read by nothing before it.
+            ids.resize((at + 1) * length, 0);
         }
-        let sum = sum.ok_or_else(|| candle_core::Error::msg("no lesson"))?;
+        let x = self.read(&ids, length)?;
+        let mut answers = Vec::new();
+        for (at, (tokens, from)) in lessons.iter().enumerate() {
+            answers.push(x.narrow(0, at * length + from - 1, tokens.len() - from)?);
+        }
+        let norm = self.weight("output_norm.weight")?;
+        let x = rms_norm_slow(&Tensor::cat(&answers, 0)?, norm, self.form.epsilon)?;
+        let output = self.weight("output.weight").or_else(|_| self.weight("token_embd.weight"))?;
+        let likely = x.matmul(&output.t()?)?;
+        let (mut sum, mut behind) = (Tensor::zeros((), DType::F32, &Device::Cpu)?, 0);
+        for (tokens, from) in lessons {
+            let truth = Tensor::new(&tokens[*from..], &Device::Cpu)?;
+            let likely = likely.narrow(0, behind, truth.elem_count())?;
+            behind += truth.elem_count();
+            sum = (sum + cross_entropy(&likely, &truth)?)?;
+        }
         sum / lessons.len() as f64
     }
 
@@ -105,15 +117,15 @@ impl Plain {
         y + (more * self.scale)?
     }
 
-    /// How likely each next token is behind each of the last ones.
-    fn read(&self, tokens: &[u32], last: usize) -> Result<Tensor> {
-        let (length, epsilon) = (tokens.len(), self.form.epsilon);
+    /// What the layers make of rows of so many tokens each, one row behind the other.
+    fn read(&self, ids: &[u32], length: usize) -> Result<Tensor> {
+        let epsilon = self.form.epsilon;
         let turns = self.turns(length)?;
         let later = |place: usize| place % length > place / length;
         let mask: Vec<f32> =
             (0..length * length).map(|place| if later(place) { f32::NEG_INFINITY } else { 0.0 }).collect();
         let mask = Tensor::from_vec(mask, (length, length), &Device::Cpu)?;
-        let ids = Tensor::new(tokens, &Device::Cpu)?;
+        let ids = Tensor::new(ids, &Device::Cpu)?;
         let mut x = self.weight("token_embd.weight")?.index_select(&ids, 0)?;
         for layer in 0..self.form.layers {
             let norm = |part: &str| self.weight(&format!("blk.{layer}.{part}.weight"));
@@ -124,29 +136,28 @@ impl Plain {
             let up = self.part(layer, "ffn_up", &normed)?;
             x = (&x + self.part(layer, "ffn_down", &(gate * up)?)?)?;
         }
-        let x = x.narrow(0, length - last, last)?.contiguous()?;
-        let x = rms_norm_slow(&x, self.weight("output_norm.weight")?, epsilon)?;
-        let output = self.weight("output.weight").or_else(|_| self.weight("token_embd.weight"))?;
-        x.matmul(&output.t()?)
+        Ok(x)
     }
 
     fn attention(&self, layer: usize, x: &Tensor, turns: &[Tensor; 2], mask: &Tensor) -> Result<Tensor> {
         let Form { heads, key_heads, head, .. } = self.form;
-        let (length, [cos, sin]) = (x.dim(0)?, turns);
+        let [cos, sin] = turns;
+        let length = cos.dim(0)?;
+        let batch = x.dim(0)? / length;
         let by_head = |y: Tensor, heads: usize| -> Result<Tensor> {
-            y.reshape((1, length, heads, head))?.transpose(1, 2)?.contiguous()
+            y.reshape((batch, length, heads, head))?.transpose(1, 2)?.contiguous()
         };
         let q = rope_i_slow(&by_head(self.part(layer, "attn_q", x)?, heads)?, cos, sin)?;
         let k = rope_i_slow(&by_head(self.part(layer, "attn_k", x)?, key_heads)?, cos, sin)?;
         let v = by_head(self.part(layer, "attn_v", x)?, key_heads)?;
         let times = heads / key_heads;
         let repeated = |kv: &Tensor| -> Result<Tensor> {
-            Tensor::cat(&vec![kv; times], 2)?.reshape((1, heads, length, head))
+            Tensor::cat(&vec![kv; times], 2)?.reshape((batch, heads, length, head))
         };
         let scores = q.matmul(&repeated(&k)?.transpose(2, 3)?.contiguous()?)?;
         let scores = (scores * (1.0 / (head as f64).sqrt()))?.broadcast_add(mask)?;
         let mixed = softmax(&scores, D::Minus1)?.matmul(&repeated(&v)?)?;
-        let mixed = mixed.transpose(1, 2)?.contiguous()?.reshape((length, heads * head))?;
+        let mixed = mixed.transpose(1, 2)?.contiguous()?.reshape((batch * length, heads * head))?;
         self.part(layer, "attn_output", &mixed)
     }
 
