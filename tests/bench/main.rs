@@ -31,6 +31,14 @@ mod authenticator {
     pub use testkit::Authenticator;
 }
 
+/// Where no clone can be made.
+#[cfg(not(target_os = "linux"))]
+mod successor {
+    pub fn run(_: &crate::Asked, board: &crate::board::Board) {
+        board.figure("trials", "clones are made on Linux alone");
+    }
+}
+
 #[allow(dead_code, missing_docs, unused_imports, reason = "shared with the journeys")]
 #[path = "../journeys"]
 mod journeys {
@@ -66,6 +74,7 @@ mod schedule;
 mod spawn;
 mod stage;
 mod steps;
+#[cfg(target_os = "linux")]
 mod successor;
 mod tools;
 mod training;
