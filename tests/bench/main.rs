@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p hermit-tests -- [SECTION ...] [--events N]`; sections: `steps`, `verify`, `views`, `open`, `action`,
 //! `rules`, `spawn`, `stage`, `guests`, `content`, `proof`, `programs`, `tools`. Only when named, because they are long or want a display: `mutants`
-//! [--mutants N], `footprint` [--task-events N], `memory` [--memories N] (a real embedding model, where one is here), `app`, `goals` [--into FOLDER] (a real model at work), `cards` (a card of 100,000 rows in Chromium), `schedule` [--schedules N] [--folders N] [--files N], `gateways`, `mesh`, and `grow` --events N --into FOLDER, which leaves its store there. Figures depend on the machine, so they are printed, never asserted.
+//! [--mutants N], `footprint` [--task-events N], `memory` [--memories N] (a real embedding model, where one is here), `app`, `goals` [--into FOLDER] (a real model at work), `cards` (a card of 100,000 rows in Chromium), `schedule` [--schedules N] [--folders N] [--files N], `gateways`, `mesh`, `successor` [--clone-events N], `training` [--train-steps N] (what `cargo xtask trainer` builds), and `grow` --events N --into FOLDER, which leaves its store there. Figures depend on the machine, so they are printed, never asserted.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -29,6 +29,14 @@ mod world;
 /// The passkeys of the world that bundles are made of.
 mod authenticator {
     pub use testkit::Authenticator;
+}
+
+/// Where no clone can be made.
+#[cfg(not(target_os = "linux"))]
+mod successor {
+    pub fn run(_: &crate::Asked, board: &crate::board::Board) {
+        board.figure("trials", "clones are made on Linux alone");
+    }
 }
 
 #[allow(dead_code, missing_docs, unused_imports, reason = "shared with the journeys")]
@@ -66,7 +74,10 @@ mod schedule;
 mod spawn;
 mod stage;
 mod steps;
+#[cfg(target_os = "linux")]
+mod successor;
 mod tools;
+mod training;
 mod verify;
 mod views;
 
@@ -92,6 +103,10 @@ pub struct Asked {
     pub folders: u64,
     /// Files of each of them.
     pub files: u64,
+    /// Events of the store that clones are made from.
+    pub clone_events: u64,
+    /// Steps of a run of training.
+    pub train_steps: u64,
     /// Where a grown store is left.
     pub into: Option<PathBuf>,
 }
@@ -107,11 +122,14 @@ impl Asked {
             schedules: 10_000,
             folders: 200,
             files: 200,
+            clone_events: 150_000,
+            train_steps: 8,
             into: None,
         };
         let mut arguments = arguments.filter(|a| a != "--bench");
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
+                "--clone-events" => asked.clone_events = number(&mut arguments, "--clone-events N"),
                 "--events" => asked.events = number(&mut arguments, "--events N"),
                 "--files" => asked.files = number(&mut arguments, "--files N"),
                 "--folders" => asked.folders = number(&mut arguments, "--folders N"),
@@ -120,6 +138,7 @@ impl Asked {
                 "--memories" => asked.memories = number(&mut arguments, "--memories N"),
                 "--schedules" => asked.schedules = number(&mut arguments, "--schedules N"),
                 "--task-events" => asked.task_events = number(&mut arguments, "--task-events N"),
+                "--train-steps" => asked.train_steps = number(&mut arguments, "--train-steps N"),
                 _ => asked.sections.push(argument),
             }
         }
@@ -138,6 +157,8 @@ impl Asked {
             "schedule",
             "gateways",
             "mesh",
+            "successor",
+            "training",
         ];
         let long = long.contains(&section);
         self.sections.is_empty() && !long || self.sections.iter().any(|s| s == section)
@@ -150,7 +171,7 @@ fn number(arguments: &mut impl Iterator<Item = String>, usage: &str) -> u64 {
 
 type Section = fn(&Asked, &Board);
 
-const SECTIONS: [(&str, Section); 23] = [
+const SECTIONS: [(&str, Section); 25] = [
     ("steps", steps::run),
     ("verify", verify::run),
     ("views", views::run),
@@ -174,6 +195,8 @@ const SECTIONS: [(&str, Section); 23] = [
     ("schedule", schedule::run),
     ("gateways", gateways::run),
     ("mesh", mesh::run),
+    ("successor", successor::run),
+    ("training", training::run),
 ];
 
 fn main() {

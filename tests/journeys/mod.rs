@@ -78,6 +78,7 @@ mod tidy;
 mod tool_bounds;
 pub mod tool_servers;
 mod trained;
+mod trained_real;
 mod tree;
 mod triggered;
 mod upgrade;

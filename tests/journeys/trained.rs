@@ -60,7 +60,7 @@ fn train(stage: &Stage, program: &Path, words: &[&str]) -> Ran {
     Stage::ran(stage.command(&all).env("HERMIT_TRAINER", program))
 }
 
-fn counts(of: &Value) -> [u64; 2] {
+pub fn counts(of: &Value) -> [u64; 2] {
     ["examples", "held_out"].map(|name| of[name].as_u64().expect("a number"))
 }
 
@@ -144,7 +144,7 @@ fn header() -> Vec<u8> {
 }
 
 /// Names of files below a folder.
-fn walk(folder: &Path) -> Vec<String> {
+pub fn walk(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let names = entries.flat_map(|path| match path.is_dir() {
         true => walk(&path),

@@ -3,6 +3,8 @@
 
 mod exporting;
 mod learning;
+mod llama;
+mod plain_loop;
 mod real;
 mod refusing;
 mod tiny;

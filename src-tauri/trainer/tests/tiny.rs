@@ -1,101 +1,18 @@
-//! A random llama of two layers with little more than a token for each byte, a dataset, and the program itself.
+//! A tiny random llama, a dataset, and the program itself.
 
-use candle_core::quantized::gguf_file::{self, Value};
-use candle_core::quantized::{GgmlDType, QTensor};
-use candle_core::{Device, Tensor};
+use crate::llama::{Measures, written};
+use candle_core::quantized::gguf_file::Value;
 use seal::Digest;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use trainer::adapter::Chance;
 use training::{
     Base, DatasetFile, Example, Quant, Role, RunSpec, Said, SplitRule, Turn, assemble, write_lines,
 };
 
-pub const WIDTH: usize = 32;
-pub const WIDE: usize = 64;
-pub const HEADS: u32 = 4;
-pub const KEY_HEADS: u32 = 2;
-pub const LAYERS: u32 = 2;
-
-/// Bytes as byte-level tokenizers write them.
-fn letters() -> Vec<String> {
-    let is_shown =
-        |byte: u32| (33..=126).contains(&byte) || (161..=172).contains(&byte) || (174..=255).contains(&byte);
-    let mut next = 256;
-    (0..256_u32)
-        .map(|byte| {
-            let letter = if is_shown(byte) { byte } else { next };
-            next += u32::from(!is_shown(byte));
-            char::from_u32(letter).unwrap().to_string()
-        })
-        .collect()
-}
-
-fn weight(chance: &mut Chance, out: usize, into: usize, size: f32) -> QTensor {
-    let numbers: Vec<f32> = (0..out * into).map(|_| chance.share() * size).collect();
-    let tensor = Tensor::from_vec(numbers, (out, into), &Device::Cpu).unwrap();
-    QTensor::quantize(&tensor, GgmlDType::F32).unwrap()
-}
-
-fn norm() -> QTensor {
-    QTensor::quantize(&Tensor::from_vec(vec![1.0_f32; WIDTH], WIDTH, &Device::Cpu).unwrap(), GgmlDType::F32)
-        .unwrap()
-}
-
-/// Writes the model; some of what it says may be changed first.
-pub fn model(path: &Path, change: impl FnOnce(&mut Vec<(String, Value)>)) {
-    let mut tokens = letters();
-    tokens.extend(["th", "in", "<|im_start|>", "<|im_end|>"].map(str::to_owned));
-    let kinds = (0..tokens.len()).map(|at| Value::I32(if at < 258 { 1 } else { 3 })).collect();
-    let text = |words: &str| Value::String(words.to_owned());
-    let mut chance = Chance::of("tiny");
-    let number = tokens.len();
-    let mut metadata: Vec<(String, Value)> = [
-        ("general.architecture", text("llama")),
-        ("general.name", text("Tiny")),
-        ("general.license", text("apache-2.0")),
-        ("llama.block_count", Value::U32(LAYERS)),
-        ("llama.context_length", Value::U32(512)),
-        ("llama.embedding_length", Value::U32(WIDTH as u32)),
-        ("llama.feed_forward_length", Value::U32(WIDE as u32)),
-        ("llama.attention.head_count", Value::U32(HEADS)),
-        ("llama.attention.head_count_kv", Value::U32(KEY_HEADS)),
-        ("llama.attention.layer_norm_rms_epsilon", Value::F32(1e-5)),
-        ("llama.rope.freq_base", Value::F32(10_000.0)),
-        ("tokenizer.ggml.model", text("gpt2")),
-        ("tokenizer.ggml.pre", text("smollm")),
-        ("tokenizer.ggml.tokens", Value::Array(tokens.iter().map(|token| text(token)).collect())),
-        ("tokenizer.ggml.token_type", Value::Array(kinds)),
-        ("tokenizer.ggml.merges", Value::Array(vec![text("t h"), text("i n")])),
-        ("tokenizer.ggml.eos_token_id", Value::U32(259)),
-    ]
-    .map(|(key, value)| (key.to_owned(), value))
-    .into();
-    change(&mut metadata);
-    let (kv, size) = (WIDTH * KEY_HEADS as usize / HEADS as usize, 0.3);
-    let mut tensors = vec![
-        ("token_embd.weight".to_owned(), weight(&mut chance, number, WIDTH, 0.5)),
-        ("output_norm.weight".to_owned(), norm()),
-    ];
-    for layer in 0..LAYERS {
-        let mut add = |name: &str, tensor| tensors.push((format!("blk.{layer}.{name}.weight"), tensor));
-        add("attn_norm", norm());
-        add("ffn_norm", norm());
-        add("attn_q", weight(&mut chance, WIDTH, WIDTH, size));
-        add("attn_k", weight(&mut chance, kv, WIDTH, size));
-        add("attn_v", weight(&mut chance, kv, WIDTH, size));
-        add("attn_output", weight(&mut chance, WIDTH, WIDTH, size));
-        add("ffn_gate", weight(&mut chance, WIDE, WIDTH, size));
-        add("ffn_up", weight(&mut chance, WIDE, WIDTH, size));
-        add("ffn_down", weight(&mut chance, WIDTH, WIDE, size));
-    }
-    let metadata: Vec<(&str, &Value)> = metadata.iter().map(|(key, value)| (key.as_str(), value)).collect();
-    let tensors: Vec<(&str, &QTensor)> =
-        tensors.iter().map(|(name, tensor)| (name.as_str(), tensor)).collect();
-    gguf_file::write(&mut fs::File::create(path).unwrap(), &metadata, &tensors).unwrap();
-}
+const TINY: Measures =
+    Measures { name: "Tiny", width: 32, wide: 64, heads: 4, key_heads: 2, layers: 2, context: 512 };
 
 pub fn example(project: &str, at: i64) -> Example {
     let tool = ["read", "list"][(at % 2) as usize];
@@ -122,7 +39,7 @@ impl Place {
     pub fn with(change: impl FnOnce(&mut Vec<(String, Value)>), project: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (base, data) = (folder.path().join("tiny.gguf"), folder.path().join("data.jsonl"));
-        model(&base, change);
+        written(&base, TINY, change);
         let all = (0..16).map(|at| example(project, at)).chain((100..106).map(|at| example("new", at)));
         let made = assemble(all.collect(), SplitRule::default()).unwrap();
         fs::write(&data, write_lines(&made.examples).unwrap()).unwrap();
