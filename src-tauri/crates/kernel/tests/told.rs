@@ -294,6 +294,11 @@ fn all_the_rest(server: &Server) -> Vec<Told> {
             json!({ "tasks": [{ "goal": "look elsewhere", "tokens": 10 }] }),
             vec!["10 tokens are too few for a part".into()],
         ),
+        (
+            "try_change",
+            json!({ "patch": "{}", "about": "it asks less" }),
+            vec!["no change of Hermit can be tried in this process".into()],
+        ),
         ("done", json!({ "summary": "all seen" }), vec![]),
     ]
 }

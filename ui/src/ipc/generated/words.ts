@@ -2146,5 +2146,6 @@ export const TOOL = [
   "message",
   "anchor",
   "publish",
+  "try_change",
 ] as const;
 export type Tool = (typeof TOOL)[number];

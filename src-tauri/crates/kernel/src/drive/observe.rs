@@ -194,7 +194,12 @@ impl Kernel {
             return self.told_instead(tx, (request, instead), outcome, outputs);
         }
         if let (
-            Action::Observe(_) | Action::Fetch(_) | Action::Vcs(_) | Action::Call(_) | Action::Guest(_),
+            Action::Observe(_)
+            | Action::Fetch(_)
+            | Action::Vcs(_)
+            | Action::Call(_)
+            | Action::Guest(_)
+            | Action::TryChange(_),
             Some(seen),
         ) = (&request.action, outputs.first().filter(|_| request.staged.is_none()))
         {
@@ -396,7 +401,10 @@ pub(crate) fn summary_of(request: &ActionRequest, outcome: &Outcome) -> String {
             outcome.observed.get(1).unwrap_or(&outcome.result_code.to_string()).clone()
         }
         (None, 0)
-            if matches!(request.action, Action::Message(_) | Action::Anchor(_) | Action::Publish(_)) =>
+            if matches!(
+                request.action,
+                Action::Message(_) | Action::Anchor(_) | Action::Publish(_) | Action::TryChange(_)
+            ) =>
         {
             outcome.observed.first().unwrap_or(&outcome.result_code.to_string()).clone()
         }
