@@ -7,7 +7,6 @@ use model::action::{ActionClass, Reversibility};
 use model::limits::{TRIAL_ABOUT_CHARS_MAX, TRIAL_PATCH_BYTES_MAX, TRIAL_SECONDS_MAX, TRIAL_TASKS_MAX};
 use model::{ResourceId, WorkspaceId};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Finished tasks that are drawn where nobody says how many.
@@ -46,14 +45,6 @@ impl TryChange {
 impl Tool for TryChange {
     fn offered() -> Option<&'static str> {
         Some(include_str!("try_change.json"))
-    }
-
-    /// A change that is written as an object is kept as its text.
-    fn from_call(mut arguments: Value) -> Result<Self, serde_json::Error> {
-        if let Some(patch) = arguments.get_mut("patch").filter(|patch| patch.is_object()) {
-            *patch = Value::String(patch.to_string());
-        }
-        serde_json::from_value(arguments)
     }
 
     /// Programs run for it, in a sandbox and without the network.
@@ -129,7 +120,7 @@ impl Tool for TryChange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn called(arguments: Value) -> Result<TryChange, String> {
         let act = TryChange::from_call(arguments).map_err(|e| e.to_string())?;
@@ -137,12 +128,9 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_given_as_an_object_or_as_its_text_and_is_bounded() {
-        let patch =
-            json!({ "says": "less", "sources": ["own"], "change": { "kind": "policy", "rules": "" } });
-        let one = called(json!({ "patch": patch, "about": "it asks less" })).unwrap();
-        let other = called(json!({ "patch": patch.to_string(), "about": "it asks less" })).unwrap();
-        assert_eq!(one, other);
+    fn a_change_and_what_may_be_used_for_it_are_bounded() {
+        let one = called(json!({ "patch": "{}", "about": "it asks less" })).unwrap();
+        assert_eq!((one.drawn(), one.seconds()), (DRAWN, SECONDS));
         let large = "x".repeat(TRIAL_PATCH_BYTES_MAX + 1);
         for (wrong, says) in [
             (json!({ "patch": large, "about": "a" }), "bytes at most"),
