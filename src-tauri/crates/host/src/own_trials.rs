@@ -31,7 +31,7 @@ impl OwnTrials {
     }
 
     fn local(&self) -> Result<Arc<Local>, String> {
-        self.0.get().and_then(Weak::upgrade).ok_or_else(|| "this process ends".to_owned())
+        self.0.get().and_then(Weak::upgrade).ok_or_else(|| "this process makes no trials".to_owned())
     }
 }
 
