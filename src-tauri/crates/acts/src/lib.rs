@@ -53,6 +53,8 @@ macro_rules! each_tool {
             anchor::Anchor = "anchor",
             /// Publish who this instance is.
             publish::Publish = "publish",
+            /// Try a change of Hermit itself, which changes nothing.
+            try_change::TryChange = "try_change",
         }
     };
 }
@@ -91,6 +93,7 @@ mod soul;
 mod tense;
 mod tool;
 mod tools;
+mod try_change;
 mod vcs;
 mod visible;
 
@@ -117,5 +120,6 @@ pub use rules::{drops_dual, rule_in_words, rules_apart};
 pub use tense::{VERBS, doing, done};
 pub use tool::{INVALIDATE_MEMORY, Part, RESTORE_BEFORE_IMAGES, Tool};
 pub use tools::Action;
+pub use try_change::TryChange;
 pub use vcs::Vcs;
 pub use visible::{visible, visible_path};

@@ -1,7 +1,7 @@
 //! The title of an act as what is being done, and as what was done.
 
 /// The verbs that titles of acts begin with: as what is to be done, is being done, and was done.
-pub const VERBS: [(&str, &str, &str); 24] = [
+pub const VERBS: [(&str, &str, &str); 25] = [
     ("read ", "Reading ", "Read "),
     ("list ", "Listing ", "Listed "),
     ("look at ", "Looking at ", "Looked at "),
@@ -26,6 +26,7 @@ pub const VERBS: [(&str, &str, &str); 24] = [
     ("call ", "Calling ", "Called "),
     ("register ", "Registering ", "Registered "),
     ("classify ", "Classifying ", "Classified "),
+    ("try ", "Trying ", "Tried "),
 ];
 
 /// `read "notes.md"` as what is being done: `Reading "notes.md"`.

@@ -56,6 +56,7 @@ pub use body::approvals::line as card_line;
 pub use body::disk_usage;
 pub use body::identity::instance_key;
 pub use body::mesh_answers::{question_of, to_enrol};
+pub use body::proposed_trials::{BegunProposed, ProposedTrial, begin_proposed, proposed_came};
 pub use body::store::PutBack;
 pub use call::{call, call_for, misfit};
 pub use caller::{Asker, Through};

@@ -12,6 +12,14 @@ pub trait Trials: Send + Sync {
     /// [`wire::Code::Usage`] for a named task that cannot be played again, with why.
     fn draw(&self, seed: u64, named: &[TaskId], most: usize) -> Result<Vec<TaskId>, Error>;
 
+    /// Whether what a task that is under way has done so far can be played again. Its act in hand is the one that asks for a trial.
+    ///
+    /// # Errors
+    /// In words, why not.
+    fn so_far(&self, _: TaskId) -> Result<(), String> {
+        Err("what a task has done so far cannot be played again here".to_owned())
+    }
+
     /// Begins to run a trial that is on record, and returns at once.
     ///
     /// # Errors

@@ -30,6 +30,7 @@ pub struct Executors {
     pub(crate) messenger: Arc<dyn crate::Messenger>,
     pub(crate) clocks: Arc<dyn crate::Clocks>,
     pub(crate) relays: Arc<dyn crate::Relays>,
+    pub(crate) trials: Arc<dyn crate::Trials>,
     pub(crate) servers: Arc<dyn ToolServers>,
     pub(crate) sessions: ServerSessions,
     pub(crate) door: Arc<dyn crate::GuestDoor>,
@@ -61,6 +62,7 @@ impl Executors {
         let messenger = Arc::new(crate::NoMessenger);
         let clocks = Arc::new(crate::NoClocks);
         let relays = Arc::new(crate::NoRelays);
+        let trials = Arc::new(crate::NoTrials);
         let servers = Arc::new(crate::NoToolServers);
         let sessions = ServerSessions::default();
         let door = Arc::new(crate::NoGuestDoor);
@@ -77,6 +79,7 @@ impl Executors {
             messenger,
             clocks,
             relays,
+            trials,
             servers,
             sessions,
             door,
@@ -130,6 +133,13 @@ impl Executors {
     #[must_use]
     pub fn with_relays(mut self, relays: Arc<dyn crate::Relays>) -> Self {
         self.relays = relays;
+        self
+    }
+
+    /// The same executors, which can have changes of Hermit tried.
+    #[must_use]
+    pub fn with_trials(mut self, trials: Arc<dyn crate::Trials>) -> Self {
+        self.trials = trials;
         self
     }
 

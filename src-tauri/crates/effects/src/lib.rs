@@ -51,6 +51,8 @@
 //!
 //! 15. What is published goes to the relays that the grant names, as the exact events that were approved; each is told by itself.
 //!
+//! 16. A change of Hermit that is tried is tried once for each act, and changes nothing; what was interrupted is looked for.
+//!
 //! # Where to start reading
 //!
 //! [`Executors`], then `tools.rs` and one tool, `change::perform`, `change::settle`, `undo`, `command::run`, `stage`, `http::fetch`, `vcs::perform`.
@@ -77,6 +79,7 @@ mod skills;
 mod snapshot;
 mod stage;
 mod tools;
+mod trials;
 mod undo;
 mod vcs;
 mod workspace;
@@ -106,6 +109,7 @@ pub use server::{
 pub use skills::{FoundSkill, FoundSkills, SkillBook, SkillBytes, SkillPlaces, skill_body};
 pub use snapshot::check_globs;
 pub use stage::{GuestDoor, NoGuestDoor, OpenDoor, Staging, Unstaged, difference};
+pub use trials::{AskedTrial, NoTrials, TrialCame, Trials};
 pub use undo::{Conflict, ConflictItem, Plan, plan_rollback, plan_rollback_keeping, plan_undo};
 pub use vcs::Head;
 pub use workspace::Workspace;

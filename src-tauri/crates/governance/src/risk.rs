@@ -48,6 +48,11 @@ pub(crate) fn assess(request: &ActionRequest, classes: &[ActionClass], facts: &F
     for class in classes {
         let (band, reason) = match (class, &request.staged) {
             (ActionClass::ExecuteCommand, Some(staged)) => ran_already(staged),
+            // It runs programs of Hermit's own, and nothing is left of them.
+            (ActionClass::ExecuteCommand, _) if matches!(request.action, Action::TryChange(_)) => (
+                RiskBand::Moderate,
+                "runs copies of Hermit in a sandbox without the network, which change nothing",
+            ),
             (ActionClass::DeleteLocal, _) if facts.counts.lost == 0 => nothing_lost(facts),
             // Critical is what leads anywhere; this leads to one chat, and says what the kernel itself composed.
             (ActionClass::NetworkWrite, _) if matches!(request.action, Action::Message(_)) => {

@@ -5,6 +5,7 @@ use crate::fetch_client::FetchClient;
 use crate::lent_secrets::LentSecrets;
 use crate::logins::Logins;
 use crate::own_clocks::OwnClocks;
+use crate::own_trials::OwnTrials;
 use crate::programs::Programs;
 use crate::relay_client::OwnRelays;
 use crate::secrets::SecretBook;
@@ -41,6 +42,7 @@ pub struct LocalExecutors {
     relays: Arc<OwnRelays>,
     servers: ServerSessions,
     door: Arc<crate::guest_door::GuestDoors>,
+    trials: Arc<OwnTrials>,
     skills: SkillBook,
     shelf: PathBuf,
     parallel_reads: AtomicUsize,
@@ -73,6 +75,7 @@ impl LocalExecutors {
             web: Arc::new(FetchClient::new(config)),
             servers: ServerSessions::default(),
             door: Arc::default(),
+            trials: Arc::default(),
             skills: SkillBook::new(SkillPlaces { store: Some(home.dir().to_owned()), home: persons_home() }),
             shelf: home.path(SHELF),
             parallel_reads: AtomicUsize::new(config.parallel_reads()),
@@ -81,9 +84,10 @@ impl LocalExecutors {
         }
     }
 
-    /// Guests reach the tools of the store that this process holds.
+    /// Guests reach the tools of the store that this process holds, and changes of Hermit are tried by it.
     pub(crate) fn of(&self, local: &Arc<crate::Local>) {
         self.door.of(local);
+        self.trials.of(local);
     }
 
     /// Keeps how many reads of one answer run at the same time; so many do from the next answer on.
@@ -176,6 +180,7 @@ impl ExecutorSource for LocalExecutors {
         let executors = executors.with_messenger(Arc::clone(&self.chats) as _);
         let executors = executors.with_clocks(Arc::clone(&self.clocks) as _);
         let executors = executors.with_relays(Arc::clone(&self.relays) as _);
+        let executors = executors.with_trials(Arc::clone(&self.trials) as _);
         Ok(Arc::new(executors.with_web(Arc::clone(&self.web)).with_door(Arc::clone(&self.door) as _)))
     }
 
@@ -197,6 +202,13 @@ impl ExecutorSource for LocalExecutors {
 
     fn adopting(&self) -> Option<&dyn kernel::ports::Adopting> {
         Some(&self.programs)
+    }
+
+    /// In a process that holds a store for others, too, and where clones can be confined.
+    #[cfg(target_os = "linux")]
+    fn tries_changes(&self) -> Result<(), String> {
+        self.trials.are_of_a_store()?;
+        crate::successor::can_be_made(self.walls())
     }
 
     fn parallel_reads(&self) -> usize {

@@ -88,6 +88,7 @@ mod notices;
 mod older_store;
 mod own_clocks;
 mod own_source;
+mod own_trials;
 mod prices;
 mod process_memory;
 pub mod programs;

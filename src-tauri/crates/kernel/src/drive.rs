@@ -16,6 +16,7 @@ mod beside;
 mod call;
 mod calls;
 mod came;
+mod changes;
 mod children;
 mod criteria;
 mod day;

@@ -271,6 +271,14 @@ pub trait ExecutorSource: Send + Sync {
         None
     }
 
+    /// Whether a change of Hermit can be tried here.
+    ///
+    /// # Errors
+    /// Why not, in words.
+    fn tries_changes(&self) -> Result<(), String> {
+        Err("no change of Hermit can be tried in this process".to_owned())
+    }
+
     /// What adopted changes of Hermit reach outside the store; a source without any adopts nothing.
     fn adopting(&self) -> Option<&dyn Adopting> {
         None

@@ -18,6 +18,8 @@ pub struct Trial {
     pub trial_id: String,
     /// The first trial of the tournament that it is part of.
     pub group: Option<String>,
+    /// The act of a task by which it was proposed; none where a person began it.
+    pub proposed_by: Option<ActionRequestId>,
     /// What kind of change.
     pub kind: PatchKind,
     /// The change.
@@ -58,6 +60,7 @@ impl Trial {
             place,
             trial_id: b.trial_id.clone(),
             group: b.group.clone(),
+            proposed_by: b.proposed_by,
             kind: b.kind,
             patch: b.patch.clone(),
             about: b.about.shown().cloned(),
@@ -106,6 +109,11 @@ impl TrialRegistry {
     /// One of them.
     pub fn get(&self, trial_id: &str) -> Option<&Trial> {
         self.trials.iter().rfind(|one| one.trial_id == trial_id)
+    }
+
+    /// The one that an act of a task proposed.
+    pub fn of_act(&self, act: ActionRequestId) -> Option<&Trial> {
+        self.trials.iter().rfind(|one| one.proposed_by == Some(act))
     }
 
     /// Whether an event is folded here.

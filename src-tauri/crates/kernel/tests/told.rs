@@ -243,6 +243,11 @@ fn all_the_rest(server: &Server) -> Vec<Told> {
             vec!["run say hello".into(), "exit status: 0".into(), "\nhello".into()],
         ),
         (
+            "try_change",
+            json!({ "patch": "{}", "about": "it asks less" }),
+            vec!["no change of Hermit can be tried in this process".into()],
+        ),
+        (
             "fetch",
             json!({ "method": "GET", "url": server.url("/page") }),
             vec!["status 200".into(), "well received".into()],

@@ -122,6 +122,32 @@ fn in_store(world: &World, event: &str) -> usize {
     count(world.kernel(), world.kernel().store_state().system_task_id.unwrap(), event)
 }
 
+/// The task that proposes it is under way, and is played as far as it came; of no other is that so.
+#[conforms(part = "HV-5-1")]
+#[test]
+fn a_trial_that_an_act_of_a_task_proposes_is_known_by_that_act_and_begins_once() {
+    let world = World::new(705);
+    let task = worked(&world);
+    let open = world.script("write more", vec![write("b.txt", "more\n"), done("wrote more")]);
+    assert!(matches!(world.drive(open), kernel::DriveOutcome::Waiting(_)));
+    let kernel = world.kernel();
+    let asked = BegunTrial { tasks: vec![open, task], ..begun(task, "allow FileEdit(docs/**)\n") };
+    assert!(
+        matches!(kernel.begin_trial(&asked), Err(Error::Input(_))),
+        "a person's is over what is complete"
+    );
+    let act = model::ActionRequestId::fresh(&*world.clock, &*world.entropy);
+    let id = kernel.begin_trial_of((open, act), &asked).unwrap();
+    let registry = kernel.trial_registry();
+    let trial = registry.of_act(act).unwrap();
+    assert_eq!((&trial.trial_id, trial.proposed_by, &trial.tasks), (&id, Some(act), &asked.tasks));
+    assert!(matches!(kernel.begin_trial_of((open, act), &asked), Err(Error::Conflict(_))));
+    let (tokens, wall_ms) = kernel.left_of_budget(open).unwrap();
+    let whole = model::task::Budget::default();
+    assert!(tokens <= whole.tokens_max && wall_ms <= whole.wall_ms_max.unsigned_abs(), "{tokens} {wall_ms}");
+    assert!(!kernel.task(open).unwrap().task.status.is_terminal(), "it waits as before");
+}
+
 /// The change is kept and nothing of it holds; the verdict is signed, and what it was made of is kept beside it (HV-5-2: no subagent on a
 /// task of the person).
 #[conforms(part = "HV-5-2")]

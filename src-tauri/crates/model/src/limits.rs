@@ -330,3 +330,11 @@ pub const SKIN_TOOLS_MAX: usize = 128;
 pub const CRITERIA_MAX: usize = 16;
 /// Bytes of one criterion.
 pub const CRITERION_BYTES_MAX: usize = 500;
+/// Bytes of a change of Hermit that a task can have tried: a card shows all of it.
+pub const TRIAL_PATCH_BYTES_MAX: usize = 96 * 1024;
+/// Characters of the line that says what such a change is to do.
+pub const TRIAL_ABOUT_CHARS_MAX: usize = 500;
+/// Finished tasks that are played for it: whoever proposed it waits.
+pub const TRIAL_TASKS_MAX: u32 = 20;
+/// The longest that a clone of it may take, in seconds.
+pub const TRIAL_SECONDS_MAX: u64 = 60 * 60;

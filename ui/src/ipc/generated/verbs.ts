@@ -26,4 +26,5 @@ export const VERBS: Readonly<Record<string, string>> = {
   "call": "Called",
   "register": "Registered",
   "classify": "Classified",
+  "try": "Tried",
 };

@@ -2157,5 +2157,6 @@ export const TOOL = [
   "message",
   "anchor",
   "publish",
+  "try_change",
 ] as const;
 export type Tool = (typeof TOOL)[number];

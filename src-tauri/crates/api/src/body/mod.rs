@@ -39,6 +39,7 @@ pub(crate) mod passkeys;
 pub(crate) mod playbooks;
 pub(crate) mod policy;
 pub(crate) mod proof;
+pub(crate) mod proposed_trials;
 pub(crate) mod receipts;
 mod schedule_calendar;
 mod schedule_rehearsal;

@@ -82,7 +82,7 @@ fn on_record(kernel: &Kernel, all: Vec<BegunTrial>) -> Result<Vec<String>, Error
     Ok(ids)
 }
 
-fn patches(texts: &[String]) -> Result<Vec<Patch>, Error> {
+pub(super) fn patches(texts: &[String]) -> Result<Vec<Patch>, Error> {
     if texts.is_empty() || texts.len() > RIVALS_MAX {
         return Err(usage(format!(
             "name 1 to {RIVALS_MAX} changes; several of them race over the same tasks"
@@ -101,7 +101,7 @@ fn patches(texts: &[String]) -> Result<Vec<Patch>, Error> {
 }
 
 /// What each clone may use up: what was said, and the standard for the rest.
-fn budget(p: &Try, patches: &[Patch]) -> Budget {
+pub(super) fn budget(p: &Try, patches: &[Patch]) -> Budget {
     let is_code = patches.iter().any(|patch| patch.kind() == PatchKind::Code);
     // Source is built in its clone.
     let (seconds, megabytes) = if is_code { (3 * 3_600, 8 * 1_024) } else { (600, 1_024) };
@@ -117,7 +117,7 @@ fn budget(p: &Try, patches: &[Patch]) -> Budget {
 }
 
 /// A number that nobody chose, of which every digit is kept by all who read it.
-fn fresh_seed(host: &dyn Host) -> u64 {
+pub(super) fn fresh_seed(host: &dyn Host) -> u64 {
     let drawn = Digest::of(host.fresh_key().as_bytes()).to_string();
     drawn.get(..12).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or(1)
 }
@@ -224,7 +224,7 @@ fn row_of(one: &Record, patch: Option<&Patch>, verdict: Option<&Verdict>) -> Tri
     }
 }
 
-fn shown(host: &dyn Host, registry: &TrialRegistry, record: &Record) -> Result<Trial, Error> {
+pub(super) fn shown(host: &dyn Host, registry: &TrialRegistry, record: &Record) -> Result<Trial, Error> {
     let patch = object(host, &record.patch, Patch::read)?;
     let verdict = match &record.verdict {
         Some(at) => object(host, at, Verdict::read)?.map(|verdict| (at, verdict)),

@@ -21,6 +21,27 @@ fn many(number: i64, item: fn(&str) -> ChangeItem) -> Action {
     change(&(0..number).map(|at| item(&format!("f{at}"))).collect::<Vec<_>>())
 }
 
+/// It runs programs, so that it is asked about as a command is; what only looks does not run it.
+#[test]
+fn a_change_of_hermit_is_tried_where_a_command_may_run_and_a_person_is_asked() {
+    let patch = "{}".to_owned();
+    let tried = Action::TryChange(acts::TryChange {
+        patch,
+        about: "less".to_owned(),
+        draw: None,
+        wall_seconds: None,
+    });
+    let asked = evaluate(tried.clone(), Profile::LocalEditAllowed);
+    assert_eq!((asked.verdict, asked.risk_band), (Verdict::RequireApproval, RiskBand::Moderate));
+    let denied = |profile| evaluate(tried.clone(), profile).verdict;
+    assert_eq!(denied(Profile::ReadonlyAnalysis), Verdict::Deny);
+    assert_eq!(denied(Profile::DestructiveDenied), Verdict::Deny);
+    let request = request(tried.clone());
+    let mut unconfined = question(&request, Profile::LocalEditAllowed);
+    unconfined.sandbox = SandboxLevel::Unconfined;
+    assert_eq!(ENGINE.evaluate(&unconfined).verdict, Verdict::Deny);
+}
+
 #[conforms::conforms("HK-16.2-1", "HK-16.2-2")]
 #[test]
 fn every_side_of_a_request_can_raise_its_band() {

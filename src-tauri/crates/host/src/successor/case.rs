@@ -5,7 +5,7 @@
 
 use super::probes::ParentPlaces;
 use super::told::{Told, object};
-use ::successor::{Budget, Case, RecordedTask};
+use ::successor::{Budget, Case, RecordedAct, RecordedTask};
 use kernel::Kernel;
 use kernel::state::TaskState;
 use model::task::{ModelChoice, Origin, TaskContract, TaskStatus};
@@ -19,6 +19,8 @@ use words::successor::Arm;
 const STRIDE: usize = 1_000;
 /// Tasks that one case has at most.
 pub const CASE_TASKS_MAX: usize = 100;
+/// The tool by which a task has a change tried.
+const TRIES: &str = "try_change";
 /// Bytes of one recorded task.
 const TASK_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// Bytes of a case.
@@ -143,7 +145,7 @@ pub fn export(kernel: &Kernel, of: &CaseOf<'_>, places: ParentPlaces) -> Result<
     };
     let mut terms = Vec::new();
     for task in of.tasks {
-        let (recorded, given) = recorded(kernel, *task)
+        let (recorded, given) = played_again(kernel, *task)
             .map_err(|why| format!("the task `{task}` cannot be played again: {why}"))?;
         case.tasks.push(recorded);
         terms.push(given);
@@ -201,13 +203,43 @@ fn servers(kernel: &Kernel) -> Result<Vec<serde_json::Value>, String> {
     Ok(servers)
 }
 
+/// A task of a trial that has begun: whole where it is complete, and as far as it came where it has the trial made.
+fn played_again(kernel: &Kernel, task_id: TaskId) -> Result<(RecordedTask, TaskTerms), String> {
+    match kernel.task(task_id).map_err(|e| e.to_string())?.task.status {
+        TaskStatus::Completed => recorded(kernel, task_id),
+        _ => so_far(kernel, task_id),
+    }
+}
+
 /// A task as a clone plays it.
 fn recorded(kernel: &Kernel, task_id: TaskId) -> Result<(RecordedTask, TaskTerms), String> {
-    let said = |e: kernel::Error| e.to_string();
-    let state = kernel.task(task_id).map_err(said)?;
+    let state = kernel.task(task_id).map_err(|e| e.to_string())?;
     if state.task.status != TaskStatus::Completed {
         return Err(format!("it is {}", state.task.status));
     }
+    told_as(kernel, &state, Told::acts)
+}
+
+/// A task that has a change tried, as a clone plays it up to the answer that proposes that: then it is over.
+pub(super) fn so_far(kernel: &Kernel, task_id: TaskId) -> Result<(RecordedTask, TaskTerms), String> {
+    let state = kernel.task(task_id).map_err(|e| e.to_string())?;
+    let in_hand = state.attempt().and_then(|attempt| attempt.turn.act());
+    if !in_hand.is_some_and(|act| act.is_dispatched() && act.tool == TRIES) {
+        return Err(format!("it is {}, and has no change tried", state.task.status));
+    }
+    told_as(kernel, &state, |told, kernel| {
+        told.end_before_the_last_answer()?;
+        told.acts(kernel)
+    })
+}
+
+/// A task as its events tell it, with the acts that are taken from them.
+fn told_as(
+    kernel: &Kernel,
+    state: &TaskState,
+    acts_of: fn(&mut Told, &Kernel) -> Result<Vec<RecordedAct>, String>,
+) -> Result<(RecordedTask, TaskTerms), String> {
+    let task_id = state.task.task_id;
     if state.task.origin() != Origin::Person || state.task.parent_task_id.is_some() {
         return Err("no person began it".to_owned());
     }
@@ -244,9 +276,9 @@ fn recorded(kernel: &Kernel, task_id: TaskId) -> Result<(RecordedTask, TaskTerms
         return Err("no model did it".to_owned());
     }
     let goal = state.task.goal.shown().cloned().ok_or("its goal was erased")?;
-    let project_rules = project_rules(kernel, &state);
+    let project_rules = project_rules(kernel, state);
     let terms = TaskTerms { constraints: contract.constraints, project_rules };
-    let acts = told.acts(kernel)?;
+    let acts = acts_of(&mut told, kernel)?;
     let (profile, ended) = (state.task.policy_profile_ref.to_string(), state.task.status.to_string());
     let task = RecordedTask { task_id, goal, profile, ended, answers: told.answers, acts };
     // Evidence names the case by the digest of its canonical bytes.

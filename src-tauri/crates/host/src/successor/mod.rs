@@ -23,8 +23,8 @@ pub use case::{CaseOf, Handed, draw, export};
 pub use clone_main::run_clone;
 pub use confined::{CloneEnd, CloneProgram, part_in_words, run_confined};
 pub use probes::ParentPlaces;
-pub(crate) use threads::sweep_builds;
 pub use threads::{TrialThreads, UnpackOwn};
+pub(crate) use threads::{can_be_made, sweep_builds};
 
 use crate::programs::own_digest;
 use ::successor::{Budget, Change, Evidence, Judged, Patch, Planted, Reason, Used, Verdict};

@@ -195,6 +195,11 @@ impl ExecutorSource for RecordedSource {
         None
     }
 
+    /// A trial that is in the recording comes to what it came to; no clone makes clones.
+    fn tries_changes(&self) -> Result<(), String> {
+        Ok(())
+    }
+
     fn environment(&self, _: &Path) -> serde_json::Value {
         serde_json::json!({ "os": std::env::consts::OS, "sandbox_level": self.sandbox().as_str() })
     }

@@ -1,12 +1,14 @@
 //! A thread for each trial that is under way in the process that holds the store.
 
 use super::build::SOURCE;
+use super::case::so_far;
 use super::confined::clear;
 use super::{BUILDS, CodeTrial, ParentPlaces, TrialRun, clean_room, draw, run_trial};
 use crate::Home;
 use crate::executors::LocalExecutors;
 use crate::programs::keep_built;
 use ::successor::Patch;
+use effects::Sandbox;
 use kernel::Kernel;
 use model::policy::Profile;
 use model::receipt::SandboxLevel;
@@ -77,18 +79,29 @@ impl TrialThreads {
     }
 }
 
+/// Whether clones can be made here, and confined.
+///
+/// # Errors
+/// Why not, in words.
+pub(crate) fn can_be_made(sandbox: &Sandbox) -> Result<(), String> {
+    if !matches!(sandbox.level(), SandboxLevel::NamespacesLandlock | SandboxLevel::Namespaces) {
+        return Err(format!("no clone can be confined on this machine: {}", sandbox.why()));
+    }
+    program().map(drop)
+}
+
 impl api::Trials for TrialThreads {
     fn draw(&self, seed: u64, named: &[TaskId], most: usize) -> Result<Vec<TaskId>, wire::Error> {
         draw(&self.0.kernel, seed, named, most).map_err(|why| wire::Error::new(Code::Usage, why))
     }
 
+    fn so_far(&self, task: TaskId) -> Result<(), String> {
+        so_far(&self.0.kernel, task).map(drop)
+    }
+
     fn begin(&self, trial_id: &str) -> Result<(), wire::Error> {
         let failed = |why: String| wire::Error::new(Code::Failed, why);
-        let sandbox = self.0.executors.walls();
-        if !matches!(sandbox.level(), SandboxLevel::NamespacesLandlock | SandboxLevel::Namespaces) {
-            return Err(failed(format!("no clone can be confined on this machine: {}", sandbox.why())));
-        }
-        program().map_err(failed)?;
+        can_be_made(self.0.executors.walls()).map_err(failed)?;
         let stop = Arc::new(AtomicBool::new(false));
         {
             let mut stops = self.0.stops();

@@ -7,9 +7,13 @@ use kernel::Kernel;
 use model::action::{ChangeItem, Prior};
 use model::approval::ApprovalStatus;
 use model::artifact::{Artifact, ArtifactKind, ArtifactRef};
+use model::proposal::{Answer, ToolCall};
 use model::witness::StateWitness;
 use model::{ActionRequestId, ApprovalId, ArtifactId, Body, Digest};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// What a task is ended with that is under way.
+const ENDS_HERE: &str = "(the trial plays it up to here)";
 
 /// A task as its events tell it.
 #[derive(Default)]
@@ -52,6 +56,7 @@ const fn is_playable(action: &Action) -> bool {
             | Action::Fetch(_)
             | Action::Call(_)
             | Action::Remember(_)
+            | Action::TryChange(_)
     )
 }
 
@@ -99,6 +104,23 @@ impl Told {
             }
             _ => {}
         }
+        Ok(())
+    }
+
+    /// Leaves out the last answer and what was asked for by it, and ends the task in its place: it is under way.
+    pub(super) fn end_before_the_last_answer(&mut self) -> Result<(), String> {
+        let last = u32::try_from(self.answers.len()).unwrap_or(u32::MAX);
+        self.answers.pop().ok_or("its model has answered nothing")?;
+        let acts = &self.acts;
+        self.order.retain(|id| acts.get(id).is_some_and(|act| act.came.turn < last));
+        let arguments = serde_json::json!({ "summary": ENDS_HERE });
+        let done = Answer {
+            calls: vec![ToolCall { name: "done".to_owned(), arguments }],
+            finish_reason: "stop".to_owned(),
+            ..Answer::default()
+        };
+        let answer = serde_json::to_value(&done).map_err(|e| e.to_string())?;
+        self.answers.push(RecordedAnswer { request_sha256: Digest::ZERO, answer, tokens: 0 });
         Ok(())
     }
 
@@ -266,6 +288,6 @@ impl Told {
 
 /// Whether the model was shown what the act produced as it is.
 fn is_answer(request: &ActionRequest) -> bool {
-    matches!(request.action, Action::Observe(_) | Action::Fetch(_) | Action::Call(_))
+    matches!(request.action, Action::Observe(_) | Action::Fetch(_) | Action::Call(_) | Action::TryChange(_))
         && request.staged.is_none()
 }

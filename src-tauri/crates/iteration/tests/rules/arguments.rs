@@ -115,6 +115,8 @@ fn numbers_and_lists_have_their_bounds() {
         ("command", json!({ "argv": "ls -l" })),
         ("fetch", json!({ "method": "GET", "url": "https://example.org/", "body": "b" })),
         ("fetch", json!({ "method": "GET", "url": "file:///etc/passwd" })),
+        ("try_change", json!({ "patch": "{}", "about": "" })),
+        ("try_change", json!({ "patch": "{}", "about": "it asks less", "wall_seconds": 3601 })),
         ("fetch", json!({ "method": "PUT", "url": "https://example.org/", "if_match": "\"mine\"" })),
         ("fetch", json!({ "method": "GET", "url": "https://example.org/", "timeout_ms": 120_001 })),
         ("command", json!({ "argv": ["ls"], "hosts": ["a.example.org:443"] })),

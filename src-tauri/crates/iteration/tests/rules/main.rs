@@ -71,6 +71,10 @@ pub(crate) fn samples() -> Vec<(&'static str, Value)> {
                 "headers": [{ "name": "Authorization", "value": "Bearer ", "secret": "api" }],
             }),
         ),
+        (
+            "try_change",
+            json!({ "patch": "{\"says\":\"less\"}", "about": "it asks less", "draw": 2, "wall_seconds": 60 }),
+        ),
         ("commit", json!({ "paths": ["a.txt", "b/c.txt"], "message": "m" })),
         ("branch", json!({ "name": "topic" })),
         ("tag", json!({ "name": "v1" })),

@@ -12,7 +12,7 @@ use model::body::{SuccessorBegan, SuccessorJudged, SuccessorStopped};
 use model::fault::Point;
 use model::principal::PrincipalType;
 use model::task::TaskStatus;
-use model::{Digest, EventId, Sensitive, TaskId};
+use model::{ActionRequestId, Digest, EventId, Sensitive, TaskId};
 use seal::canon::INTEGER_MAX;
 use seal::dsse;
 use std::collections::BTreeSet;
@@ -50,7 +50,23 @@ impl Kernel {
     /// [`Error::Input`] for what is no change, no line, no budget or no task that is complete; [`Error::Conflict`] while too many
     /// trials run; [`Error::Secret`] when the change holds the value of one.
     pub fn begin_trial(&self, begun: &BegunTrial) -> Result<String, Error> {
-        self.begin_one(begun, None)
+        self.begin_one(begun, None, None)
+    }
+
+    /// As [`Kernel::begin_trial`], proposed by an act of a task that is under way. That task may be among those that are played: it is
+    /// played as far as it came.
+    ///
+    /// # Errors
+    /// As [`Kernel::begin_trial`]; [`Error::Conflict`] where the act has had its trial.
+    pub fn begin_trial_of(
+        &self,
+        (task, act): (TaskId, ActionRequestId),
+        begun: &BegunTrial,
+    ) -> Result<String, Error> {
+        if let Some(one) = self.trial_registry().of_act(act) {
+            return Err(Error::Conflict(format!("it was tried before, as `{}`", one.trial_id)));
+        }
+        self.begin_one(begun, None, Some((task, act)))
     }
 
     /// As [`Kernel::begin_trial`], in a tournament: beside a trial over the same tasks, which the same seed drew.
@@ -65,13 +81,19 @@ impl Kernel {
                 "changes that race are tried over the same tasks, seed and budget".to_owned(),
             ));
         }
-        self.begin_one(begun, Some(other.group.clone().unwrap_or_else(|| first.to_owned())))
+        self.begin_one(begun, Some(other.group.clone().unwrap_or_else(|| first.to_owned())), None)
     }
 
-    fn begin_one(&self, begun: &BegunTrial, group: Option<String>) -> Result<String, Error> {
+    fn begin_one(
+        &self,
+        begun: &BegunTrial,
+        group: Option<String>,
+        proposed: Option<(TaskId, ActionRequestId)>,
+    ) -> Result<String, Error> {
         let patch = begun.patch.bytes().map_err(input)?;
         check(begun)?;
-        for task in &begun.tasks {
+        let is_under_way = |task: &TaskId| proposed.is_some_and(|(own, _)| own == *task);
+        for task in begun.tasks.iter().filter(|task| !is_under_way(*task)) {
             let status = self.task(*task)?.task.status;
             if status != TaskStatus::Completed {
                 return Err(Error::Input(format!(
@@ -81,7 +103,8 @@ impl Kernel {
         }
         let id = EventId::fresh(&*self.ports.clock, &*self.ports.entropy).to_string();
         let trial_id = format!("trial_{}", id.trim_start_matches("evt_"));
-        let mut w = self.trial_writeup(PrincipalType::User, &trial_id)?;
+        let by = if proposed.is_some() { PrincipalType::Executor } else { PrincipalType::User };
+        let mut w = self.trial_writeup(by, &trial_id)?;
         {
             let store = lock(&self.store);
             if store.trials.all().filter(|one| one.is_running()).count() >= RUNNING_MAX {
@@ -107,6 +130,7 @@ impl Kernel {
             tokens: budget.tokens,
             began_at,
             group,
+            proposed_by: proposed.map(|(_, act)| act),
         });
         self.commit(w)?;
         Ok(trial_id)

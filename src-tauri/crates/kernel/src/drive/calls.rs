@@ -151,7 +151,8 @@ fn check(call: &Proposed<'_>) -> Result<Digest, Error> {
 
 impl Kernel {
     /// The tools that an agent outside may call: those that a model is told of, but for those about servers of tools and
-    /// skills, which are offered to a model alone, and for `delegate`: only a model gives parts of its task away.
+    /// skills, which are offered to a model alone, for `delegate`: only a model gives parts of its task away, and for `try_change`: only
+    /// what a model of Hermit's own did can be played again.
     pub fn tools(&self) -> Vec<model::proposal::ToolSpec> {
         iteration::tools()
             .into_iter()
@@ -161,6 +162,7 @@ impl Kernel {
                     super::offered_parts::READ_RESOURCE,
                     super::skills::USE_SKILL,
                     super::children::DELEGATE,
+                    super::changes::TRY_CHANGE,
                 ]
                 .contains(&&*tool.name)
             })

@@ -135,6 +135,10 @@ impl Kernel {
                 Ok(action) => action,
                 Err(unfit) => return Ok(Err(unfit)),
             },
+            Proposal::Act(Action::TryChange(change)) => match self.trial_act(change) {
+                Ok(action) => action,
+                Err(unfit) => return Ok(Err(unfit)),
+            },
             Proposal::Act(action) => {
                 let unusable = |resource: &ResourceId| match resource {
                     ResourceId::Secret(handle) => self.unusable_secret(handle),

@@ -193,11 +193,7 @@ impl Kernel {
         if let (Some(instead), None) = (&request.instead_of, part) {
             return self.told_instead(tx, (request, instead), outcome, outputs);
         }
-        if let (
-            Action::Observe(_) | Action::Fetch(_) | Action::Vcs(_) | Action::Call(_) | Action::Guest(_),
-            Some(seen),
-        ) = (&request.action, outputs.first().filter(|_| request.staged.is_none()))
-        {
+        if let Some(seen) = outputs.first().filter(|_| is_told_as_it_is(request)) {
             return Ok(seen.clone());
         }
         let denied = part.map(|part| self.words_with(part)).transpose()?;
@@ -280,6 +276,19 @@ impl Kernel {
         tx.set_attempt(AttemptStatus::CompilingContext, "turn complete")?;
         self.take_next(tx, rest)
     }
+}
+
+/// Whether what an act produced first is shown as it is.
+const fn is_told_as_it_is(request: &ActionRequest) -> bool {
+    matches!(
+        request.action,
+        Action::Observe(_)
+            | Action::Fetch(_)
+            | Action::Vcs(_)
+            | Action::Call(_)
+            | Action::Guest(_)
+            | Action::TryChange(_)
+    ) && request.staged.is_none()
 }
 
 /// What is looked at comes from outside and is not to be believed: contents, and names as well, because whoever packed
@@ -396,7 +405,10 @@ pub(crate) fn summary_of(request: &ActionRequest, outcome: &Outcome) -> String {
             outcome.observed.get(1).unwrap_or(&outcome.result_code.to_string()).clone()
         }
         (None, 0)
-            if matches!(request.action, Action::Message(_) | Action::Anchor(_) | Action::Publish(_)) =>
+            if matches!(
+                request.action,
+                Action::Message(_) | Action::Anchor(_) | Action::Publish(_) | Action::TryChange(_)
+            ) =>
         {
             outcome.observed.first().unwrap_or(&outcome.result_code.to_string()).clone()
         }

@@ -31,6 +31,9 @@ impl Kernel {
             tools.retain(|tool| tool.name != super::children::DELEGATE);
         }
         tools.retain(|tool| has_skills || tool.name != super::skills::USE_SKILL);
+        if self.ports.executors.tries_changes().is_err() {
+            tools.retain(|tool| tool.name != super::changes::TRY_CHANGE);
+        }
         self.offer(state, &mut tools, offered);
         // What a task may use was chosen before; a skin only takes away from that.
         tools.retain(|tool| skin.is_none_or(|skin| skin.offers(&tool.name)));

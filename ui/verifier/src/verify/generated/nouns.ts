@@ -211,6 +211,7 @@ export const action = tagged("tool", {
   message: object({ gateway: string, version: u32, service: service, hosts: array(string), chat: string, to: string, text: string, buttons: defaulted(array(messageButton)), reply_to: nullable(string), edits: nullable(string), file: nullable(artifactRef), repeat_key: string }, "closed"),
   anchor: object({ number: u64, clock: anchorClock, digest: digest, subject: anchorSubject, completes: boolean, at: defaulted(array(string)), node: nullable(string), nonce: string, depth: u32, prior: nullable(artifactRef), was: nullable(blockTime), fee_max: nullable(u64) }, "closed"),
   publish: object({ instance_id: string, instance_pubkey: string, links: u64, link_sha256: digest, events: array(string), relays: array(string) }, "closed"),
+  try_change: object({ patch: string, about: string, draw: nullable(u32), wall_seconds: nullable(u64) }, "closed"),
 });
 export const expectedEffect = object({ resource: resource, effect: string, before_sha256: nullable(digest), after_sha256: nullable(digest), byte_size: nullable(u64) });
 export const stageMethod = names("overlay", "reflink", "copy");
