@@ -1,6 +1,6 @@
 //! The list of components of a release (SBOM), in CycloneDX 1.6, and whether it names what the lock files name.
 
-use super::locks::{Package, Packages};
+use super::locks::{OURS, Package, Packages};
 use super::statement::{Lockfile, MadeOf};
 use crate::time;
 use seal::Digest;
@@ -66,7 +66,10 @@ pub(crate) fn made(
         "bomFormat": FORMAT, "specVersion": VERSION, "version": 1,
         "metadata": {
             "timestamp": time::rfc3339(of.committed_at),
-            "component": { "type": "application", "bom-ref": "hermit", "name": "hermit", "version": of.version },
+            "component": {
+                "type": "application", "bom-ref": "hermit", "name": "hermit", "version": of.version,
+                "licenses": [{ "expression": OURS }],
+            },
             "properties": digests.collect::<Vec<Value>>(),
         },
         "components": merged(locks).into_iter().map(component).collect::<Vec<Value>>(),

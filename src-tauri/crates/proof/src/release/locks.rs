@@ -13,6 +13,8 @@ pub(crate) const PATHS: [&str; 4] =
 
 /// The registry whose packages have no address in their package URL.
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
+/// The licence of Hermit itself.
+pub(crate) const OURS: &str = env!("CARGO_PKG_LICENSE");
 /// What stands before a package's name in a lock of npm.
 const MODULES: &str = "node_modules/";
 
@@ -21,7 +23,7 @@ const MODULES: &str = "node_modules/";
 pub(crate) struct Package {
     pub name: String,
     pub version: String,
-    /// What its own manifest says; a lock of Rust does not tell.
+    /// What its own manifest says; a lock of Rust does not tell it of packages of others.
     pub licence: Option<String>,
     /// Its digest, with the algorithm as CycloneDX names it.
     pub digest: Option<(&'static str, String)>,
@@ -55,12 +57,14 @@ fn of_cargo(text: &str) -> Result<Packages, String> {
     let lock: CargoLock = toml::from_str(text).map_err(|e| e.message().to_owned())?;
     let one = |package: CargoPackage| {
         let mut purl = format!("pkg:cargo/{}@{}", encoded(&package.name), encoded(&package.version));
+        // What comes from nowhere is a room of ours.
+        let licence = package.source.is_none().then(|| OURS.to_owned());
         if let Some(source) = package.source.filter(|source| source != CRATES_IO) {
             purl.push_str(&format!("?vcs_url={}", encoded(&source)));
         }
         let digest = package.checksum.map(|hex| ("SHA-256", hex));
         let (name, version) = (package.name, package.version);
-        (purl, Package { name, version, licence: None, digest, only_to_build: false })
+        (purl, Package { name, version, licence, digest, only_to_build: false })
     };
     Ok(lock.package.into_iter().map(one).collect())
 }
