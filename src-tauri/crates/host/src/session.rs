@@ -469,8 +469,11 @@ pub(crate) fn built_pages() -> Option<PathBuf> {
     let program = std::env::current_exe().ok();
     let beside = program.as_deref().and_then(std::path::Path::parent);
     let installed = beside.into_iter().flat_map(|dir| [dir.join("ui"), dir.join("../share/hermit/ui")]);
-    let checkout = cfg!(debug_assertions)
-        .then(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../ui/dist")));
+    // Left out of a release build, whose bytes name no folder of whoever built it.
+    #[cfg(debug_assertions)]
+    let checkout = Some(PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../ui/dist")));
+    #[cfg(not(debug_assertions))]
+    let checkout = None::<PathBuf>;
     let mut all = installed.chain(checkout);
     // A checkout that has not built its UI yet may do so while the host runs.
     all.find(|dir| dir.join("index.html").is_file() || dir.ends_with("ui/dist"))

@@ -4,7 +4,8 @@
 //!
 //! One file that a person can hand to somebody who does not run Hermit: `hermit-proof/1` (proof.md 6). It is made
 //! from bytes that a [`Source`] hands over, and checked with nothing but the file and, for more than consistency,
-//! a key the receiver already trusts. Every part of it is also readable by tools that nobody here wrote.
+//! a key the receiver already trusts. Every part of it is also readable by tools that nobody here wrote. A release of Hermit
+//! itself is checked in the same way (`release`).
 //!
 //! # What it must never do
 //!
@@ -22,6 +23,8 @@
 //! 5. Memory is bounded by the largest single file that must be whole, and by what is known of the task; a
 //!    hostile bundle costs time in proportion to its size and no more.
 //! 6. The report says what is proven, what is only asserted, and what is not shown.
+//! 7. Of a release every file is signed, the signature stands in a log of which every leaf is shown, and the list of
+//!    components names what the lock files name.
 //!
 //! # Where to start reading
 //!
@@ -41,6 +44,7 @@ mod lines;
 mod names;
 mod options;
 mod readme;
+mod release;
 mod report;
 mod single;
 mod source;
@@ -56,6 +60,10 @@ pub use export::{Exported, Kind, Leaf, Preview, export, export_to, preview};
 pub use given::{AUTHORITIES_MAX, AUTHORITY_BYTES_MAX, Given, HEADERS_BYTES_MAX};
 pub use layout::FORMAT;
 pub use options::{Include, Options, Redact, Scope};
+pub use release::{
+    MadeOf, ReleaseAsked, ReleaseFound, ReleaseParts, ReleaseReport, make_release, release_signer,
+    verify_release,
+};
 pub use report::{AnchorFound, Counts, FoundSaid, IdentityFound, Report, Stands, Verdict};
 pub use single::file_of;
 pub use source::{AnchorFiles, Head, IdentityFiles, PublicKeys, Signers, Source, StateProof};

@@ -10,6 +10,11 @@ pub(crate) fn at(ms: i64) -> String {
     utc(ms.div_euclid(1_000))
 }
 
+/// Seconds since 1970 as RFC 3339 spells them.
+pub(crate) fn rfc3339(seconds: i64) -> String {
+    utc(seconds).replace(" UTC", "Z").replacen(' ', "T", 1)
+}
+
 fn utc(seconds: i64) -> String {
     let (mut days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     // Four hundred years have always as many days, so no loop below is long.

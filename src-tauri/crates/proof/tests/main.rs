@@ -30,6 +30,7 @@ mod nouns;
 mod passkeys;
 mod program;
 mod redaction;
+mod release;
 mod roots;
 mod splices;
 mod standing;

@@ -15,7 +15,7 @@ use std::process::Command;
 const PACKAGE: &str = "hermit-desktop";
 
 /// Programs that lie beside the app in a package: the walls, the command line, the verifier.
-const BESIDE: [&str; 3] = ["hermit-exec", "hermit", "hermit-verify"];
+pub const BESIDE: [&str; 3] = ["hermit-exec", "hermit", "hermit-verify"];
 
 /// Libraries of the system that the app is linked with.
 const LIBRARIES: [&str; 2] = ["webkit2gtk-4.1", "dbus-1"];
@@ -97,7 +97,7 @@ fn tell_sizes(folder: &std::path::Path) {
 }
 
 /// The name of this system as the compiler says it.
-fn triple() -> Result<String, Problem> {
+pub fn triple() -> Result<String, Problem> {
     let said =
         Command::new("rustc").arg("-vV").output().map_err(|e| format!("rustc could not be started: {e}"))?;
     let text = String::from_utf8_lossy(&said.stdout);

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 /// The packages whose programs a person runs.
-const PROGRAMS: [&str; 3] = ["hermit-cli", "hermit-exec", "hermit-proof"];
+pub const PROGRAMS: [&str; 3] = ["hermit-cli", "hermit-exec", "hermit-proof"];
 
 /// Sets up, builds, and opens the app. Where nobody would see it the host is begun without a window, and says where a
 /// browser finds it. With words the first task is led through in the terminal.

@@ -27,6 +27,9 @@
 )]
 
 mod app;
+#[allow(dead_code, reason = "the half that reads is for the room `source`")]
+#[path = "../../provenance/src/archive.rs"]
+mod archive;
 mod bitcoind;
 mod chores;
 mod claims;
@@ -44,6 +47,8 @@ mod mutants;
 mod pages;
 mod parts;
 mod place;
+mod release;
+mod reproducible;
 mod setup;
 mod shell;
 mod sources_copy;
@@ -69,6 +74,10 @@ cargo xtask WORD
   build          release build of hermit, hermit-exec and hermit-verify, and the page that verifies
   bundle [ARGS]  packages of the app for this system (.deb and .rpm on Linux), with the program of the model in the box
                  unless `--no-model-box` is among ARGS; the others go to `tauri build`
+  release --key FILE --out DIR [--programs DIR [--remapped]] [--log DIR]
+                 build the programs with the folders of this machine taken out, and make a signed release of them; with
+                 --programs of those that are built already; --log keeps the log of releases, else beside the key
+  reproducible [all]  build hermit-verify, or all programs, in two folders and compare their bytes
   bench          the benchmarks of tests/bench
   conformance    run every test and write tests/conformance/report.tsv again
   report         write it as a whole run would in which every test passed that claims a requirement, without running one
@@ -92,6 +101,22 @@ environment
   HERMIT_PARTS_DIR                      where models and python environments lie; else the user's cache folder
 ";
 
+/// Words that build, and claim the target folder.
+const BUILDS: [&str; 12] = [
+    "start",
+    "dev",
+    "test",
+    "check",
+    "build",
+    "bundle",
+    "release",
+    "reproducible",
+    "bench",
+    "conformance",
+    "mutants",
+    "toy",
+];
+
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let word = args.next().unwrap_or_default();
@@ -107,9 +132,7 @@ fn main() -> ExitCode {
 }
 
 fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> {
-    let builds =
-        ["start", "dev", "test", "check", "build", "bundle", "bench", "conformance", "mutants", "toy"]
-            .contains(&word);
+    let builds = BUILDS.contains(&word);
     if builds {
         refuse_study(&place.root)?;
     }
@@ -122,6 +145,8 @@ fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> 
         "check" => chores::check(place).map(|()| ExitCode::SUCCESS),
         "build" => chores::build(place).map(|()| ExitCode::SUCCESS),
         "bundle" => app::bundle(place, rest).map(|()| ExitCode::SUCCESS),
+        "release" => release::release(place, rest).map(|()| ExitCode::SUCCESS),
+        "reproducible" => reproducible::compare(place, rest).map(|()| ExitCode::SUCCESS),
         "bench" => chores::bench(place, rest).map(|()| ExitCode::SUCCESS),
         "conformance" => tests_run::test(place, &[]),
         "report" => tests_run::report_from_sources(place).map(|()| ExitCode::SUCCESS),

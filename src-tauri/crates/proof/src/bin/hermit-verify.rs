@@ -1,14 +1,18 @@
-//! Checks a proof bundle with no store at hand.
+//! Checks a proof bundle with no store at hand, or a release of Hermit.
 //!
 //! Exit codes: 0 valid, 5 invalid, 6 unverifiable, 7 incomplete, 2 when it was called wrongly or cannot read.
 
-use proof::{AUTHORITY_BYTES_MAX, Given, HEADERS_BYTES_MAX, Trust, verify_given};
+use proof::{
+    AUTHORITY_BYTES_MAX, Given, HEADERS_BYTES_MAX, ReleaseAsked, Trust, verify_given, verify_release,
+};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: hermit-verify FILE [--trust KEY]... [--since CHECKPOINT]
                      [--trust-authority FILE]... [--bitcoin-headers FILE] [--json]
+       hermit-verify --release PATH --key KEY... [--not-older VERSION] [--system TRIPLE]
+                     [--since FILE] [--json]
 
   FILE          a hermit-proof/1 bundle: a .zip file or a directory
   --trust KEY   a key you already have from its owner: a PEM or vkey file, a vkey,
@@ -22,6 +26,15 @@ const USAGE: &str = "usage: hermit-verify FILE [--trust KEY]... [--since CHECKPO
                 hexadecimal each: their work is checked, the first is taken on trust; a first
                 line `height N` (or `# height N`) says its height
   --json        the whole report as JSON
+
+  --release PATH
+                a release of Hermit: its folder, or the release.json in it
+  --key KEY     a key that signs releases, which you have from elsewhere: a PEM or vkey file, or a vkey
+  --not-older VERSION
+                the version that you have: an older release is refused
+  --system TRIPLE
+                the system that it has to be for, such as x86_64-unknown-linux-gnu
+  --since FILE  release.tlog-proof of a release from before: the log of releases has to continue it
 
 exit codes: 0 valid, 5 invalid, 6 unverifiable, 7 incomplete, 2 usage or unreadable
 ";
@@ -43,22 +56,7 @@ fn main() -> ExitCode {
     if words == ["--version"] {
         return say(&format!("hermit-verify {}\n", env!("CARGO_PKG_VERSION")), ExitCode::SUCCESS);
     }
-    let checked = parse(&words).and_then(|asked| {
-        let given = Given {
-            held: asked.since.as_deref(),
-            authorities: &asked.authorities,
-            bitcoin_headers: asked.headers.as_deref(),
-        };
-        let report = verify_given(&asked.path, &asked.trust, &given).map_err(|e| e.to_string())?;
-        let text = if asked.json {
-            let mut text = serde_json::to_string_pretty(&report).map_err(|e| e.to_string())?;
-            text.push('\n');
-            text
-        } else {
-            report.to_string()
-        };
-        Ok((text, report.exit_code()))
-    });
+    let checked = if words.iter().any(|w| w == "--release") { release(&words) } else { bundle(&words) };
     match checked {
         Ok((text, code)) => say(&text, ExitCode::from(code)),
         Err(why) => {
@@ -67,6 +65,58 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// The answer to a bundle, and its exit code.
+fn bundle(words: &[String]) -> Result<(String, u8), String> {
+    parse(words).and_then(|asked| {
+        let given = Given {
+            held: asked.since.as_deref(),
+            authorities: &asked.authorities,
+            bitcoin_headers: asked.headers.as_deref(),
+        };
+        let report = verify_given(&asked.path, &asked.trust, &given).map_err(|e| e.to_string())?;
+        let text = if asked.json { json(&report)? } else { report.to_string() };
+        Ok((text, report.exit_code()))
+    })
+}
+
+/// The answer to a release, and its exit code.
+fn release(words: &[String]) -> Result<(String, u8), String> {
+    let mut words = words.iter();
+    let (mut path, mut keys, mut not_older, mut system) = (None, Vec::new(), None, None);
+    let (mut since, mut as_json) = (None, false);
+    while let Some(word) = words.next() {
+        let mut next = |what: &str| words.next().ok_or_else(|| format!("`{word}` needs a {what}\n\n{USAGE}"));
+        match word.as_str() {
+            "--release" if path.is_none() => path = Some(PathBuf::from(next("folder")?)),
+            "--key" => keys.push(next("key")?),
+            "--not-older" => not_older = Some(next("version")?.as_str()),
+            "--system" => system = Some(next("system")?.as_str()),
+            "--since" => since = Some(read(next("file")?, CHECKPOINT_BYTES_MAX)?),
+            "--json" => as_json = true,
+            other => return Err(format!("`{other}` is one word too many\n\n{USAGE}")),
+        }
+    }
+    let path = path.ok_or_else(|| format!("name the release to check\n\n{USAGE}"))?;
+    let whole = |word: &String| match key_of(word)? {
+        Trust::Key(key) => Ok(key),
+        _ => Err(format!("`{word}` only names a key; give the key itself, as a PEM or vkey file or a vkey")),
+    };
+    let keys: Vec<_> = keys.into_iter().map(whole).collect::<Result<_, String>>()?;
+    if keys.is_empty() {
+        return Err(format!("give the key that signs releases with `--key`\n\n{USAGE}"));
+    }
+    let asked = ReleaseAsked { keys: &keys, not_older, system, since: since.as_deref() };
+    let report = verify_release(&path, &asked).map_err(|e| e.to_string())?;
+    let text = if as_json { json(&report)? } else { report.to_string() };
+    Ok((text, report.exit_code()))
+}
+
+fn json(report: &impl serde::Serialize) -> Result<String, String> {
+    let mut text = serde_json::to_string_pretty(report).map_err(|e| e.to_string())?;
+    text.push('\n');
+    Ok(text)
 }
 
 fn say(text: &str, code: ExitCode) -> ExitCode {
