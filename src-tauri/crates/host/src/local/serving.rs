@@ -48,6 +48,7 @@ impl Local {
             &known,
         );
         facts.extend(doctor::schedules(&self.unseen().unwrap_or_default()));
+        facts.extend(doctor::service(&self.home));
         facts
     }
 
