@@ -114,6 +114,7 @@ mod surroundings;
 #[cfg(target_os = "linux")]
 mod system_bus;
 mod task_drivers;
+mod telemetry;
 mod trainer;
 pub mod trust;
 mod watcher;
