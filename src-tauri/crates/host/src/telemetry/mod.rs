@@ -24,11 +24,10 @@ pub use settings::TelemetrySettings;
 use spans::{Trace, Tracing};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use ureq::tls::{RootCerts, TlsConfig};
-use wire::Notice;
 use wire::host::Level;
 use words::task::TaskStatus;
 
@@ -128,21 +127,21 @@ pub(crate) fn begin(local: &Arc<Local>) {
         counted: None,
         record: None,
     };
-    let heard = local.notices.listen();
+    let (send, heard) = sync_channel(1);
     let run = move || exporter.run(&heard);
-    if let Err(error) = std::thread::Builder::new().name("telemetry".to_owned()).spawn(run) {
-        tracing::warn!(%error, "no telemetry is sent while this host runs");
+    match std::thread::Builder::new().name("telemetry".to_owned()).spawn(run) {
+        Ok(_) => local.notices.tell_of_statuses(Some(send)),
+        Err(error) => tracing::warn!(%error, "no telemetry is sent while this host runs"),
     }
 }
 
 impl Exporter {
-    fn run(&mut self, heard: &Receiver<Notice>) {
+    fn run(&mut self, heard: &Receiver<()>) {
         loop {
             match heard.recv_timeout(self.next.saturating_duration_since(Instant::now())) {
                 // Where sending fails, its time is waited for.
-                Ok(notice) if self.tries == 0 && may_end_a_task(&notice) => {}
-                Ok(_) if Instant::now() < self.next => continue,
-                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(()) if self.tries > 0 && Instant::now() < self.next => continue,
+                Ok(()) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
             let wait = match self.look() {
@@ -262,11 +261,6 @@ impl Exporter {
 
 fn count(trace: &Trace) -> u64 {
     u64::try_from(trace.spans.len()).unwrap_or(u64::MAX)
-}
-
-/// Whether a task may have ended with this.
-fn may_end_a_task(notice: &Notice) -> bool {
-    matches!(notice, Notice::Event { event_type, .. } if event_type == "task.status_changed")
 }
 
 /// Tasks that ended behind a place in the log, and how far that was read.

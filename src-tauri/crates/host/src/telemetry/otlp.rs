@@ -89,7 +89,10 @@ pub(super) fn metrics(of: &Resource, totals: &Totals, now: i64) -> Json {
             "aggregationTemporality": CUMULATIVE, "isMonotonic": true, "dataPoints": points,
         } })
     };
-    let gauge = |name: &str, unit: &str, number: u64| json!({ "name": name, "unit": unit, "gauge": { "dataPoints": [point(Vec::new(), number)] } });
+    let gauge = |name: &str, unit: &str, number: u64| {
+        let points = vec![point(Vec::new(), number)];
+        json!({ "name": name, "unit": unit, "gauge": { "dataPoints": points } })
+    };
     let named = |key: &str, name: &'static str| attribute(key, &Value::Name(name));
     let tasks = totals.tasks.iter();
     let tasks = tasks.map(|(status, n)| point(vec![named("hermit.task.status", status.as_str())], *n));
