@@ -90,7 +90,7 @@ pub(super) fn metrics(of: &Resource, totals: &Totals, now: i64) -> Json {
         } })
     };
     let gauge = |name: &str, unit: &str, number: u64| {
-        let points = vec![point(Vec::new(), number)];
+        let points = [point(Vec::new(), number)];
         json!({ "name": name, "unit": unit, "gauge": { "dataPoints": points } })
     };
     let named = |key: &str, name: &'static str| attribute(key, &Value::Name(name));

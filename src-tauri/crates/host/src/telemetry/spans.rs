@@ -96,12 +96,14 @@ pub(super) struct Tracing {
     /// Where the span of an identifier stands, and whether it is still open.
     known: BTreeMap<Id, (usize, bool)>,
     classes: BTreeMap<ActionRequestId, ActionClass>,
+    /// What is known last of how an action ended.
+    results: BTreeMap<ActionRequestId, ResultCode>,
     left_out: u64,
     last: i64,
 }
 
 /// Types of the events that a trace is made of; no other body is read.
-const READ: [&str; 14] = [
+const READ: [&str; 15] = [
     "task.created",
     "task.status_changed",
     "step.created",
@@ -116,6 +118,7 @@ const READ: [&str; 14] = [
     "policy.evaluated",
     "effect.observed",
     "effect.uncertain",
+    "effect.resolved",
 ];
 
 impl Tracing {
@@ -127,6 +130,7 @@ impl Tracing {
             trace: Trace { id, spans: Vec::new(), status: None, actions, tokens },
             known: BTreeMap::new(),
             classes: BTreeMap::new(),
+            results: BTreeMap::new(),
             left_out: 0,
             last: i64::MIN,
         }
@@ -142,6 +146,7 @@ impl Tracing {
             Ok(body) => {
                 self.take_work(event, &body);
                 self.take_acts(event, &body);
+                self.take_answers(event, &body);
             }
             Err(error) => tracing::debug!(%error, "an event has no part in a trace"),
         }
@@ -198,7 +203,7 @@ impl Tracing {
         }
     }
 
-    /// Actions, and what models were asked.
+    /// Actions.
     fn take_acts(&mut self, event: &Event, body: &Body) {
         let at = event.occurred_at.0;
         match body {
@@ -223,15 +228,28 @@ impl Tracing {
                     ("hermit.action.sandbox", Value::Name(b.sandbox_level.as_str())),
                     ("hermit.action.recovered", Value::Flag(b.recovered)),
                 ];
-                self.counted(b.action_request_id, b.result_code);
+                self.results.insert(b.action_request_id, b.result_code);
                 self.close(&b.action_request_id, at, said, b.result_code == ResultCode::Failed);
             }
             Body::EffectUncertain(b) => {
                 let unknown = ResultCode::UnknownOutcome;
-                self.counted(b.action_request_id, unknown);
+                self.results.insert(b.action_request_id, unknown);
                 let said = vec![("hermit.action.result", Value::Name(unknown.as_str()))];
                 self.close(&b.action_request_id, at, said, true);
             }
+            Body::OutcomeResolved(b) => {
+                self.results.insert(b.action_request_id, b.result_code);
+                let said = vec![("hermit.action.result", Value::Name(b.result_code.as_str()))];
+                self.close(&b.action_request_id, at, said, b.result_code == ResultCode::Failed);
+            }
+            _ => {}
+        }
+    }
+
+    /// What models were asked, and answered.
+    fn take_answers(&mut self, event: &Event, body: &Body) {
+        let at = event.occurred_at.0;
+        match body {
             Body::ModelRequested(b) => {
                 let said = vec![
                     ("hermit.model.iteration", Value::Number(u64::from(b.iteration))),
@@ -268,12 +286,6 @@ impl Tracing {
         let step = event.step_id.map(|id| Id::of(&id));
         let all = [attempt, step, Some(Id::of(&self.task))];
         all.into_iter().flatten().find(|id| self.known.contains_key(id))
-    }
-
-    fn counted(&mut self, action: ActionRequestId, result: ResultCode) {
-        if let Some(class) = self.classes.get(&action) {
-            *self.trace.actions.entry((*class, result)).or_default() += 1;
-        }
     }
 
     fn open(
@@ -353,6 +365,11 @@ impl Tracing {
         for at in open {
             if let Some(span) = self.trace.spans.get_mut(at) {
                 span.end = self.last.max(span.start);
+            }
+        }
+        for (action, result) in &self.results {
+            if let Some(class) = self.classes.get(action) {
+                *self.trace.actions.entry((*class, *result)).or_default() += 1;
             }
         }
         if self.left_out > 0
