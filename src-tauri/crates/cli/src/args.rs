@@ -19,6 +19,7 @@ mod rest;
 mod schedule;
 mod secret;
 mod serve;
+mod service;
 mod skills;
 mod skin;
 mod source;
@@ -52,6 +53,7 @@ pub use rest::{
 pub use schedule::{ScheduleAdd, ScheduleLimits, ScheduleVerb};
 pub use secret::{SecretSet, SecretVerb};
 pub use serve::{OpenArgs, ServeArgs};
+pub use service::{ServiceInstall, ServiceVerb};
 pub use skills::SkillsVerb;
 pub use skin::SkinVerb;
 pub use source::{IntrospectArgs, IntrospectTopic, SourceArgs};
@@ -120,6 +122,9 @@ pub enum Verb {
     Run(Box<RunArgs>),
     /// Runs Hermit without a window, for browsers and other programs.
     Serve(ServeArgs),
+    /// Has your system run `hermit serve`, so that work goes on when a window or a terminal closes.
+    #[command(subcommand)]
+    Service(ServiceVerb),
     /// Opens Hermit in your browser, where `hermit serve` is running.
     Open(OpenArgs),
     /// Lets the agent of another program act through Hermit: Claude Code, Codex, Cursor and others.

@@ -130,7 +130,8 @@ fn health() -> Option<ExitCode> {
 
 /// The program that a person adopted, in the place of this one; none where this one is it. Going back is always this one's.
 fn adopted_program(args: &args::Args) -> Option<ExitCode> {
-    if matches!(&args.verb, args::Verb::Successor(args::SuccessorVerb::Back(_))) {
+    // What the system starts is the installed program, which outlives every one that is adopted.
+    if matches!(&args.verb, args::Verb::Successor(args::SuccessorVerb::Back(_)) | args::Verb::Service(_)) {
         return None;
     }
     let home = host::Home::find(args.home.as_deref()).ok()?;

@@ -49,6 +49,7 @@ mod schedule_hook;
 mod schedule_times;
 mod secret;
 mod serve;
+mod service;
 mod severed;
 mod skills;
 mod skin;
@@ -80,6 +81,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Start(args) => start::start(context, &args),
         Verb::Run(args) => run::run(context, &args),
         Verb::Serve(args) => serve::serve(context, &args),
+        Verb::Service(verb) => service::service(context, verb),
         Verb::Mcp(args) => mcp::mcp(context, args),
         Verb::Acp(args) => acp::acp(context, args),
         Verb::Task(verb) => task::task(context, verb),

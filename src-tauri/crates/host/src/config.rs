@@ -2,6 +2,7 @@
 
 use crate::anchor_settings::AnchorSettings;
 use crate::mesh_settings::MeshSettings;
+use crate::telemetry::TelemetrySettings;
 use crate::{Error, Home};
 use kernel::command::adopting::CONSTITUTIONAL_WAIT_MIN;
 use model::limits::{PARALLEL_READS, PARALLEL_READS_MOST};
@@ -78,6 +79,9 @@ pub struct Config {
     /// What this machine is in the mesh of its person's machines; it is off when absent.
     #[serde(skip_serializing_if = "MeshSettings::is_empty")]
     pub mesh: MeshSettings,
+    /// Where telemetry goes, without contents; it is off when absent.
+    #[serde(skip_serializing_if = "TelemetrySettings::is_empty")]
+    pub telemetry: TelemetrySettings,
     /// Seconds that a change of what keeps Hermit in check waits after its verdict before it can be adopted; a day when absent, and an
     /// hour at least.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -219,6 +223,9 @@ impl Config {
         }
         if let Err(why) = self.mesh.check() {
             return Some(format!("`mesh`: {why}"));
+        }
+        if let Err(why) = self.telemetry.check() {
+            return Some(format!("`telemetry`: {why}"));
         }
         if self.constitutional_wait_s.is_some_and(|wait| wait < CONSTITUTIONAL_WAIT_MIN.as_secs()) {
             let least = CONSTITUTIONAL_WAIT_MIN.as_secs();

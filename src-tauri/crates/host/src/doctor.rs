@@ -44,6 +44,22 @@ pub fn schedules(unseen: &[String]) -> Option<Fact> {
     (!unseen.is_empty()).then(|| fact("schedules", Level::Trouble, value, advice))
 }
 
+/// The service of the system that keeps work going, where there can be one.
+pub fn service(home: &Home) -> Option<Fact> {
+    let (level, value, advice) = crate::service::told(home)?;
+    Some(fact("service", level, value, &advice))
+}
+
+/// What is told to a collector of telemetry, where a person named one.
+pub fn telemetry(home: &Home, config: &Config) -> Option<Fact> {
+    let (level, value) = crate::telemetry::told(home, config)?;
+    let advice = match level {
+        Level::Fine => "",
+        _ => "work goes on; see that the collector runs, or take `telemetry` out of `config.json`",
+    };
+    Some(fact("telemetry", level, value, advice))
+}
+
 fn fact(name: &str, level: Level, value: impl Into<String>, advice: &str) -> Fact {
     Fact { name: name.to_owned(), level, value: value.into(), advice: advice.to_owned() }
 }

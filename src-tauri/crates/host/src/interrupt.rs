@@ -1,6 +1,7 @@
 //! Ctrl-C: the first one asks for a clean pause, the second one ends the process. Everything is durable anyway.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 /// How often the person pressed Ctrl-C.
 #[derive(Debug, Clone)]
@@ -85,6 +86,14 @@ impl Interrupts {
     /// Whether it was pressed.
     pub fn pressed(&self) -> bool {
         *self.count.0.lock().unwrap_or_else(PoisonError::into_inner) > 0
+    }
+
+    /// Waits until it is pressed, or this long; whether it was pressed.
+    pub fn wait_for(&self, time: Duration) -> bool {
+        let count = self.count.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.count.1.wait_timeout_while(count, time, |count| *count == 0);
+        let (count, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        *count > 0
     }
 
     /// Waits until it is pressed.

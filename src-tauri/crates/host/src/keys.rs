@@ -11,7 +11,7 @@ use seal::schnorr::SchnorrKey;
 use seal::{Digest, PublicKey, SecretSource, Signer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 use zeroize::Zeroizing;
 
@@ -419,7 +419,16 @@ fn service(log_id: &str) -> String {
 
 /// The file that `HERMIT_PASSPHRASE_FILE` names.
 pub(crate) fn passphrase_file() -> Option<PathBuf> {
-    std::env::var_os("HERMIT_PASSPHRASE_FILE").map(PathBuf::from).filter(|path| !path.as_os_str().is_empty())
+    let said = || std::env::var_os("HERMIT_PASSPHRASE_FILE").map(PathBuf::from);
+    NAMED.get().cloned().or_else(said).filter(|path| !path.as_os_str().is_empty())
+}
+
+/// The passphrase file that this process was told by its command line.
+static NAMED: OnceLock<PathBuf> = OnceLock::new();
+
+/// Names the file whose first line opens the vault, in place of `HERMIT_PASSPHRASE_FILE`; the first one that is named stays.
+pub fn name_passphrase_file(path: PathBuf) {
+    let _ = NAMED.set(path);
 }
 
 /// Refuses to work in a folder that holds that file: whatever is proposed there could read it.

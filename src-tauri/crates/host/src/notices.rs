@@ -24,6 +24,8 @@ pub struct Notices {
     remembered: Mutex<Option<SyncSender<()>>>,
     /// Told that there may be something to send over a gateway, or one to listen to.
     chatted: Mutex<Option<SyncSender<()>>>,
+    /// Told that a task stands otherwise, and may have ended.
+    statuses: Mutex<Option<SyncSender<()>>>,
     /// Wakes the mesh, while it is on.
     meshed: Mutex<Option<Wakes>>,
 }
@@ -62,6 +64,11 @@ impl Notices {
     /// Tells of what may be news for a chat from now on, or no longer.
     pub fn tell_of_chats(&self, chatted: Option<SyncSender<()>>) {
         *self.chatted.lock().unwrap_or_else(PoisonError::into_inner) = chatted;
+    }
+
+    /// Tells of tasks that stand otherwise from now on, or no longer.
+    pub fn tell_of_statuses(&self, statuses: Option<SyncSender<()>>) {
+        *self.statuses.lock().unwrap_or_else(PoisonError::into_inner) = statuses;
     }
 
     /// Wakes the mesh whenever something was committed that it may have to say from now on, or no longer.
@@ -126,6 +133,13 @@ impl Observer for Notices {
         {
             // A word that waits already says the same.
             let _ = chatted.try_send(());
+        }
+        if let Notice::Event { event_type, .. } = &notice
+            && event_type == "task.status_changed"
+            && let Some(statuses) = &*self.statuses.lock().unwrap_or_else(PoisonError::into_inner)
+        {
+            // A word that waits already says the same.
+            let _ = statuses.try_send(());
         }
         // What it records itself is no news to it.
         if let Notice::Event { event_type, .. } = &notice

@@ -1,6 +1,7 @@
 //! The host without a window, and links to it.
 
 use clap::Args;
+use std::path::PathBuf;
 
 /// `hermit serve`.
 #[derive(Debug, Args, Default)]
@@ -21,6 +22,12 @@ pub struct ServeArgs {
     /// Address under which your other devices reach this machine, such as `https://desk.example`. Every other name is refused.
     #[arg(long, value_name = "https://NAME[:PORT]")]
     pub origin: Option<String>,
+    /// Runs as a service of the system does: prints no link, and waits while another process has the store.
+    #[arg(long)]
+    pub service: bool,
+    /// File whose first line opens the vault, in place of HERMIT_PASSPHRASE_FILE.
+    #[arg(long, value_name = "FILE")]
+    pub passphrase_file: Option<PathBuf>,
 }
 
 /// `hermit open`.

@@ -6,11 +6,21 @@ use crate::context::Context;
 use crate::output::Tone;
 use host::{Interrupts, Local, Session, Unlock};
 use std::sync::Arc;
+use std::time::Duration;
 use wire::host::{Resume, Serving, Status};
 use wire::{Code, Error, exit};
 
+/// How often it is looked at whether the store is free.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// `hermit serve`.
 pub fn serve(context: &Context, args: &ServeArgs) -> Came {
+    if let Some(file) = &args.passphrase_file {
+        host::name_passphrase_file(file.clone());
+    }
+    if args.service {
+        return as_service(context, args);
+    }
     let session = context.hosting()?;
     match session.local() {
         None if args.origin.is_some() => Err(Error::new(
@@ -20,9 +30,41 @@ pub fn serve(context: &Context, args: &ServeArgs) -> Came {
         .hint("end it, then run this again")),
         None => elsewhere(context, &session),
         Some(local) => {
-            let came = stay(context, &session, &local, args);
+            let came = stay(context, &session, &local, args, &Interrupts::watch_all());
             session.close();
             came
+        }
+    }
+}
+
+/// As the system runs it: takes the store as soon as no other process has it, such as an app whose window was closed.
+fn as_service(context: &Context, args: &ServeArgs) -> Came {
+    let interrupts = Interrupts::watch_all();
+    let mut is_told = false;
+    loop {
+        // A folder that is not there, such as one of a disk that is not mounted, gets no store of its own.
+        if !context.home.has_store() {
+            return Err(api::no_store(&context.home.dir().display().to_string()));
+        }
+        if !host::service::is_held(&context.home) {
+            match context.hosting() {
+                Ok(session) => {
+                    if let Some(local) = session.local() {
+                        let came = stay(context, &session, &local, args, &interrupts);
+                        session.close();
+                        return came;
+                    }
+                }
+                Err(error) if error.code == Code::Held => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if !is_told {
+            context.out.line("Another process has the store; this one waits until it ends.");
+            is_told = true;
+        }
+        if interrupts.wait_for(LOOK) {
+            return Ok(exit::DONE);
         }
     }
 }
@@ -48,8 +90,13 @@ fn elsewhere(context: &Context, session: &Session) -> Came {
     Ok(exit::DONE)
 }
 
-fn stay(context: &Context, session: &Session, local: &Arc<Local>, args: &ServeArgs) -> Came {
-    let interrupts = Interrupts::watch_all();
+fn stay(
+    context: &Context,
+    session: &Session,
+    local: &Arc<Local>,
+    args: &ServeArgs,
+    interrupts: &Interrupts,
+) -> Came {
     let address = local.serve_as(args.port, args.origin.as_deref()).map_err(host::Error::to_wire)?;
     session.be_host();
     // Everything that can go on does, unless Hermit is halted; from here on the clock takes up what is due.
@@ -57,7 +104,8 @@ fn stay(context: &Context, session: &Session, local: &Arc<Local>, args: &ServeAr
     let serving = Serving {
         pid: std::process::id(),
         address: address.to_string(),
-        url: link(context, session)?,
+        // What a service says stands in a journal that others may read.
+        url: if args.service { String::new() } else { link(context, session)? },
         here: true,
         tasks: resumed,
     };
@@ -66,8 +114,10 @@ fn stay(context: &Context, session: &Session, local: &Arc<Local>, args: &ServeAr
             Tone::Bold,
             format!("Hermit is running for {} at http://{}", context.home.dir().display(), serving.address),
         );
-        out.line("Open this link in a browser on this machine. It works once, within ten minutes:");
-        out.line(format!("  {}", serving.url));
+        if !args.service {
+            out.line("Open this link in a browser on this machine. It works once, within ten minutes:");
+            out.line(format!("  {}", serving.url));
+        }
         out.line("Other `hermit` commands of yours use it by themselves. `hermit open` makes a new link.");
         if let Some(origin) = &args.origin {
             out.line(format!(

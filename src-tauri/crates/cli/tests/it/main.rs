@@ -41,6 +41,7 @@ mod reattached;
 mod screen;
 mod secrets;
 mod security_keys;
+mod service;
 mod serving;
 mod severed;
 mod showing;

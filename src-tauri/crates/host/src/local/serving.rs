@@ -48,6 +48,8 @@ impl Local {
             &known,
         );
         facts.extend(doctor::schedules(&self.unseen().unwrap_or_default()));
+        facts.extend(doctor::service(&self.home));
+        facts.extend(doctor::telemetry(&self.home, &self.settings_now()));
         facts
     }
 
@@ -215,6 +217,7 @@ impl Local {
         let address = serving.address();
         self.read_ahead();
         crate::push_thread::begin(self);
+        crate::telemetry::begin(self);
         kernel.announce(Some(&address.to_string()))?;
         tracing::info!(%address, "others can attach");
         self.begin_control();

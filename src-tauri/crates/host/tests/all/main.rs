@@ -22,3 +22,4 @@ mod same;
 mod served;
 mod sessions;
 mod streams;
+mod telemetry;

@@ -1,0 +1,180 @@
+//! A collector of telemetry that a person named is told of tasks that ended, without a word of what they were about; nobody else is.
+
+use crate::bench::{Bench, PATIENCE};
+use crate::model::Model;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use testkit::{Answers, Server};
+use wire::host::Level;
+
+/// Words of a person, their files and their model; none of them is for a collector.
+const PLANTED: [&str; 4] = ["planted-goal", "planted-name", "planted-content", "planted-summary"];
+/// Long enough for what must not come.
+const QUIET: Duration = Duration::from_millis(700);
+
+/// A collector that takes everything, while it is not down.
+fn collector(is_down: &Arc<AtomicBool>) -> Server {
+    let is_down = Arc::clone(is_down);
+    Server::begin(move |_| match is_down.load(Ordering::SeqCst) {
+        true => Answers::With(503, vec![], String::new()),
+        false => Answers::With(200, vec![], "{}".to_owned()),
+    })
+}
+
+fn settings(bench: &Bench, settings: &Value) {
+    std::fs::write(bench.path("store").join("config.json"), settings.to_string()).expect("settings");
+}
+
+fn until(what: &str, mut so: impl FnMut() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !so() {
+        assert!(Instant::now() < until, "never: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Names a collector, and waits until it is known what was before; the run that waits meanwhile, and its approval.
+fn turned_on(bench: &Bench, server: &Server) -> (String, String) {
+    settings(bench, &json!({ "telemetry": { "otlp": server.url("") } }));
+    let waits = bench.asking();
+    until("telemetry is on", || bench.path("store").join("telemetry.json").exists());
+    waits
+}
+
+fn spans(server: &Server) -> Vec<Value> {
+    let heard = server.heard().into_iter().filter(|one| one.line == "POST /v1/traces");
+    let bodies = heard.map(|one| serde_json::from_str::<Value>(&one.body).expect("JSON"));
+    let spans = bodies.flat_map(|body| {
+        body["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().expect("spans").clone()
+    });
+    spans.collect()
+}
+
+/// What a span says of itself, each as text.
+fn said(span: &Value) -> BTreeMap<String, String> {
+    let pairs = span["attributes"].as_array().expect("attributes").iter().map(|one| {
+        let (_, value) = one["value"].as_object().expect("a value").iter().next().expect("one");
+        let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+        (one["key"].as_str().expect("a key").to_owned(), text)
+    });
+    pairs.collect()
+}
+
+fn called(tool: &str, arguments: &Value) -> Vec<String> {
+    vec![format!("```json\n{}\n```", json!({ "tool": tool, "arguments": arguments }))]
+}
+
+/// A task whose goal, file, content and answer hold planted words.
+fn planted(bench: &Bench) -> (String, Model) {
+    std::fs::write(bench.path("work").join("planted-name.txt"), "planted-content\n").expect("a file");
+    let look = called("look", &json!({ "path": "planted-name.txt" }));
+    let model = Model::new(vec![look, called("done", &json!({ "summary": "planted-summary" }))], true);
+    let asked = json!({ "message": "planted-goal", "workspace": bench.path("work"), "model": model.address });
+    let run = bench.post("/v1/runs", &asked)["run_id"].as_str().expect("a name").to_owned();
+    bench.reaches(&run, &["completed"]);
+    (run, model)
+}
+
+#[test]
+fn a_collector_receives_the_spans_of_a_task_and_no_word_of_it() {
+    let bench = Bench::new();
+    let server = collector(&Arc::default());
+    let (waiting, _) = turned_on(&bench, &server);
+    let (run, model) = planted(&bench);
+    until("the task is told", || !spans(&server).is_empty());
+    let spans = spans(&server);
+    let named = |name: &str| spans.iter().filter(|span| span["name"] == name).collect::<Vec<_>>();
+    let [task] = named("task")[..] else { panic!("one task has ended: {spans:#?}") };
+    let of_task = said(task);
+    assert_eq!(
+        (of_task["hermit.task.id"].as_str(), of_task["hermit.task.status"].as_str()),
+        (&*run, "completed")
+    );
+    assert!(task.get("parentSpanId").is_none());
+    // Task, step, attempt, action and model: each within the one before.
+    for (inner, outer) in [("step", "task"), ("attempt", "step"), ("action", "attempt"), ("model", "attempt")]
+    {
+        let outer = named(outer);
+        assert!(!named(inner).is_empty(), "no {inner} in {spans:#?}");
+        for span in named(inner) {
+            assert!(outer.iter().any(|outer| outer["spanId"] == span["parentSpanId"]), "{span}");
+        }
+    }
+    let digits = |value: &Value| value.as_str().expect("digits").to_owned();
+    for span in &spans {
+        assert_eq!(span["traceId"], task["traceId"]);
+        assert_eq!((digits(&span["traceId"]).len(), digits(&span["spanId"]).len()), (32, 16));
+        let at = |name: &str| digits(&span[name]).parse::<u64>().expect("a time");
+        assert!(at("startTimeUnixNano") > 0 && at("endTimeUnixNano") >= at("startTimeUnixNano"), "{span}");
+    }
+    let actions: Vec<_> = named("action").into_iter().map(said).collect();
+    assert!(actions.iter().any(|one| one["hermit.action.class"] == "read_local"), "{actions:?}");
+    until("it is counted", || {
+        server
+            .heard()
+            .iter()
+            .any(|one| one.body.contains("hermit.tasks.ended") && one.body.contains("completed"))
+    });
+    let whole: String = server.heard().iter().map(|one| format!("{one:?}")).collect();
+    let folder = bench.path("work").to_str().expect("a path").to_owned();
+    let own = [folder.as_str(), "000.txt", "number 0", model.address.as_str(), "tidy", waiting.as_str()];
+    for word in PLANTED.into_iter().chain(own) {
+        assert!(!whole.contains(word), "`{word}` was told");
+    }
+    let told = bench.local().facts().into_iter().find(|fact| fact.name == "telemetry").expect("a fact");
+    assert!(told.level == Level::Fine && told.value.contains("without contents"), "{told:?}");
+}
+
+#[test]
+fn nothing_is_sent_until_a_person_names_a_collector_nor_when_they_have_taken_it_away() {
+    let bench = Bench::new();
+    let server = collector(&Arc::default());
+    planted(&bench);
+    let facts = bench.local().facts();
+    assert!(facts.iter().all(|fact| fact.name != "telemetry"), "{facts:?}");
+    assert!(!bench.path("store").join("telemetry.json").exists());
+    turned_on(&bench, &server);
+    // What ended before is not told.
+    std::thread::sleep(QUIET);
+    assert!(spans(&server).is_empty());
+    settings(&bench, &json!({}));
+    planted(&bench);
+    until("it is off", || !bench.path("store").join("telemetry.json").exists());
+    let before = server.heard().len();
+    planted(&bench);
+    std::thread::sleep(QUIET);
+    assert_eq!(server.heard().len(), before);
+    let refused = json!({ "telemetry": { "otlp": "http://name:password@otel.example/" } });
+    settings(&bench, &refused);
+    let facts = bench.local().facts();
+    let settings = facts.iter().find(|fact| fact.name == "settings").expect("a fact");
+    assert!(settings.level == Level::Trouble && !settings.value.contains("password@"), "{settings:?}");
+}
+
+#[test]
+fn a_collector_that_is_down_holds_up_no_work_is_told_of_and_receives_it_from_the_next_host() {
+    let mut bench = Bench::new();
+    let is_down = Arc::new(AtomicBool::new(true));
+    let server = collector(&is_down);
+    turned_on(&bench, &server);
+    let (run, _) = planted(&bench);
+    let fact = |bench: &Bench| {
+        let facts = bench.local().facts();
+        facts.into_iter().find(|fact| fact.name == "telemetry").expect("a fact")
+    };
+    until("it was tried", || !spans(&server).is_empty());
+    until("it is told", || fact(&bench).level == Level::Note);
+    assert!(fact(&bench).value.contains("it answers 503"), "{:?}", fact(&bench));
+    bench.close();
+    is_down.store(false, Ordering::SeqCst);
+    let before = spans(&server).len();
+    bench.open();
+    until("the next host tells it", || spans(&server).len() > before);
+    let tasks: Vec<Value> =
+        spans(&server).split_off(before).into_iter().filter(|one| one["name"] == "task").collect();
+    assert_eq!(tasks.iter().map(|one| said(one)["hermit.task.id"].clone()).collect::<Vec<_>>(), [run]);
+    until("all is well", || fact(&bench).level == Level::Fine);
+}
