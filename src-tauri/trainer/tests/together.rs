@@ -55,7 +55,7 @@ fn peers_of_different_work_come_to_one_state_and_a_forged_or_late_message_is_ref
             sum = (sum.0 + bytes, sum.1 + whole);
             messages.push(message(&file, *at as u8 + 1));
         }
-        let counted = CountedFiles { settings: settings(), messages };
+        let counted = CountedFiles { round: None, settings: settings(), messages };
         let mut forged = counted.clone();
         forged.messages[0].signature = forged.messages[1].signature;
         assert!(ends(&peers[0], &forged).unwrap_err().contains("signature"));
@@ -66,6 +66,10 @@ fn peers_of_different_work_come_to_one_state_and_a_forged_or_late_message_is_ref
         }
         assert!(peers.iter().all(|peer| state(peer) == state(&peers[0])), "round {round}");
         assert!(ends(&peers[0], &counted).unwrap_err().contains("another round"));
+        // Whoever died before it was known that the round is over says it again.
+        let before = state(&peers[0]);
+        ends(&peers[0], &CountedFiles { round: Some(round), ..counted.clone() }).unwrap();
+        assert!(state(&peers[0]) == before);
     }
     println!("three rounds of four peers: {} bytes sent, plain averaging {}", sum.0, sum.1);
     assert!(sum.0 * 4 < sum.1);

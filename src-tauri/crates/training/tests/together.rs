@@ -129,7 +129,7 @@ fn a_machine_comes_and_goes_at_any_round_and_a_poisoned_one_moves_nothing() {
     alone.count();
     ends(&mut without, alone.counted.as_deref().unwrap(), &bytes);
     for (with, without) in moved.iter().zip(&without.state().parameters) {
-        assert!((with - without).abs() < 1e-3, "{moved:?} {:?}", without);
+        assert!((with - without).abs() < 1e-3, "{moved:?}, and {without} without it");
     }
     // Two are away: the others are waited for, and the round ends with three.
     round(&lead, &mut course, &ways[..3], &mut bytes);
