@@ -79,6 +79,7 @@ impl Rounds<'_> {
     /// Whether all rounds were learned; else it was stopped.
     fn to_the_end(&mut self) -> Result<bool, String> {
         self.begin()?;
+        self.show();
         loop {
             self.take_in()?;
             let course = self.circle.course();
@@ -107,16 +108,17 @@ impl Rounds<'_> {
 
     /// Says what is to be said at the beginning: the one that leads asks, the others take part.
     fn begin(&mut self) -> Result<(), String> {
-        let id = self.of.id;
-        match self.of.lead {
+        let of = self.of;
+        let id = of.id;
+        match of.lead {
             Some(lead) => {
                 let round = self.circle.course().round;
                 self.send(lead, &Parcel::of(ParcelHead::Joins { id, round }))?;
             }
             None if !self.circle.is_asked() => {
-                let (name, terms) = (self.of.name.clone(), self.of.terms);
+                let (name, terms) = (of.name.clone(), of.terms);
                 let parcel = Parcel::of(ParcelHead::Invited { id, name, terms });
-                for node in &self.of.asked {
+                for node in &of.asked {
                     self.send(*node, &parcel)?;
                 }
                 self.circle.asked();
@@ -373,7 +375,8 @@ impl Rounds<'_> {
     /// Says something to a machine. To one that is not believed any more nothing is said.
     fn send(&mut self, to: NodeId, parcel: &Parcel) -> Result<(), String> {
         let content = parcel.to_bytes().map_err(|error| error.to_string())?;
-        let with = &self.work.with;
+        let work = self.work;
+        let with = &work.with;
         let is_peer = with.kernel.mesh_registry().state().is_some_and(|state| state.is_peer(to));
         if !is_peer {
             self.circle.here_mut().remove(&to);
@@ -385,7 +388,7 @@ impl Rounds<'_> {
         let mesh = with.mesh.as_ref().ok_or_else(|| "the mesh is off on this machine".to_owned())?;
         let length = content.len();
         mesh.say(vec![Command::Training { to, content }]).map_err(|error| {
-            format!("{}; continue with `hermit train run --resume {}`", error.message, self.work.plan.run_id)
+            format!("{}; continue with `hermit train run --resume {}`", error.message, work.plan.run_id)
         })?;
         let message = matches!(parcel.head, ParcelHead::Sent { .. }).then_some(parcel.body.as_slice());
         self.circle.course_mut().is_sending(length, message);
