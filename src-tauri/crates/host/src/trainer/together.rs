@@ -61,7 +61,6 @@ impl Work {
             let record = self.with.kernel.record_together(&says, "All rounds were learned", None);
             record.map_err(|error| error.to_string())?;
             ended.words = Some(ended.words.map_or_else(|| says.clone(), |words| format!("{words}. {says}")));
-            self.plan.leave_circle();
         }
         Ok(ended)
     }

@@ -79,6 +79,9 @@ impl Work {
         let is_kept = self.plan.is_kept(&self.with.kernel.training());
         if !is_kept {
             self.plan.remove();
+        } else if ended.state == TrainingState::Done {
+            // What other machines say of it from now on is let go of.
+            self.plan.leave_circle();
         }
         let mut live = self.told.live();
         live.state = ended.state;
