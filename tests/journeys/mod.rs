@@ -77,7 +77,7 @@ pub mod summary;
 mod tidy;
 mod tool_bounds;
 pub mod tool_servers;
-mod trained;
+pub mod trained;
 mod trained_real;
 mod tree;
 mod triggered;

@@ -42,7 +42,7 @@ esac
 "#;
 
 /// Work in a folder: a file is written after a yes, and the task says so.
-fn work(stage: &Stage, folder: &Path, name: &str) -> String {
+pub fn work(stage: &Stage, folder: &Path, name: &str) -> String {
     let model = server::script(&[
         json!({ "tool": "write", "arguments": { "path": format!("{name}.txt"), "content": format!("of {name}\n") } }),
         json!({ "tool": "done", "arguments": { "summary": format!("wrote {name}") } }),
@@ -136,7 +136,7 @@ fn finished_work_becomes_a_dataset_an_adapter_a_model_and_is_recalled() {
 }
 
 /// What weights say of themselves, and no weights.
-fn header() -> Vec<u8> {
+pub fn header() -> Vec<u8> {
     let text = |text: &str| [(text.len() as u64).to_le_bytes().as_slice(), text.as_bytes()].concat();
     let counts = [0_u64.to_le_bytes(), 1_u64.to_le_bytes()].concat();
     let size = [text("general.size_label"), 8_u32.to_le_bytes().to_vec(), text("135M")].concat();

@@ -96,7 +96,12 @@ impl Machine {
 
     /// `hermit --json mesh …` by its person, who types the approval passphrase.
     pub fn by_person(&self, words: &[&str]) -> Command {
-        let all: Vec<&str> = ["--json", "mesh"]
+        self.says("mesh", words)
+    }
+
+    /// The same of another noun.
+    pub fn says(&self, noun: &str, words: &[&str]) -> Command {
+        let all: Vec<&str> = ["--json", noun]
             .into_iter()
             .chain(words.iter().copied())
             .chain(["--approval-passphrase-fd", "3"])

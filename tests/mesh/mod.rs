@@ -4,6 +4,7 @@
 mod asking;
 mod hostile;
 mod independent;
+mod learning;
 mod machines;
 mod public;
 mod published;

@@ -29,6 +29,9 @@ const COUNTED_BYTES_MAX: u64 = 1024 * 1024;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CountedFiles {
+    /// Which round it is, where its host knows: one that this peer ended before is not ended again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<u32>,
     /// How the round is ended; the same at all peers.
     pub settings: OuterSettings,
     /// The messages.
@@ -172,6 +175,9 @@ pub fn end_round(spec: &RunSpec, counted: &Path, say: &mut dyn FnMut(&Said)) -> 
     let state = peer.state()?;
     let list: CountedFiles = serde_json::from_slice(&bounded(counted, COUNTED_BYTES_MAX)?)
         .map_err(|error| Problem::of_file(counted, error))?;
+    if list.round.and_then(|round| round.checked_add(1)) == Some(state.round) {
+        return written(spec, (&session, &peer), &state, say);
+    }
     let peers: BTreeSet<PublicKey> = list.messages.iter().map(|message| message.peer).collect();
     let mut rounds = Rounds::new(peer.of, list.settings, state.clone(), peers)?;
     let own = peer.message(state.round);
@@ -190,8 +196,19 @@ pub fn end_round(spec: &RunSpec, counted: &Path, say: &mut dyn FnMut(&Said)) -> 
     if let Some(old) = state.round.checked_sub(1).map(|round| peer.message(round)) {
         let _ = fs::remove_file(old);
     }
-    session.adapter.set(&by_name(&peer.like, &next.parameters)?)?;
-    let learned = Learned { step: next.round, ..Learned::new(by_name(&peer.like, &next.parameters)?) };
+    written(spec, (&session, &peer), &next, say)
+}
+
+/// Writes the adapter that a round ended with as one that can be measured and exported.
+fn written(
+    spec: &RunSpec,
+    (session, peer): (&Session, &Peer),
+    next: &State,
+    say: &mut dyn FnMut(&Said),
+) -> Done<()> {
+    let numbers = by_name(&peer.like, &next.parameters)?;
+    session.adapter.set(&numbers)?;
+    let learned = Learned { step: next.round, ..Learned::new(numbers) };
     let (path, sha256) = crate::checkpoint::write(&session.folder(), spec.lineage(), &learned)?;
     say(&Said::Checkpoint { step: next.round, file: path.to_string_lossy().into_owned(), sha256 });
     Ok(())

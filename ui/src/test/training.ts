@@ -11,11 +11,11 @@ export const runRow = (more: Partial<RunRow> = {}): RunRow => ({
 
 export const liveRun = (more: Partial<LiveRun> = {}): LiveRun => ({
   run_id: "run_0b", state: "learning", dataset_id: "art_1", base: "smollm2-135m", step: 3, steps: 200, losses: [{ step: 1, micros: 4_000_000 }, { step: 2, micros: 3_000_000 }, { step: 3, micros: 2_500_000 }],
-  examples_per_ks: 1_500, memory: 900_000_000, checkpoint: 2, words: null, begun_at: 1_700_000_000_000, ...more,
+  examples_per_ks: 1_500, memory: 900_000_000, checkpoint: 2, words: null, together: null, begun_at: 1_700_000_000_000, ...more,
 });
 
 export const TRAININGS: Trainings = { datasets: [DATASET], runs: [runRow()], recalls: [] };
-export const NO_RUN: RunStands = { run: null, resumable: [], private: [], trouble: null };
+export const NO_RUN: RunStands = { run: null, resumable: [], invitations: [], private: [], trouble: null };
 
 export const CURATION: Curation = {
   sha256: "12".repeat(32), examples: 10, held_out: 2, receipts: 9, receipts_root: "34".repeat(32), projects: 2, by_time: false,

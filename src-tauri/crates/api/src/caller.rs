@@ -82,7 +82,7 @@ pub(crate) fn admit(asker: Asker, name: &str, params: &Value, lent: &[String]) -
                     "a person says it in the app, at a terminal of this machine (`hermit models use`, `hermit models \
                      embeddings`), or on a page that was opened from a terminal"
                 }
-                _ if name.starts_with("training.") => {
+                _ if name == "training.curate" => {
                     "a person says it in the app, on a page that was opened from a terminal, or at a terminal while no other \
                      process has the store open"
                 }

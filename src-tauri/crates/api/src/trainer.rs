@@ -1,9 +1,10 @@
 //! Whoever runs the program that trains, as commands ask for it.
 
 use kernel::training_registry::{DatasetRecord, RunRecord};
+use mesh::NodeId;
 use std::path::{Path, PathBuf};
 use wire::Error;
-use wire::training::{Run, RunStands};
+use wire::training::{Join, Run, RunStands, Together};
 
 /// Runs of training of one store, of which one is in hand at a time.
 pub trait Trainer: Send + Sync {
@@ -16,6 +17,19 @@ pub trait Trainer: Send + Sync {
     /// [`wire::Code::NotFound`] without the program or the model, [`wire::Code::Usage`] for what no run can be asked for,
     /// [`wire::Code::Conflict`] while another is in hand.
     fn begin(&self, dataset: &DatasetRecord, wanted: &Run) -> Result<(), Error>;
+
+    /// Begins a run that these machines learn together with this one, which leads, and asks each of them.
+    ///
+    /// # Errors
+    /// As [`Trainer::begin`]; [`wire::Code::Usage`] for fewer machines than a mean needs that one of them cannot move.
+    fn together(&self, dataset: &DatasetRecord, wanted: &Together, with: &[NodeId]) -> Result<(), Error>;
+
+    /// Takes up an invitation to learn together; who leads the run.
+    ///
+    /// # Errors
+    /// As [`Trainer::begin`]; [`wire::Code::NotFound`] without the invitation, or the model that it names;
+    /// [`wire::Code::Ambiguous`] for several of that name.
+    fn join(&self, dataset: &DatasetRecord, wanted: &Join, from: Option<NodeId>) -> Result<NodeId, Error>;
 
     /// Goes on with a run that is paused, or that ended before its end.
     ///

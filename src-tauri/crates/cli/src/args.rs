@@ -62,7 +62,7 @@ pub use successor::{SuccessorTry, SuccessorVerb};
 pub use tools::{
     ToolsAdd, ToolsClassify, ToolsLogin, ToolsPassOn, ToolsPrompt, ToolsSampling, ToolsTry, ToolsVerb,
 };
-pub use train::{TrainRun, TrainVerb};
+pub use train::{TrainJoin, TrainRun, TrainTogether, TrainVerb};
 pub use watch::WatchArgs;
 pub use work::{
     AgentsVerb, ApprovalsVerb, ApproveArgs, ContextArgs, ConversationVerb, ListArgs, ReceiptsVerb,

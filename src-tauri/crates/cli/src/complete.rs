@@ -52,6 +52,7 @@ const ARGUMENTS: &[(&str, &str, &[Kind])] = &[
     ("models rm", "url", &[Kind::Boxed, Kind::Server]),
     ("models test", "server", &[Kind::Server]),
     ("train run", "base", &[Kind::Boxed]),
+    ("train together", "base", &[Kind::Boxed]),
     ("train recall", "source", &[Kind::Task, Kind::Receipt, Kind::Artifact, Kind::File]),
     ("models test", "secret", &[Kind::Secret]),
     ("models add", "secret", &[Kind::Secret]),

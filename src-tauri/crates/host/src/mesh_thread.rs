@@ -22,6 +22,7 @@ pub use terms::proposer;
 use crate::mesh_settings::MeshSettings;
 use crate::notices::Notices;
 use crate::task_drivers::TaskDrivers;
+use crate::trainer::Letterbox;
 use crate::{Error, Home};
 use engine::{Engine, Parts};
 use fault::Fault;
@@ -129,7 +130,8 @@ impl MeshThread {
             ways: sockets,
             proof,
             settings: begin.settings,
-            terms: Box::new(HomeTerms(begin.home)),
+            terms: Box::new(HomeTerms(begin.home.clone())),
+            letterbox: Some(Letterbox::of(begin.home)),
             woken: Arc::clone(&woken),
         });
         let shown = Shown { live: api::MeshLive::default(), pairing: no_pairing() };

@@ -77,6 +77,7 @@ mod state_lines;
 pub mod state_roots;
 pub mod submit;
 pub mod successor;
+mod together;
 pub mod tools;
 pub mod training;
 pub mod triggers;

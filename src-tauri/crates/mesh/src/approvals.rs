@@ -82,11 +82,8 @@ impl<S: Sealing> Node<S> {
     }
 
     pub(crate) fn take_part(&mut self, from: NodeId, part: Part) {
-        let fits = (1..=PARTS_MAX).contains(&part.count)
-            && part.index < part.count
-            && part.data.len() <= PART_BYTES.div_ceil(3) * 4;
         // What a question is about is here whole, and nothing takes its place.
-        if !fits || self.state.holds(from, part.whole) {
+        if !is_fit(&part) || self.state.holds(from, part.whole) {
             return;
         }
         let is_known = self.state.parts.contains_key(&(from, part.whole));
@@ -209,7 +206,15 @@ impl<S: Sealing> Node<S> {
     }
 }
 
-fn parts_of(bytes: &[u8]) -> Result<Vec<Part>, Error> {
+/// Whether a piece is one of few, and as small as one is.
+pub(crate) fn is_fit(part: &Part) -> bool {
+    (1..=PARTS_MAX).contains(&part.count)
+        && part.index < part.count
+        && part.data.len() <= PART_BYTES.div_ceil(3) * 4
+}
+
+/// The pieces of a content.
+pub(crate) fn parts_of(bytes: &[u8]) -> Result<Vec<Part>, Error> {
     let whole = Digest::of(bytes);
     let chunks: Vec<&[u8]> = bytes.chunks(PART_BYTES).collect();
     let count = u32::try_from(chunks.len()).ok().filter(|count| (1..=PARTS_MAX).contains(count));

@@ -230,6 +230,7 @@ impl<S: Sealing> Node<S> {
             Says::HandOver(over) => self.take_hand_over(from, over, chance),
             Says::Card(card) => self.take_card(from, card),
             Says::Part(part) => self.take_part(from, part),
+            Says::Training(part) => self.take_parcel(from, part),
             Says::Decision(decision) => self.take_decision(from, decision),
             Says::Settled { approval } if self.state.questions.contains_key(&(from, approval.clone())) => {
                 self.record(Fact::Answered { from, approval: approval.clone() });

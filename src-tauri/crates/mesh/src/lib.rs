@@ -19,6 +19,7 @@
 //! 9. A cosignature is asked for only where a log is shown to have grown from the head that was seen of it before.
 //! 10. What a node has to tell anew is bounded, however many conversations it had; and one that fell silent keeps its owner.
 //! 11. A relay that asks is told who this node is only where the node reads, once for each challenge and a few times in all.
+//! 12. Of what machines say who learn together, a bounded part is taken of each within an hour.
 //!
 //! Start reading at [`port`], then [`state`], then [`Node`].
 
@@ -45,6 +46,7 @@ mod notices;
 mod owned;
 mod owners;
 pub mod pairing;
+mod parcels;
 mod peers;
 pub mod port;
 pub mod public;
@@ -65,6 +67,7 @@ pub use moves::{MOVES_MAX, MOVES_MS, RELAY_BYTES_MAX};
 pub use node::Node;
 pub use notices::RECEIPTS_MAX;
 pub use owned::{OWNED_FOR_MS, OWNED_MAX, SILENT_MAX};
+pub use parcels::{PARCEL_BYTES_AN_HOUR, PARCEL_BYTES_MAX};
 pub use peers::{PRESENCE_COUNTS, PRESENCE_EVERY_MS, PRESENCE_MACHINES};
 pub use port::{Chance, Command, Delivered, Fact, Input as Happened, Step, Telling, Way};
 pub use slots::{CLAIMS_KEPT, STARTS_KEPT};

@@ -74,6 +74,8 @@ pub struct Node<S> {
     /// When it was told that conversations are spoken in.
     pub(crate) used: Vec<UnixMs>,
     unreadable: BTreeMap<Way, u64>,
+    /// What came of each other within the hour that machines say who learn together: since when, and how many bytes.
+    pub(crate) parcels: BTreeMap<NodeId, (UnixMs, usize)>,
     /// What relays asked of who is there, while their connections stand.
     pub(crate) asked: BTreeMap<Way, AskedWho>,
     pub(crate) publicity: Publicity,
@@ -118,6 +120,7 @@ impl<S: Sealing> Node<S> {
             spoken: BTreeSet::new(),
             used: Vec::new(),
             unreadable: BTreeMap::new(),
+            parcels: BTreeMap::new(),
             asked: BTreeMap::new(),
             publicity: Publicity::default(),
             own: None,
@@ -483,6 +486,7 @@ impl<S: Sealing> Node<S> {
             Command::Cosign { node, cosigned } => self.queue(node, crate::Says::Cosigned(cosigned)),
             Command::Prove { to, head } => self.prove(to, head, chance),
             Command::Receipts(lines) => self.tell_all(crate::Tells::Receipts { lines }, chance),
+            Command::Training { to, content } => self.send_parcel(to, &content),
         }
     }
 }

@@ -189,6 +189,13 @@ pub enum Command {
     },
     /// Receipts of this node's log.
     Receipts(Vec<ReceiptLine>),
+    /// Something for a machine that learns together with this one.
+    Training {
+        /// That machine.
+        to: NodeId,
+        /// Its bytes, at most [`crate::PARCEL_BYTES_MAX`].
+        content: Vec<u8>,
+    },
 }
 
 /// What the host gives to the kernel, in the commit that records the facts of its step.
@@ -354,6 +361,13 @@ pub enum Delivered {
         from: NodeId,
         /// The receipts.
         lines: Vec<ReceiptLine>,
+    },
+    /// A piece of what a machine says that learns together with this one, in the order in which it was sent.
+    Training {
+        /// Whose.
+        from: NodeId,
+        /// The piece.
+        part: crate::Part,
     },
 }
 

@@ -155,6 +155,8 @@ pub enum Says {
     Card(Card),
     /// A piece of a large content.
     Part(Part),
+    /// A piece of what machines that learn together say to each other.
+    Training(Part),
     /// A decision that was asked for.
     Decision(SignedDecision),
     /// A decision that was asked for is made, or needs none any more.

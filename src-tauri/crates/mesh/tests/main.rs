@@ -12,6 +12,7 @@ mod moves;
 mod nodes;
 mod owned;
 mod pairing;
+mod parcels;
 mod public;
 mod published;
 mod put_back;

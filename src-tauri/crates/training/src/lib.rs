@@ -20,6 +20,7 @@
 //! 7. Fewer poisoned peers than are trimmed move no coordinate further than honest ones do, and nothing that is not a
 //!    number gets in.
 //! 8. Two that count the same messages of a round have the same state after it.
+//! 9. What a round counts is fixed once, and holds of each machine one message that its key signed for that very round.
 //!
 //! **Where to start reading.** [`Example`], [`assemble`], [`RunSpec`], [`Said`], [`judge`], then [`outer`].
 

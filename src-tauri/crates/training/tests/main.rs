@@ -7,3 +7,4 @@ mod datasets;
 mod judging;
 mod outer;
 mod simulation;
+mod together;

@@ -371,6 +371,8 @@ macro_rules! with_commands {
         "keeps a dataset as it was shown" training.curate(Curate) -> DatasetRow, surface [];
         "lists datasets, runs of training and recalls" training.list(List) -> Trainings, read [store];
         "begins a run of training, or goes on with one" training.run(Run) -> RunStands, write [];
+        "begins a run that machines of the mesh learn together" training.together(Together) -> RunStands, surface [];
+        "takes up the invitation of another machine to learn together" training.join(Join) -> RunStands, surface [];
         "tells how the run of training in hand stands" training.stands(Stands) -> RunStands, write [];
         "pauses the run of training in hand" training.pause(Pause) -> RunStands, write [];
         "stops the run of training in hand, behind a checkpoint" training.stop(Stop) -> RunStands, write [];

@@ -23,6 +23,11 @@ export function InHand({ dataset }: { dataset: DatasetRow | null }) {
         {(now) => (
           <>
             {now.run === null ? <p>No run is in hand.</p> : <Live run={now.run} />}
+            {now.invitations.map((one) => (
+              <Said key={`${one.node} ${one.name}`} tone="note">
+                <Words of={one.from} /> asks whether this machine learns <Words of={one.name} /> together with it, in {one.rounds} rounds of {one.steps} steps. You say yes at a terminal: <code>hermit train join</code>.
+              </Said>
+            ))}
             {now.trouble !== null && <Said tone="note"><Words of={now.trouble} /></Said>}
             {!busy && <Begin dataset={dataset} now={now} />}
           </>
@@ -44,6 +49,11 @@ function Live({ run }: { run: LiveRun }) {
       <progress aria-label="Steps" max={run.steps} value={run.step} />
       <p>Step {run.step} of {run.steps}{last !== undefined && <>, loss {loss(last.micros)}</>}{run.checkpoint !== null && <>; newest checkpoint at step {run.checkpoint}</>}</p>
       <Curve of={run.losses} />
+      {run.together !== null && (
+        <p>
+          Together with {run.together.machines.length === 0 ? "nobody yet" : <Words of={run.together.machines.join(", ")} />}: {run.together.round} of {run.together.rounds} rounds, {run.together.counted} machines counted in the last one. Sent {run.together.sent_bytes} bytes; plain averaging would have sent {run.together.plain_bytes}.
+        </p>
+      )}
       {run.words !== null && <p role="status"><Words of={run.words} /></p>}
       <div className={styles.buttons}>
         {run.state === "learning" && <Button onClick={() => pause.mutate({})}>Pause</Button>}

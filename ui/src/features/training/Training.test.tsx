@@ -86,3 +86,15 @@ test("a recall says what it took, and what the default model has to do with it",
   expect(screen.getByText(/box:own/)).toBeTruthy();
   expect(await seriousFindings()).toEqual([]);
 });
+
+test("a run that machines learn together says with whom and what it sent, and an invitation is shown", async () => {
+  const together = { name: "notes", lead: null, machines: ["desk", "server"], round: 2, rounds: 10, counted: 3, sent_bytes: 700, plain_bytes: 4000 };
+  const invitation = { name: "letters", from: "laptop", node: "ab".repeat(32), base_sha256: "cd".repeat(32), rounds: 4, steps: 20 };
+  const host = scene({ "training.stands": { ...NO_RUN, run: liveRun({ state: "done", together }), invitations: [invitation] } });
+  show(host, "/training");
+  const line = await screen.findByText(/2 of 10 rounds, 3 machines/);
+  expect(line.textContent).toContain("Together with desk, server");
+  expect(line.textContent).toContain("Sent 700 bytes; plain averaging would have sent 4000");
+  expect(screen.getByText(/asks whether this machine learns/).textContent).toContain("in 4 rounds of 20 steps");
+  expect(await seriousFindings()).toEqual([]);
+});

@@ -493,6 +493,10 @@ export interface Commands {
   "training.list": { params: training.List; answer: training.Trainings };
   /** begins a run of training, or goes on with one */
   "training.run": { params: training.Run; answer: training.RunStands };
+  /** begins a run that machines of the mesh learn together */
+  "training.together": { params: training.Together; answer: training.RunStands };
+  /** takes up the invitation of another machine to learn together */
+  "training.join": { params: training.Join; answer: training.RunStands };
   /** tells how the run of training in hand stands */
   "training.stands": { params: training.Stands; answer: training.RunStands };
   /** pauses the run of training in hand */
@@ -767,6 +771,8 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "training.curate": { access: "surface", topics: [] },
   "training.list": { access: "read", topics: ["store"] },
   "training.run": { access: "write", topics: [] },
+  "training.together": { access: "surface", topics: [] },
+  "training.join": { access: "surface", topics: [] },
   "training.stands": { access: "write", topics: [] },
   "training.pause": { access: "write", topics: [] },
   "training.stop": { access: "write", topics: [] },

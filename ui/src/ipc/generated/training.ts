@@ -1,4 +1,5 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
+import type { PersonSigned } from "./shared";
 import type { LeftOutReason, TrainingState } from "./words";
 
 /** What a dataset of the work so far would hold. */
@@ -47,6 +48,33 @@ export interface Run {
   always?: boolean;
   /** The run to go on with; its settings are those that it was begun with. */
   resume?: string | null;
+}
+
+/** A run that machines of the mesh learn together; this one leads it. */
+export interface Together {
+  /** Its name. */
+  name: string;
+  /** The other machines, by name or key. */
+  with: string[];
+  rounds?: number | null;
+  /** Places of a hundred that each machine sends in a round. */
+  percent?: number | null;
+  /** Seconds that a round waits for machines that sent nothing, once three did. */
+  patience_s?: number | null;
+  /** As for a run of this machine alone; its steps are those of a round. */
+  run?: Run;
+  signed?: PersonSigned | null;
+}
+
+/** An invitation of another machine to learn together, taken up. */
+export interface Join {
+  /** The run. */
+  name: string;
+  /** The machine that leads it, by name or key, where several are named so. */
+  from?: string | null;
+  /** What is this machine's own of the run: dataset, licence, threads, and when it works. */
+  run?: Run;
+  signed?: PersonSigned | null;
 }
 
 /** How the run in hand stands. */
@@ -214,10 +242,43 @@ export interface RunStands {
   run: LiveRun | null;
   /** Runs that can be gone on with. */
   resumable: string[];
+  /** Other machines that ask whether this one learns together with them. */
+  invitations: InvitationRow[];
   /** Folders whose work is left out. */
   private: string[];
   /** Why no run can be begun here, where that is so. */
   trouble: string | null;
+}
+
+/** An invitation of another machine to learn together. */
+export interface InvitationRow {
+  name: string;
+  /** The machine, by name. */
+  from: string;
+  /** Its key. */
+  node: string;
+  base_sha256: string;
+  rounds: number;
+  /** Steps of a round. */
+  steps: number;
+}
+
+/** How a run stands that machines learn together. */
+export interface TogetherRow {
+  name: string;
+  /** The machine that leads; none where it is this one. */
+  lead: string | null;
+  /** The other machines that are here, as far as this one knows. */
+  machines: string[];
+  /** The round that is learned, from 0. */
+  round: number;
+  rounds: number;
+  /** Messages that were counted in the last round. */
+  counted: number;
+  /** Bytes that this machine sent to others. */
+  sent_bytes: number;
+  /** Bytes that plain averaging would have sent in the place of the messages among them. */
+  plain_bytes: number;
 }
 
 /** The run in hand, or the last one. */
@@ -238,6 +299,8 @@ export interface LiveRun {
   checkpoint: number | null;
   /** What it waits for, why it ended, or what came of it. */
   words: string | null;
+  /** How it stands with other machines, where it is learned together. */
+  together: TogetherRow | null;
   begun_at: number;
 }
 

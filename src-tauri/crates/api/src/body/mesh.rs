@@ -25,6 +25,7 @@ use wire::mesh::{
     Alert, Answer, Approver, Carried, Export, HandOver, Hold, Import, Invite, Join, Mesh, NodeList, Owned,
     Pairing, PairingState, Sent, Set, Show, Take, Way, Withdraw,
 };
+use wire::training::Together;
 use wire::{Code, Error, PersonSigned};
 use words::mesh::DeliveryState;
 
@@ -310,6 +311,8 @@ pub(crate) fn to_sign(command: &str, params: Value) -> Result<Value, Error> {
         "mesh.hold" => whole::<Hold>(params),
         "mesh.approver" => whole::<Approver>(params),
         "mesh.answer" => whole::<Answer>(params),
-        _ => Err(usage(format!("`{command}` is no command of the mesh that a person signs"))),
+        "training.together" => whole::<Together>(params),
+        "training.join" => whole::<wire::training::Join>(params),
+        _ => Err(usage(format!("`{command}` is no command about other machines that a person signs"))),
     }
 }

@@ -1,11 +1,14 @@
 //! Training: what finished work a dataset would hold, datasets, runs, and recalls.
 
+use super::mesh::{running, said};
+use super::mesh_names::Names;
 use crate::caller::{sender, speaker};
 use crate::convert::all;
 use crate::curation::{Curation as Curated, curate as curated};
 use crate::ids::find;
 use crate::{Host, Trainer, Wire as _, fold, no_host, not_found, usage};
 use kernel::command::training::{NewDataset, RecallOf};
+use kernel::sender::Sender;
 use kernel::training_registry::{DatasetRecord, RecallRecord, RunRecord};
 use lineage::NodeId;
 use model::artifact::ArtifactKind;
@@ -16,9 +19,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use training::{Example, Measures, Said, Split, SplitRule};
 use wire::training::{
-    Curate, Curation, DatasetRow, Export, ExportRow, LeftOut, List, MeasuresRow, Pause, Preview, Private,
-    PrivateFolders, Prove, Recall, RecallRow, Recalled, Run, RunRow, RunStands, ShownExample, Stands, Stop,
-    Trainings,
+    Curate, Curation, DatasetRow, Export, ExportRow, Join, LeftOut, List, MeasuresRow, Pause, Preview,
+    Private, PrivateFolders, Prove, Recall, RecallRow, Recalled, Run, RunRow, RunStands, ShownExample,
+    Stands, Stop, Together, Trainings,
 };
 use wire::{Code, Error};
 
@@ -200,15 +203,59 @@ pub(crate) fn run(host: &dyn Host, p: Run) -> Result<RunStands, Error> {
         trainer.go_on(run)?;
         return Ok(trainer.stands());
     }
+    trainer.begin(&dataset(host, &p)?, &p)?;
+    Ok(trainer.stands())
+}
+
+/// The dataset that a run learns from.
+fn dataset(host: &dyn Host, p: &Run) -> Result<DatasetRecord, Error> {
     let named = p.dataset.as_deref().map(|named| find::<ArtifactId>(host, named)).transpose()?;
     let registry = host.kernel()?.training();
-    let dataset = registry.dataset(named).ok_or_else(|| match &p.dataset {
+    registry.dataset(named).cloned().ok_or_else(|| match &p.dataset {
         Some(named) => not_found("dataset", named),
         None => Error::new(Code::NotFound, "there is no dataset yet")
             .hint("look at what one would hold, and keep it: `hermit train curate`"),
-    })?;
-    trainer.begin(dataset, &p)?;
+    })
+}
+
+pub(crate) fn together(host: &dyn Host, p: Together) -> Result<RunStands, Error> {
+    let trainer = trainer(host)?;
+    running(host)?;
+    let registry = host.kernel()?.mesh_registry();
+    let names = Names::of(&registry);
+    let with = p.with.iter().map(|named| names.find(named)).collect::<Result<BTreeSet<_>, _>>()?;
+    let with: Vec<_> = with.into_iter().collect();
+    drop(registry);
+    let dataset = dataset(host, &p.run)?;
+    said(host, &p, p.signed.as_ref(), "have machines learn together")?;
+    let others: Vec<String> = with.iter().map(|node| names.shown(*node)).collect();
+    trainer.together(&dataset, &p, &with)?;
+    recorded(host, &format!("leads the run `{}` with {}", p.name, others.join(", ")), &dataset)?;
     Ok(trainer.stands())
+}
+
+pub(crate) fn join(host: &dyn Host, p: Join) -> Result<RunStands, Error> {
+    let trainer = trainer(host)?;
+    running(host)?;
+    let registry = host.kernel()?.mesh_registry();
+    let names = Names::of(&registry);
+    let from = p.from.as_deref().map(|named| names.find(named)).transpose()?;
+    drop(registry);
+    let dataset = dataset(host, &p.run)?;
+    said(host, &p, p.signed.as_ref(), "have this machine learn together with another")?;
+    let lead = trainer.join(&dataset, &p, from)?;
+    recorded(host, &format!("takes part in the run `{}` of {}", p.name, names.shown(lead)), &dataset)?;
+    Ok(trainer.stands())
+}
+
+/// Puts on record that a person has this machine learn together with others.
+fn recorded(host: &dyn Host, says: &str, dataset: &DatasetRecord) -> Result<(), Error> {
+    let why = format!(
+        "A person said so here. What it learns from, {}, stays on this machine; how far it came in each round does not",
+        dataset.dataset.artifact_id
+    );
+    let by = Sender::from(Channel::Cli);
+    host.kernel()?.record_together(&format!("This machine {says}"), &why, Some(by)).wire()
 }
 
 pub(crate) fn stands(host: &dyn Host, _: Stands) -> Result<RunStands, Error> {

@@ -11,6 +11,7 @@ use kernel::command::person::{Matter, Signed};
 use kernel::command::submit::{Reasoning, Submission};
 use kernel::command::training::{FinishedRun, RecallOf};
 use kernel::training_registry::{DatasetRecord, RunRecord};
+use mesh::NodeId;
 use model::artifact::TrustTier;
 use model::context::{ContextPack, Section};
 use model::ingress::Channel;
@@ -24,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use testkit::{done, look, write};
 use wire::Code;
-use wire::training::{Run, RunStands};
+use wire::training::{Join, Run, RunStands, Together};
 
 /// A script that is sent messages, as a model is: fixed words, and what was seen.
 struct Chatty {
@@ -69,11 +70,20 @@ fn home_of(seed: u64) -> Home {
 
 impl api::Trainer for Stub {
     fn stands(&self) -> RunStands {
-        RunStands { run: None, resumable: Vec::new(), private: Vec::new(), trouble: None }
+        let (resumable, invitations, private) = (Vec::new(), Vec::new(), Vec::new());
+        RunStands { run: None, resumable, invitations, private, trouble: None }
     }
 
     fn begin(&self, _: &DatasetRecord, _: &Run) -> Result<(), wire::Error> {
         Ok(())
+    }
+
+    fn together(&self, _: &DatasetRecord, _: &Together, _: &[NodeId]) -> Result<(), wire::Error> {
+        Ok(())
+    }
+
+    fn join(&self, _: &DatasetRecord, wanted: &Join, _: Option<NodeId>) -> Result<NodeId, wire::Error> {
+        Err(api::not_found("invitation", &wanted.name))
     }
 
     fn go_on(&self, run_id: &str) -> Result<(), wire::Error> {
@@ -123,6 +133,8 @@ pub fn writes(folder: &str) -> Vec<(&'static str, Value)> {
     vec![
         ("training.preview", json!({})),
         ("training.curate", json!({ "shown": "x" })),
+        ("training.together", json!({ "name": "x", "with": ["another", "a third"] })),
+        ("training.join", json!({ "name": "x" })),
         ("training.run", json!({ "base": "x" })),
         ("training.stands", json!({})),
         ("training.pause", json!({})),

@@ -1,5 +1,6 @@
 //! Verbs about training.
 
+use super::mesh::PersonArgs;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -28,7 +29,20 @@ pub enum TrainVerb {
     },
     /// Trains an adapter with a dataset, measures it, and shows how far it is.
     Run(Box<TrainRun>),
-    /// Shows how the run in hand stands.
+    /// Trains an adapter together with other machines of yours: each learns from its own work, and sends how far it came.
+    #[command(after_help = "\
+Machines that are paired (`hermit mesh pair`) learn in rounds. In each, every machine learns alone for some steps, from a dataset \
+that never leaves it, and sends the largest places of how far it came, signed and sealed. What is counted is a mean that leaves \
+out both ends, so that one machine that is compromised does not change the result; so three machines at least take part. A \
+machine may stop and come back at any round. On each of the others a person says yes: `hermit train join NAME`.
+
+Examples:
+  hermit train together notes --with desk --with server --base smollm2-135m
+  hermit train together notes --with desk --with server --base smollm2-135m --rounds 20 --steps 30 --percent 2")]
+    Together(Box<TrainTogether>),
+    /// Takes up the invitation of another machine to learn together; `hermit train show` lists invitations.
+    Join(Box<TrainJoin>),
+    /// Shows how the run in hand stands, and which machines ask to learn together with this one.
     Show,
     /// Pauses the run in hand; `hermit train run --resume RUN` continues it.
     Pause,
@@ -116,4 +130,57 @@ pub struct TrainRun {
     /// Do not stay until it ends: for a host that runs on, such as the app or `hermit serve`.
     #[arg(long)]
     pub detach: bool,
+}
+
+/// `hermit train together`.
+#[derive(Debug, Args)]
+pub struct TrainTogether {
+    /// Name of the run, as the other machines see it.
+    pub name: String,
+    /// Another machine, by its name or key. Repeat it for several.
+    #[arg(long, value_name = "MACHINE", required = true)]
+    pub with: Vec<String>,
+    /// Rounds (10); the steps are those of a round (20).
+    #[arg(long)]
+    pub rounds: Option<u32>,
+    /// Places of a hundred that each machine sends in a round (5).
+    #[arg(long, value_name = "N")]
+    pub percent: Option<u32>,
+    /// Seconds that a round waits for machines that sent nothing, once three did (600).
+    #[arg(long, value_name = "SECONDS")]
+    pub patience: Option<u32>,
+    /// As for a run of this machine alone.
+    #[command(flatten)]
+    pub run: TrainRun,
+    /// Who says it.
+    #[command(flatten)]
+    pub person: PersonArgs,
+}
+
+/// `hermit train join`.
+#[derive(Debug, Args)]
+pub struct TrainJoin {
+    /// Name of the run.
+    pub name: String,
+    /// Machine that leads it, by its name or key, where several ask for a run of that name.
+    #[arg(long, value_name = "MACHINE")]
+    pub from: Option<String>,
+    /// Dataset; the newest unless you name one.
+    #[arg(long)]
+    pub dataset: Option<String>,
+    /// Licence of the model by its SPDX identifier, where the box does not know it.
+    #[arg(long, value_name = "SPDX")]
+    pub licence: Option<String>,
+    /// Threads; half of those of the machine unless you say.
+    #[arg(long)]
+    pub threads: Option<u32>,
+    /// Also work on battery, and while somebody is at this machine.
+    #[arg(long)]
+    pub always: bool,
+    /// Do not stay until it ends: for a host that runs on, such as the app or `hermit serve`.
+    #[arg(long)]
+    pub detach: bool,
+    /// Who says it.
+    #[command(flatten)]
+    pub person: PersonArgs,
 }

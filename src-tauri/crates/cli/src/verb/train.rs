@@ -1,7 +1,8 @@
 //! `hermit train`.
 
 use super::Came;
-use crate::args::{TrainRun, TrainVerb};
+use super::mesh::by_person;
+use crate::args::{PersonArgs, TrainJoin, TrainRun, TrainTogether, TrainVerb};
 use crate::context::{Context, Signs, absolute};
 use crate::output::{Output, Tone, table};
 use crate::terminal::{Echo, Typed};
@@ -10,10 +11,11 @@ use host::Session;
 use serde::Serialize;
 use std::time::Duration;
 use wire::training::{
-    Curate, Curation, DatasetRow, Export, List, LiveRun, MeasuresRow, Pause, Preview, Private,
-    PrivateFolders, Prove, Recall, Recalled, Run, RunRow, RunStands, Stands, Stop, Trainings,
+    Curate, Curation, DatasetRow, Export, Join, List, LiveRun, MeasuresRow, Pause, Preview, Private,
+    PrivateFolders, Prove, Recall, Recalled, Run, RunRow, RunStands, Stands, Stop, Together, TogetherRow,
+    Trainings,
 };
-use wire::{Code, Command, Error, exit};
+use wire::{Code, Command, Error, PersonSigned, exit};
 use words::training::TrainingState;
 
 /// How often a run that is waited for is asked how it stands.
@@ -30,6 +32,8 @@ pub fn train(context: &Context, verb: TrainVerb) -> Came {
         }
         TrainVerb::Curate { by_time, keep: None } => curate(context, by_time),
         TrainVerb::Run(args) => run(context, *args),
+        TrainVerb::Together(args) => together(context, *args),
+        TrainVerb::Join(args) => join(context, *args),
         TrainVerb::Show => answered(context, &asked(context, &Stands {})?, stands),
         TrainVerb::Pause => answered(context, &asked(context, &Pause {})?, stands),
         TrainVerb::Stop => answered(context, &asked(context, &Stop {})?, stands),
@@ -90,8 +94,9 @@ fn curate_in(context: &Context, session: &Session, by_time: bool) -> Came {
     }
 }
 
-fn run(context: &Context, args: TrainRun) -> Came {
-    let wanted = Run {
+/// What a run is asked for.
+fn wanted(args: TrainRun) -> Run {
+    Run {
         dataset: args.dataset,
         base: args.base,
         licence: args.licence,
@@ -107,8 +112,56 @@ fn run(context: &Context, args: TrainRun) -> Came {
         quant: args.quant,
         always: args.always,
         resume: args.resume,
+    }
+}
+
+fn together(context: &Context, args: TrainTogether) -> Came {
+    let detach = args.run.detach;
+    let together = Together {
+        name: args.name,
+        with: args.with,
+        rounds: args.rounds,
+        percent: args.percent,
+        patience_s: args.patience,
+        run: wanted(args.run),
+        signed: None,
     };
-    if !args.detach {
+    let with = |together: Together, signed| Together { signed: Some(signed), ..together };
+    said_by_person(context, (together, detach), &args.person, with)
+}
+
+fn join(context: &Context, args: TrainJoin) -> Came {
+    let run = Run {
+        dataset: args.dataset,
+        licence: args.licence,
+        threads: args.threads,
+        always: args.always,
+        ..Run::default()
+    };
+    let join = Join { name: args.name, from: args.from, run, signed: None };
+    let with = |join: Join, signed| Join { signed: Some(signed), ..join };
+    said_by_person(context, (join, args.detach), &args.person, with)
+}
+
+/// Begins what a person says, and stays until it has come to its end unless it is not to.
+fn said_by_person<C: Command<Answer = RunStands>>(
+    context: &Context,
+    (command, detach): (C, bool),
+    person: &PersonArgs,
+    with: impl FnOnce(C, PersonSigned) -> C,
+) -> Came {
+    let session = context.writing(Signs::No)?;
+    let begun = by_person(context, &session, person, command, with);
+    let came = begun.and_then(|now| if detach { Ok(now) } else { stay(context, &session, now) });
+    session.close();
+    let now = came?;
+    if detach { answered(context, &now, stands) } else { ended(context, &now) }
+}
+
+fn run(context: &Context, args: TrainRun) -> Came {
+    let detach = args.detach;
+    let wanted = wanted(args);
+    if !detach {
         return followed(context, &wanted);
     }
     let session = context.writing(Signs::No)?;
@@ -130,9 +183,12 @@ fn followed<C: Command<Answer = RunStands>>(context: &Context, wanted: &C) -> Ca
     let session = context.writing(Signs::No)?;
     let came = follow(context, &session, wanted);
     session.close();
-    let ended = came?;
-    let state = ended.run.as_ref().map(|run| run.state);
-    context.out.answer(&ended, stands)?;
+    ended(context, &came?)
+}
+
+fn ended(context: &Context, now: &RunStands) -> Came {
+    let state = now.run.as_ref().map(|run| run.state);
+    context.out.answer(now, stands)?;
     Ok(match state {
         Some(TrainingState::Done | TrainingState::Stopped) => exit::DONE,
         _ => exit::OTHER,
@@ -144,7 +200,12 @@ fn follow<C: Command<Answer = RunStands>>(
     session: &Session,
     wanted: &C,
 ) -> Result<RunStands, Error> {
-    let mut now = session.call(wanted)?;
+    let now = session.call(wanted)?;
+    stay(context, session, now)
+}
+
+/// Stays until the run in hand has come to its end.
+fn stay(context: &Context, session: &Session, mut now: RunStands) -> Result<RunStands, Error> {
     let mut told = None;
     loop {
         let Some(run) = now.run.as_ref().filter(|run| is_at_work(run.state)) else { return Ok(now) };
@@ -227,7 +288,20 @@ fn stands(out: &Output, now: &RunStands) {
                 _ => Tone::Bold,
             };
             out.say(tone, line_of(run));
+            if let Some(of) = &run.together {
+                with_others(out, of);
+            }
         }
+    }
+    for one in &now.invitations {
+        out.line(format!(
+            "{} asks whether this machine learns `{}` together with it: {} rounds of {} steps; `hermit train join \"{}\"`",
+            plain(&one.from),
+            plain(&one.name),
+            one.rounds,
+            one.steps,
+            plain(&one.name)
+        ));
     }
     for run in &now.resumable {
         out.say(
@@ -238,6 +312,24 @@ fn stands(out: &Output, now: &RunStands) {
     if let Some(why) = &now.trouble {
         out.say(Tone::Warn, plain(why));
     }
+}
+
+/// How it stands with other machines, and what that cost.
+fn with_others(out: &Output, of: &TogetherRow) {
+    let lead = of
+        .lead
+        .as_deref()
+        .map_or_else(|| "this machine leads".to_owned(), |lead| format!("{} leads", plain(lead)));
+    let machines: Vec<String> = of.machines.iter().map(|one| plain(one)).collect();
+    out.line(format!(
+        "  `{}`: {} of {} rounds are learned, {} counted in the last one; {lead}; with {}",
+        plain(&of.name),
+        of.round,
+        of.rounds,
+        count(of.counted as usize, "machine"),
+        if machines.is_empty() { "nobody yet".to_owned() } else { machines.join(", ") }
+    ));
+    out.line(format!("  sent {} bytes; plain averaging would have sent {}", of.sent_bytes, of.plain_bytes));
 }
 
 fn listed(out: &Output, all: &Trainings) {

@@ -153,6 +153,8 @@ const EFFECTS: &[(&str, Effect)] = &[
     ("tools.sampling", Effect::Asks),
     ("training.curate", Effect::Person),
     ("training.export", Effect::Begins),
+    // What a machine learned leaves it: its person says with whom.
+    ("training.join", Effect::Person),
     ("training.pause", Effect::Narrows),
     ("training.preview", Effect::Keeps),
     // A folder is marked by anybody, and the mark is taken off by a person alone.
@@ -162,6 +164,7 @@ const EFFECTS: &[(&str, Effect)] = &[
     ("training.run", Effect::Begins),
     ("training.stands", Effect::Keeps),
     ("training.stop", Effect::Narrows),
+    ("training.together", Effect::Person),
     ("workspaces.moved", Effect::Says),
 ];
 

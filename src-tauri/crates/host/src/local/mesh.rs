@@ -33,7 +33,7 @@ impl MeshSeat {
         self.thread.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn thread(&self) -> Option<Arc<MeshThread>> {
+    pub(super) fn thread(&self) -> Option<Arc<MeshThread>> {
         self.seat().clone()
     }
 

@@ -1,12 +1,13 @@
 //! Training in a store that this process holds, as commands ask for it.
 
 use super::Local;
-use crate::trainer::{Wish, With, program};
+use crate::trainer::{Trainer, Wish, With, program};
 use crate::{Config, Error, model_box};
 use kernel::training_registry::{DatasetRecord, RunRecord};
+use mesh::NodeId;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use wire::training::{Run, RunStands};
+use wire::training::{Join, Run, RunStands, Together};
 
 /// Folders that can be marked.
 const PRIVATE_MAX: usize = 1_000;
@@ -18,6 +19,7 @@ impl Local {
             kernel: Arc::clone(&self.owned()?.kernel),
             executors: Arc::clone(&self.executors),
             notices: Arc::clone(&self.notices),
+            mesh: self.owned()?.mesh.thread(),
         })
     }
 }
@@ -25,10 +27,12 @@ impl Local {
 impl api::Trainer for Local {
     fn stands(&self) -> RunStands {
         let resumable = self.owned.as_ref().map(|owned| self.trainer.resumable(&self.home, &owned.kernel));
+        let invitations = self.owned.as_ref().map(|owned| Trainer::invitations(&self.home, &owned.kernel));
         let private = self.private().unwrap_or_default();
         RunStands {
             run: self.trainer.live(),
             resumable: resumable.unwrap_or_default(),
+            invitations: invitations.unwrap_or_default(),
             private: private.iter().map(|folder| folder.display().to_string()).collect(),
             trouble: program().err(),
         }
@@ -36,6 +40,24 @@ impl api::Trainer for Local {
 
     fn begin(&self, dataset: &DatasetRecord, wanted: &Run) -> Result<(), wire::Error> {
         self.trainer.begin(self.for_training()?, dataset, wanted).map_err(Error::to_wire)
+    }
+
+    fn together(
+        &self,
+        dataset: &DatasetRecord,
+        wanted: &Together,
+        with: &[NodeId],
+    ) -> Result<(), wire::Error> {
+        self.trainer.together(self.for_training()?, dataset, wanted, with).map_err(Error::to_wire)
+    }
+
+    fn join(
+        &self,
+        dataset: &DatasetRecord,
+        wanted: &Join,
+        from: Option<NodeId>,
+    ) -> Result<NodeId, wire::Error> {
+        self.trainer.join(self.for_training()?, dataset, wanted, from).map_err(Error::to_wire)
     }
 
     fn go_on(&self, run_id: &str) -> Result<(), wire::Error> {

@@ -14,6 +14,7 @@ use super::ways::Ways;
 use crate::logs::OrLogged as _;
 use crate::mesh_settings::MeshSettings;
 use crate::task_drivers::TaskDrivers;
+use crate::trainer::Letterbox;
 use kernel::Kernel;
 use kernel::command::afar_looks::MachinesHeard;
 use mesh::port::KeepSecret;
@@ -61,6 +62,8 @@ pub struct Parts<W> {
     pub settings: MeshSettings,
     /// What is taken from other settings.
     pub terms: Box<dyn Terms>,
+    /// Where it goes what machines say that learn together, where there is such a place.
+    pub letterbox: Option<Letterbox>,
     /// Whether something was committed since this was looked at last.
     pub woken: Arc<AtomicBool>,
 }

@@ -93,6 +93,13 @@ impl<W: Ways> Engine<W> {
     fn deliver(&self, all: &[Delivered], terms: &MeshTerms) -> Result<Option<Vec<Command>>, kernel::Error> {
         let (mut say, mut waits) = (Vec::new(), false);
         for one in all {
+            if let (Delivered::Training { from, part }, Some(letterbox)) = (one, &self.parts.letterbox)
+                && let Err(error) = letterbox.takes(*from, part)
+            {
+                tracing::warn!(%error, "what another machine says of training is not kept; it is tried again");
+                waits = true;
+                continue;
+            }
             let done = self.parts.kernel.deliver_mesh(one, terms)?;
             waits |= done.waits;
             say.extend(done.say);

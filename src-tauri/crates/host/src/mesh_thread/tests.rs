@@ -110,6 +110,7 @@ impl Machine {
             proof,
             settings: self.settings.clone(),
             terms: Box::new(Scripted),
+            letterbox: None,
             woken: Arc::new(AtomicBool::new(true)),
         });
         self.host = Some((kernel, engine));

@@ -1,23 +1,33 @@
 //! The run of training in hand: the program `hermit-train` behind walls, how far it is, and what came of it on record
 //! (successor.md 6, HV-3.8-1).
 
+mod circle;
+mod letterbox;
 mod plan;
 mod process;
+mod together;
 mod work;
 
+pub(crate) use letterbox::Letterbox;
+
 use crate::executors::LocalExecutors;
-use crate::model_box::program_of;
+use crate::mesh_thread::MeshThread;
+use crate::model_box::{Files, program_of};
 use crate::notices::Notices;
 use crate::{Error, Home, Local, OsEntropy};
 use kernel::Kernel;
 use kernel::training_registry::{DatasetRecord, RunRecord};
+use letterbox::Invitation;
+use mesh::NodeId;
 use model::Entropy as _;
-use plan::Plan;
+use plan::{Plan, Together, refused};
+use seal::Digest;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use training::outer::{MACHINES_MAX, OuterSettings, Terms, is_name};
 use wire::Code;
-use wire::training::{LiveRun, Run};
+use wire::training::{InvitationRow, Join, LiveRun, Run};
 use words::training::TrainingState;
 use work::{Task, Work};
 
@@ -30,6 +40,13 @@ const CACHED: &str = "trainer";
 /// How to get it.
 const GET_IT: &str =
     "build it with `cargo xtask trainer` in a checkout of Hermit, which takes some minutes once";
+
+/// Rounds of a run that machines learn together, steps of each, places of a hundred that are sent, and seconds that a round waits,
+/// unless a person says otherwise.
+const ROUNDS: u32 = 10;
+const ROUND_STEPS: u32 = 20;
+const PERCENT: u32 = 5;
+const PATIENCE_S: u32 = 600;
 
 /// What a person wishes of the run in hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -80,6 +97,8 @@ pub(crate) struct With {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) executors: Arc<LocalExecutors>,
     pub(crate) notices: Arc<Notices>,
+    /// The mesh, while it is on.
+    pub(crate) mesh: Option<Arc<MeshThread>>,
 }
 
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -172,12 +191,100 @@ impl Trainer {
 
     /// Begins a run with a dataset.
     pub(crate) fn begin(&self, with: With, dataset: &DatasetRecord, wanted: &Run) -> Result<(), Error> {
-        let now = with.kernel.ports().clock.now().0;
-        let mut drawn = [0; 8];
-        OsEntropy.fill(&mut drawn);
-        let run_id: String = drawn.iter().map(|byte| format!("{byte:02x}")).collect();
-        let plan = Plan::of(&with.home, (format!("run_{run_id}"), now), &dataset.dataset, wanted)?;
+        let plan = Plan::of(&with.home, named(&with), &dataset.dataset, wanted)?;
         self.take_up(with, plan, Task::Learn)
+    }
+
+    /// Begins a run that machines learn together; this one leads it.
+    pub(crate) fn together(
+        &self,
+        with: With,
+        dataset: &DatasetRecord,
+        wanted: &wire::training::Together,
+        others: &[NodeId],
+    ) -> Result<(), Error> {
+        let name = wanted.name.trim().to_owned();
+        let mut plan = Plan::of(&with.home, named(&with), &dataset.dataset, &wanted.run)?;
+        let settings = OuterSettings::default();
+        if !is_name(&name) {
+            return Err(usage("the name of a run has letters and digits, 64 bytes at most"));
+        }
+        if !(settings.peers_min..=MACHINES_MAX).contains(&others.len().saturating_add(1)) {
+            return Err(usage(&format!(
+                "between {} and {MACHINES_MAX} machines learn together, this one among them: of fewer, one that is compromised \
+                 could change the result",
+                settings.peers_min
+            )));
+        }
+        let terms = Terms {
+            base_sha256: plan.spec.base.sha256,
+            rank: plan.spec.rank,
+            alpha: plan.spec.alpha,
+            feed_forward: plan.spec.feed_forward,
+            seed: plan.spec.seed,
+            rounds: wanted.rounds.unwrap_or(ROUNDS),
+            steps: wanted.run.steps.unwrap_or(ROUND_STEPS),
+            percent: wanted.percent.unwrap_or(PERCENT),
+            patience_s: wanted.patience_s.unwrap_or(PATIENCE_S),
+            settings,
+        };
+        let id = Digest::of(format!("hermit/together/1\n{}\n{name}\n", plan.run_id).as_bytes());
+        let asked = others.to_vec();
+        learns_together(&mut plan, Together { id, name, lead: None, asked, terms })?;
+        self.take_up(with, plan, Task::Together)
+    }
+
+    /// Takes up an invitation to learn together; whose it is.
+    pub(crate) fn join(
+        &self,
+        with: With,
+        dataset: &DatasetRecord,
+        wanted: &Join,
+        from: Option<NodeId>,
+    ) -> Result<NodeId, Error> {
+        let letterbox = Letterbox::of(with.home.clone());
+        let registry = with.kernel.mesh_registry();
+        let is_peer = |of: NodeId| registry.state().is_some_and(|state| state.is_peer(of));
+        let mut all = letterbox.invitations();
+        all.retain(|one| one.name == wanted.name.trim() && is_peer(one.from));
+        all.retain(|one| from.is_none_or(|from| from == one.from));
+        let found = match all.as_slice() {
+            [one] => one.clone(),
+            [] => {
+                let hint = "`hermit train show` lists invitations";
+                return Err(refused(Code::NotFound, format!("no machine asks for `{}`", wanted.name), hint));
+            }
+            _ => {
+                let hint = "say which machine: `--from MACHINE`";
+                let message = format!("several machines ask for `{}`", wanted.name);
+                return Err(refused(Code::Ambiguous, message, hint));
+            }
+        };
+        drop(registry);
+        let run = own_part(&with, &found, &wanted.run)?;
+        let mut plan = Plan::of(&with.home, named(&with), &dataset.dataset, &run)?;
+        (plan.spec.alpha, plan.spec.feed_forward) = (found.terms.alpha, found.terms.feed_forward);
+        let Invitation { from, id, name, terms } = found.clone();
+        learns_together(&mut plan, Together { id, name, lead: Some(from), asked: Vec::new(), terms })?;
+        self.take_up(with, plan, Task::Together)?;
+        letterbox.answered(&found);
+        Ok(from)
+    }
+
+    /// Machines that ask whether this one learns together with them.
+    pub(crate) fn invitations(home: &Home, kernel: &Kernel) -> Vec<InvitationRow> {
+        let registry = kernel.mesh_registry();
+        let all = Letterbox::of(home.clone()).invitations().into_iter();
+        let all = all.filter(|one| registry.state().is_some_and(|state| state.is_peer(one.from)));
+        let row = |one: Invitation| InvitationRow {
+            name: one.name,
+            from: registry.name_of(one.from),
+            node: one.from.to_string(),
+            base_sha256: one.terms.base_sha256.to_string(),
+            rounds: one.terms.rounds,
+            steps: one.terms.steps,
+        };
+        all.map(row).collect()
     }
 
     /// Goes on with a run that is paused, or that ended before its end.
@@ -189,7 +296,8 @@ impl Trainer {
             return Ok(());
         }
         let plan = unfinished(&with, run_id)?;
-        self.take_up(with, plan, Task::Learn)
+        let task = if plan.together.is_some() { Task::Together } else { Task::Learn };
+        self.take_up(with, plan, task)
     }
 
     /// Measures what a run has learned so far.
@@ -248,6 +356,7 @@ impl Trainer {
             memory: 0,
             checkpoint: None,
             words: None,
+            together: None,
             begun_at: plan.begun_at,
         };
         let told = Arc::new(Told { live: Mutex::new(live), wish: Mutex::default() });
@@ -264,6 +373,39 @@ impl Drop for Trainer {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+fn usage(message: &str) -> Error {
+    refused(Code::Usage, message.to_owned(), "see `hermit train together --help`")
+}
+
+/// The name of a run that begins now, and when that is.
+fn named(with: &With) -> (String, i64) {
+    let mut drawn = [0; 8];
+    OsEntropy.fill(&mut drawn);
+    let run_id: String = drawn.iter().map(|byte| format!("{byte:02x}")).collect();
+    (format!("run_{run_id}"), with.kernel.ports().clock.now().0)
+}
+
+/// Has a run learned together with others.
+fn learns_together(plan: &mut Plan, of: Together) -> Result<(), Error> {
+    of.terms.check().map_err(|error| usage(&error.to_string()))?;
+    plan.spec.steps = of.terms.rounds.saturating_mul(of.terms.steps).min(training::STEPS_MAX);
+    plan.spec.check().map_err(|error| usage(&error.to_string()))?;
+    plan.together = Some(of);
+    Ok(())
+}
+
+/// What is this machine's own of a run that it was asked for, with what all have in common.
+fn own_part(with: &With, of: &Invitation, wanted: &Run) -> Result<Run, Error> {
+    let sha256 = of.terms.base_sha256.to_string();
+    let base = Files::of(&with.home).all().into_iter().find(|one| one.sha256 == sha256);
+    let base = base.ok_or_else(|| {
+        let hint = "get the same one: `hermit models get`";
+        refused(Code::NotFound, format!("the model {sha256} is not on this machine"), hint)
+    })?;
+    let (rank, seed) = (Some(of.terms.rank), Some(of.terms.seed));
+    Ok(Run { base: Some(base.name), rank, seed, steps: None, ..wanted.clone() })
 }
 
 /// A run that has not come to its end.

@@ -3,10 +3,12 @@
 use crate::model_box::Files;
 use crate::{Error, Home};
 use kernel::training_registry::TrainingRegistry;
+use mesh::NodeId;
 use model::artifact::ArtifactRef;
 use seal::Digest;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use training::outer::Terms;
 use training::{Base, DatasetFile, Quant, RunSpec};
 use wire::Code;
 use wire::training::Run;
@@ -21,6 +23,34 @@ const SPEC: &str = "run.json";
 /// The copy of the dataset that the program reads; it goes when the program ends.
 const DATASET: &str = "dataset.jsonl";
 
+/// How the folder ends of what is kept of a run that machines learn together, beside that of its program.
+const CIRCLE: &str = ".together";
+/// What is counted in a round, for the program, and where its messages lie.
+const COUNTED: &str = "counted";
+const COUNTED_LIST: &str = "counted.json";
+
+/// With whom a run is learned.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Together {
+    /// By what all machines know it.
+    pub(super) id: Digest,
+    pub(super) name: String,
+    /// The machine that leads; none where it is this one.
+    pub(super) lead: Option<NodeId>,
+    /// The others that were asked, where this one leads.
+    pub(super) asked: Vec<NodeId>,
+    /// What all have in common.
+    pub(super) terms: Terms,
+}
+
+impl Together {
+    /// Whether a machine has something to say here.
+    pub(super) fn hears(&self, from: NodeId) -> bool {
+        self.lead == Some(from) || (self.lead.is_none() && self.asked.contains(&from))
+    }
+}
+
 /// A run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,14 +63,16 @@ pub(super) struct Plan {
     pub(super) always: bool,
     pub(super) begun_at: i64,
     pub(super) spec: RunSpec,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) together: Option<Together>,
 }
 
-fn refused(code: Code, message: String, hint: &str) -> Error {
+pub(super) fn refused(code: Code, message: String, hint: &str) -> Error {
     Error::Said(wire::Error::new(code, message).hint(hint))
 }
 
 /// The folder of all runs.
-fn runs(home: &Home) -> PathBuf {
+pub(super) fn runs(home: &Home) -> PathBuf {
     home.path(FOLDER)
 }
 
@@ -89,7 +121,15 @@ impl Plan {
         spec.check()
             .map_err(|error| refused(Code::Usage, error.to_string(), "see `hermit train run --help`"))?;
         let always = wanted.always;
-        Ok(Self { run_id, dataset: dataset.clone(), base: name.to_owned(), always, begun_at, spec })
+        Ok(Self {
+            run_id,
+            dataset: dataset.clone(),
+            base: name.to_owned(),
+            always,
+            begun_at,
+            spec,
+            together: None,
+        })
     }
 
     pub(super) fn folder(&self) -> PathBuf {
@@ -98,6 +138,39 @@ impl Plan {
 
     pub(super) fn spec_file(&self) -> PathBuf {
         self.folder().join(SPEC)
+    }
+
+    /// Where it is kept how a run stands that machines learn together.
+    pub(super) fn circle(&self) -> PathBuf {
+        let mut path = self.folder().into_os_string();
+        path.push(CIRCLE);
+        path.into()
+    }
+
+    /// The list of what is counted in a round, as the program is handed it.
+    pub(super) fn counted(&self) -> PathBuf {
+        self.folder().join(COUNTED).join(COUNTED_LIST)
+    }
+
+    /// Makes an empty folder for it, whatever the program left in its place, and gives it.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub(super) fn counted_folder(&self) -> std::io::Result<PathBuf> {
+        let folder = self.folder().join(COUNTED);
+        let is_folder = std::fs::symlink_metadata(&folder).map(|there| there.is_dir());
+        match is_folder {
+            Ok(true) => std::fs::remove_dir_all(&folder)?,
+            Ok(false) => std::fs::remove_file(&folder)?,
+            Err(_) => {}
+        }
+        std::fs::create_dir(&folder)?;
+        Ok(folder)
+    }
+
+    /// What this machine has to say in a round, where its program writes it.
+    pub(super) fn message(&self, round: u32) -> PathBuf {
+        self.folder().join("together").join(format!("round-{round:06}.bin"))
     }
 
     /// Keeps it, with what the program is asked for, in a folder that is its owner's alone.
@@ -165,11 +238,18 @@ impl Plan {
     pub(super) fn remove(&self) {
         let folder = self.folder();
         removed(&folder, std::fs::remove_dir_all(&folder));
+        self.leave_circle();
         // With its plan it is found again, where something could not be removed.
         if !folder.exists() {
             let plan = plan_of(&folder);
             removed(&plan, std::fs::remove_file(&plan));
         }
+    }
+
+    /// Takes away what is kept of learning together.
+    pub(super) fn leave_circle(&self) {
+        let circle = self.circle();
+        removed(&circle, std::fs::remove_dir_all(&circle));
     }
 
     /// The newest checkpoint, by the number in its name.

@@ -37,14 +37,26 @@ pub(super) enum Phase {
     Prove,
     /// It writes the model.
     Export,
+    /// It learns alone for a round of training together, and sends so many places of a hundred.
+    Round { steps: u32, percent: u32 },
+    /// It ends a round with what is counted.
+    Count,
 }
 
 impl Phase {
-    const fn word(self) -> &'static str {
+    /// What the program is told with its arguments.
+    fn arguments(self, plan: &Plan) -> Vec<String> {
+        let text = |path: PathBuf| path.to_string_lossy().into_owned();
+        let spec = text(plan.spec_file());
+        let own = |word: &str| word.to_owned();
         match self {
-            Self::Run => "run",
-            Self::Prove => "prove",
-            Self::Export => "export",
+            Self::Run => vec![own("run"), spec],
+            Self::Prove => vec![own("prove"), spec],
+            Self::Export => vec![own("export"), spec],
+            Self::Round { steps, percent } => {
+                vec![own("peer"), spec, own("learn"), steps.to_string(), percent.to_string()]
+            }
+            Self::Count => vec![own("peer"), spec, own("end"), text(plan.counted())],
         }
     }
 }
@@ -61,7 +73,7 @@ pub(super) fn run(
     word: &mut dyn FnMut() -> Option<Control>,
 ) -> Result<(), String> {
     let spec = &plan.spec;
-    let arguments = [phase.word().to_owned(), plan.spec_file().to_string_lossy().into_owned()];
+    let arguments = phase.arguments(plan);
     let reads = [PathBuf::from(&spec.base.path)];
     let memory = spec.budget.memory_bytes.saturating_add(MEMORY_BESIDE);
     let cpu = spec.budget.seconds.saturating_mul(u64::from(spec.threads)).saturating_add(BESIDE_S);

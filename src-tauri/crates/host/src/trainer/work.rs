@@ -38,6 +38,8 @@ pub(super) enum Task {
     Prove,
     /// A model is made, under this name.
     Export(String),
+    /// It learns together with other machines, and is measured.
+    Together,
 }
 
 /// A run in hand.
@@ -49,9 +51,9 @@ pub(super) struct Work {
 }
 
 /// How it ended.
-struct Ended {
-    state: TrainingState,
-    words: Option<String>,
+pub(super) struct Ended {
+    pub(super) state: TrainingState,
+    pub(super) words: Option<String>,
 }
 
 impl Work {
@@ -62,6 +64,10 @@ impl Work {
                 Task::Learn => self.learn(),
                 Task::Prove => self.prove(),
                 Task::Export(name) => self.export(name),
+                Task::Together => match &self.plan.together {
+                    Some(of) => self.together(of),
+                    None => self.learn(),
+                },
             },
             Err(why) => Err(why),
         };
@@ -73,6 +79,9 @@ impl Work {
         let is_kept = self.plan.is_kept(&self.with.kernel.training());
         if !is_kept {
             self.plan.remove();
+        } else if ended.state == TrainingState::Done {
+            // What other machines say of it from now on is let go of.
+            self.plan.leave_circle();
         }
         let mut live = self.told.live();
         live.state = ended.state;
@@ -87,7 +96,7 @@ impl Work {
         self.plan.lend(&lines).map_err(|error| error.to_string())
     }
 
-    fn phase(&self, phase: Phase, hear: &mut dyn FnMut(&Said)) -> Result<(), String> {
+    pub(super) fn phase(&self, phase: Phase, hear: &mut dyn FnMut(&Said)) -> Result<(), String> {
         let sessions = ServerSessions::default();
         let mut words = Words::of(self, phase);
         let mut hear = |said: &Said| {
@@ -115,7 +124,7 @@ impl Work {
         self.prove()
     }
 
-    fn prove(&self) -> Result<Ended, String> {
+    pub(super) fn prove(&self) -> Result<Ended, String> {
         self.told.live().state = TrainingState::Proving;
         let mut measured = None;
         self.phase(Phase::Prove, &mut |said| {
@@ -252,7 +261,7 @@ impl Work {
     }
 
     /// What the machine has to be for it to go on, where it is not that.
-    fn waits_for(&self) -> Option<&'static str> {
+    pub(super) fn waits_for(&self) -> Option<&'static str> {
         if self.plan.always {
             return None;
         }
@@ -330,7 +339,7 @@ fn thousandths(number: f32) -> u64 {
     (f64::from(number) * 1_000.0).round().clamp(0.0, 9.0e15) as u64
 }
 
-fn bounded(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+pub(super) fn bounded(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let failed = |error: std::io::Error| format!("`{}` cannot be read: {error}", path.display());
     let there = std::fs::symlink_metadata(path).map_err(failed)?;
     if !there.is_file() {

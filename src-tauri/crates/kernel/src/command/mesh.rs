@@ -99,7 +99,9 @@ impl Kernel {
                 self.deliver_approval(delivered)
             }
             // Nothing is to be done: the registry shows them, and lets nothing new begin in a conversation that is elsewhere.
+            // What a machine says that learns together with this one is the host's: it trains.
             Delivered::Answer { .. }
+            | Delivered::Training { .. }
             | Delivered::Owns { .. }
             | Delivered::Displaced { .. }
             | Delivered::Forked { .. }

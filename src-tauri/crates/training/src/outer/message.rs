@@ -62,6 +62,37 @@ impl OuterMessage {
     }
 }
 
+/// What a message says of itself before its numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OuterHead {
+    /// The run.
+    pub run: Digest,
+    /// The round.
+    pub round: u32,
+    /// The state that the peer began with.
+    pub state: Digest,
+    /// Numbers of the adapter.
+    pub length: u32,
+}
+
+impl OuterHead {
+    /// Reads it from the bytes of a message.
+    ///
+    /// # Errors
+    /// They begin as no message does.
+    pub fn of(bytes: &[u8]) -> Result<Self, Error> {
+        let no = || Error::Peer("it is no message of training".to_owned());
+        let rest = bytes.strip_prefix(DOMAIN).ok_or_else(no)?;
+        let (run, rest) = rest.split_first_chunk::<32>().ok_or_else(no)?;
+        let (round, rest) = rest.split_first_chunk::<4>().ok_or_else(no)?;
+        let (state, rest) = rest.split_first_chunk::<32>().ok_or_else(no)?;
+        let (_, rest) = rest.split_first_chunk::<4>().ok_or_else(no)?;
+        let (length, _) = rest.split_first_chunk::<4>().ok_or_else(no)?;
+        let (round, length) = (u32::from_be_bytes(*round), u32::from_be_bytes(*length));
+        Ok(Self { run: Digest(*run), round, state: Digest(*state), length })
+    }
+}
+
 /// The bytes of a message, who sent it, and the signature under them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedMessage {

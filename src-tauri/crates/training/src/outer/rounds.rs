@@ -35,7 +35,7 @@ impl Default for OuterSettings {
 }
 
 impl OuterSettings {
-    fn check(&self) -> Result<(), Error> {
+    pub(super) fn check(&self) -> Result<(), Error> {
         let is_share = |number: f32| number.is_finite() && (0.0..=1.0).contains(&number);
         let momentum = is_share(self.momentum) && self.momentum < 1.0;
         if !(is_share(self.rate) && self.rate > 0.0 && momentum && self.robust.trim_percent < 50) {

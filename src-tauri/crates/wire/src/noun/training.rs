@@ -1,6 +1,7 @@
 //! Training: datasets of finished work, runs that make adapters of them, models with adapters, and recalls (successor.md 6).
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
+use crate::PersonSigned;
 use crate::table::{answers, params};
 use words::training::{LeftOutReason, TrainingState};
 
@@ -51,6 +52,35 @@ params! {
         always: bool,
         /// The run to go on with; its settings are those that it was begun with.
         resume: Option<String>,
+    }
+    /// A run that machines of the mesh learn together; this one leads it.
+    Together {
+        /// Its name.
+        name: String,
+        /// The other machines, by name or key.
+        with: Vec<String>,
+        rounds: Option<u32>,
+        /// Places of a hundred that each machine sends in a round.
+        percent: Option<u32>,
+        /// Seconds that a round waits for machines that sent nothing, once three did.
+        patience_s: Option<u32>,
+        /// As for a run of this machine alone; its steps are those of a round.
+        #[serde(default)]
+        run: Run,
+        #[serde(default)]
+        signed: Option<PersonSigned>,
+    }
+    /// An invitation of another machine to learn together, taken up.
+    Join {
+        /// The run.
+        name: String,
+        /// The machine that leads it, by name or key, where several are named so.
+        from: Option<String>,
+        /// What is this machine's own of the run: dataset, licence, threads, and when it works.
+        #[serde(default)]
+        run: Run,
+        #[serde(default)]
+        signed: Option<PersonSigned>,
     }
     /// How the run in hand stands.
     Stands {}
@@ -201,10 +231,41 @@ answers! {
         run: Option<LiveRun>,
         /// Runs that can be gone on with.
         resumable: Vec<String>,
+        /// Other machines that ask whether this one learns together with them.
+        invitations: Vec<InvitationRow>,
         /// Folders whose work is left out.
         private: Vec<String>,
         /// Why no run can be begun here, where that is so.
         trouble: Option<String>,
+    }
+    /// An invitation of another machine to learn together.
+    InvitationRow {
+        name: String,
+        /// The machine, by name.
+        from: String,
+        /// Its key.
+        node: String,
+        base_sha256: String,
+        rounds: u32,
+        /// Steps of a round.
+        steps: u32,
+    }
+    /// How a run stands that machines learn together.
+    TogetherRow {
+        name: String,
+        /// The machine that leads; none where it is this one.
+        lead: Option<String>,
+        /// The other machines that are here, as far as this one knows.
+        machines: Vec<String>,
+        /// The round that is learned, from 0.
+        round: u32,
+        rounds: u32,
+        /// Messages that were counted in the last round.
+        counted: u32,
+        /// Bytes that this machine sent to others.
+        sent_bytes: u64,
+        /// Bytes that plain averaging would have sent in the place of the messages among them.
+        plain_bytes: u64,
     }
     /// The run in hand, or the last one.
     LiveRun {
@@ -224,6 +285,8 @@ answers! {
         checkpoint: Option<u32>,
         /// What it waits for, why it ended, or what came of it.
         words: Option<String>,
+        /// How it stands with other machines, where it is learned together.
+        together: Option<TogetherRow>,
         begun_at: i64,
     }
     /// The mean loss at one step.
