@@ -72,6 +72,7 @@ cargo xtask WORD
   bench          the benchmarks of tests/bench
   conformance    run every test and write tests/conformance/report.tsv again
   report         write it as a whole run would in which every test passed that claims a requirement, without running one
+  kit --out FOLDER  write the vectors by which others grade their verifiers; `hermit-verify kit grade FOLDER` runs them
   mutants [conformance] [new | ID | TEST ...]
                  see that the tests fail with each fault of tests/conformance/mutants.tsv; write tests/conformance/killed.tsv;
                  with `new` only those that were not killed yet, with an ID or a TEST only those
@@ -108,7 +109,7 @@ fn main() -> ExitCode {
 
 fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> {
     let builds =
-        ["start", "dev", "test", "check", "build", "bundle", "bench", "conformance", "mutants", "toy"]
+        ["start", "dev", "test", "check", "build", "bundle", "bench", "conformance", "kit", "mutants", "toy"]
             .contains(&word);
     if builds {
         refuse_study(&place.root)?;
@@ -125,6 +126,7 @@ fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> 
         "bench" => chores::bench(place, rest).map(|()| ExitCode::SUCCESS),
         "conformance" => tests_run::test(place, &[]),
         "report" => tests_run::report_from_sources(place).map(|()| ExitCode::SUCCESS),
+        "kit" => chores::kit(place, rest).map(|()| ExitCode::SUCCESS),
         "mutants" => mutants::run(place, rest),
         "toy" => toy::run(place),
         "parts" => parts::fetch(rest).map(|()| ExitCode::SUCCESS),
