@@ -53,7 +53,10 @@ fn pieces(sentence: &str) -> Vec<String> {
     let mut is_filled = false;
     for c in sentence.chars() {
         match c {
-            '{' => (is_filled, _) = (true, pieces.push(String::new())),
+            '{' => {
+                is_filled = true;
+                pieces.push(String::new());
+            }
             '}' => is_filled = false,
             _ if is_filled => {}
             c => pieces.last_mut().unwrap().push(c),

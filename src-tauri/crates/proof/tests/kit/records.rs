@@ -224,12 +224,18 @@ pub fn state(maker: &mut Maker) {
     }
 }
 
-pub fn identity_and_anchor(maker: &mut Maker) {
+/// A store whose instance said who it is, with a head and a link that a clock has.
+fn stamped() -> (World, Files) {
     let mut world = World::new(2, 1);
     world.attest();
     world.stamp(1, |digest| vec![(AnchorClock::OpenTimestamps, in_a_block(digest))]);
     world.stamp_link(2, 1, |digest| vec![(AnchorClock::OpenTimestamps, in_a_block(digest))]);
     let files = exported(&world, &World::everything());
+    (world, files)
+}
+
+pub fn clocks_and_links(maker: &mut Maker) {
+    let (world, files) = stamped();
     maker.files("anchor", "a head and a link that a clock has", VALID, "", &files);
     let asked = |number: u64, change: fn(&mut Value)| {
         let name = format!("anchors/{number}.json");
@@ -277,15 +283,17 @@ pub fn identity_and_anchor(maker: &mut Maker) {
         ),
         ("identity", "a key that is none", "", text("identity/key.json", &zero)),
     ];
-    let mut broken = |class: &'static str, what: &str, word: &str, mut files: Files| {
-        repair(&mut files, Power::Manifest, &world);
-        maker.files(class, what, INVALID, word, &files);
-    };
     for (class, what, word, (name, bytes)) in changes {
         let mut changed = files.clone();
         changed.insert(name, bytes);
-        broken(class, what, word, changed);
+        repair(&mut changed, Power::Manifest, &world);
+        maker.files(class, what, INVALID, word, &changed);
     }
+}
+
+/// Of files that belong together one is not there, or there are too many.
+pub fn clocks_and_links_left_out(maker: &mut Maker) {
+    let (world, files) = stamped();
     for (class, name, word) in [
         ("anchor", "anchors/1.json", "it is missing"),
         ("anchor", "anchors/1.checkpoint", "it is missing"),
@@ -295,9 +303,11 @@ pub fn identity_and_anchor(maker: &mut Maker) {
     ] {
         let mut less = files.clone();
         less.remove(name);
-        broken(class, &format!("without {name}"), word, less);
+        repair(&mut less, Power::Manifest, &world);
+        maker.files(class, &format!("without {name}"), INVALID, word, &less);
     }
     let mut many = files.clone();
     many.extend((3..=9).map(|n| (format!("anchors/{n}.json"), b"{}".to_vec())));
-    broken("anchor", "more than a bundle has", "no bundle has more than 8 anchors", many);
+    repair(&mut many, Power::Manifest, &world);
+    maker.files("anchor", "more than a bundle has", INVALID, "no bundle has more than 8 anchors", &many);
 }

@@ -130,7 +130,7 @@ pub fn key() -> PublicKey {
 }
 
 /// What makes vectors, in the order in which the kit lists them.
-pub const MAKERS: [fn(&mut Maker); 23] = [
+pub const MAKERS: [fn(&mut Maker); 24] = [
     honest,
     mended::container,
     mended::list,
@@ -152,7 +152,8 @@ pub const MAKERS: [fn(&mut Maker); 23] = [
     records::content,
     records::rotation,
     records::state,
-    records::identity_and_anchor,
+    records::clocks_and_links,
+    records::clocks_and_links_left_out,
     trusted,
 ];
 
