@@ -3,7 +3,7 @@
 use super::mended::whole;
 use super::vectors::{INVALID, Maker, REFUSED, VALID, exported};
 use crate::blocks::in_a_block;
-use crate::twin::{chains, followed, said as twin_said};
+use crate::twin::{chains, followed};
 use crate::world::tools::{Files, Power, repair};
 use crate::world::{World, answers, dual, passkeys, standing};
 use model::anchor::AnchorClock;
@@ -12,7 +12,7 @@ use seal::{Digest, SeedSigner};
 use serde_json::{Value, json};
 
 pub fn said(maker: &mut Maker) {
-    for (group, said) in twin_said::all() {
+    for (group, said) in crate::twin::said::all() {
         let class = match group {
             "receipt" => "receipt",
             "statement" => "statement",
