@@ -43,6 +43,7 @@ mod layout;
 mod lines;
 mod names;
 mod options;
+mod parts;
 mod readme;
 mod release;
 mod report;
@@ -60,6 +61,7 @@ pub use export::{Exported, Kind, Leaf, Preview, export, export_to, preview};
 pub use given::{AUTHORITIES_MAX, AUTHORITY_BYTES_MAX, Given, HEADERS_BYTES_MAX};
 pub use layout::FORMAT;
 pub use options::{Include, Options, Redact, Scope};
+pub use parts::parts;
 pub use release::{
     MadeOf, ReleaseAsked, ReleaseFound, ReleaseParts, ReleaseReport, make_release, release_signer,
     verify_release,

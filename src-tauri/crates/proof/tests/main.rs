@@ -23,6 +23,7 @@ mod evidence;
 mod foreign;
 mod harness;
 mod hostile;
+mod kit;
 mod limits;
 mod long;
 mod mutants;

@@ -4,10 +4,10 @@
 //! `HERMIT_TWIN_MUTANTS` asks for more mutants of each kind than the suite takes.
 
 mod allowed;
-mod chains;
-mod insider;
+pub mod chains;
+pub mod insider;
 mod kinds;
-mod said;
+pub mod said;
 mod successors;
 mod vouched;
 mod words;
@@ -29,7 +29,7 @@ use std::time::Duration;
 const POWERS: [Power; 4] = [Power::Editor, Power::Sums, Power::Manifest, Power::Receipt];
 
 /// The other verifier: the one that the run of all tests names, else the one last built in this checkout.
-fn twin() -> Option<PathBuf> {
+pub fn twin() -> Option<PathBuf> {
     let built = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../ui/verifier/dist/verify.mjs");
     let path = std::env::var_os("HERMIT_VERIFY_MJS").map_or(built, PathBuf::from);
     let node = Command::new("node").arg("--version").output().is_ok();

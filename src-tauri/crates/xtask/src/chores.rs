@@ -64,6 +64,28 @@ pub fn programs(place: &Place, release: bool) -> Result<PathBuf, Problem> {
     if hermit.exists() { Ok(hermit) } else { Err(format!("the build left no `{}`", hermit.display())) }
 }
 
+/// Writes the kit of vectors by which others grade their verifiers; a test of `proof` makes it.
+pub fn kit(place: &Place, args: &[String]) -> Result<(), Problem> {
+    let [flag, folder] = args else { return Err("say where: `cargo xtask kit --out FOLDER`".to_owned()) };
+    if flag != "--out" {
+        return Err(format!("`{flag}` is no option; say where: `cargo xtask kit --out FOLDER`"));
+    }
+    let from = std::env::var_os("INIT_CWD").map_or_else(|| place.root.clone(), PathBuf::from);
+    let folder = from.join(folder);
+    let test = "kit::the_kit_is_written_where_it_is_asked_for";
+    let mut cargo = place.cargo();
+    cargo.args(["test", "-p", "hermit-proof", "--test", "all", "--", "--exact", test]);
+    run(cargo.env("HERMIT_KIT", &folder))?;
+    if !folder.join("kit.json").is_file() {
+        return Err(format!(
+            "nothing was written to `{}`: the kit is made on Linux and macOS",
+            folder.display()
+        ));
+    }
+    say(&format!("the kit is in `{}`; its README.md says how to grade with it", folder.display()));
+    Ok(())
+}
+
 const ABOUT_US: [&str; 4] = ["CARGO_MANIFEST_", "CARGO_PKG_", "CARGO_CRATE_", "CARGO_BIN_"];
 
 /// Runs with this terminal, in the folder the person stands in, and takes its exit code over.

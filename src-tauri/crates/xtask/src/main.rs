@@ -81,6 +81,7 @@ cargo xtask WORD
   bench          the benchmarks of tests/bench
   conformance    run every test and write tests/conformance/report.tsv again
   report         write it as a whole run would in which every test passed that claims a requirement, without running one
+  kit --out FOLDER  write the vectors by which others grade their verifiers; `hermit-verify kit grade FOLDER` runs them
   mutants [conformance] [new | ID | TEST ...]
                  see that the tests fail with each fault of tests/conformance/mutants.tsv; write tests/conformance/killed.tsv;
                  with `new` only those that were not killed yet, with an ID or a TEST only those
@@ -102,7 +103,7 @@ environment
 ";
 
 /// Words that build, and claim the target folder.
-const BUILDS: [&str; 12] = [
+const BUILDS: [&str; 13] = [
     "start",
     "dev",
     "test",
@@ -113,6 +114,7 @@ const BUILDS: [&str; 12] = [
     "reproducible",
     "bench",
     "conformance",
+    "kit",
     "mutants",
     "toy",
 ];
@@ -150,6 +152,7 @@ fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> 
         "bench" => chores::bench(place, rest).map(|()| ExitCode::SUCCESS),
         "conformance" => tests_run::test(place, &[]),
         "report" => tests_run::report_from_sources(place).map(|()| ExitCode::SUCCESS),
+        "kit" => chores::kit(place, rest).map(|()| ExitCode::SUCCESS),
         "mutants" => mutants::run(place, rest),
         "toy" => toy::run(place),
         "parts" => parts::fetch(rest).map(|()| ExitCode::SUCCESS),

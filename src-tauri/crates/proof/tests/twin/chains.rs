@@ -71,14 +71,33 @@ fn an_event_of_a_span_that_is_counted_otherwise_than_it_stands_is_refused() {
 
 #[test]
 fn an_entry_of_the_gate_that_does_not_point_back_to_its_neighbour_is_refused() {
+    let field = Field::new(unlinked(), &World::everything());
+    let report = Bench::new().verify(&field.zip(), &[field.manifest()]);
+    assert!(report.headline().contains("does not point back to the entry before it"), "{report}");
+    agree(&[("entry".to_owned(), field.zip())], &field.manifest());
+}
+
+/// A store whose gate has an entry that points elsewhere.
+fn unlinked() -> World {
     let mut world = World::new(2, 0);
     let (first, named) = (world.ours[0], world.entries[usize::try_from(world.ours[0]).unwrap()].entry_hash);
     let second = &mut world.entries[usize::try_from(first).unwrap()];
     second.prev_hash = Digest::of(b"elsewhere");
     second.entry_hash = second.computed_hash().unwrap();
     assert_ne!(second.entry_hash, named);
-    let field = Field::new(world, &World::everything());
-    let report = Bench::new().verify(&field.zip(), &[field.manifest()]);
-    assert!(report.headline().contains("does not point back to the entry before it"), "{report}");
-    agree(&[("entry".to_owned(), field.zip())], &field.manifest());
+    world
+}
+
+/// One of each, with a word of the refusal; the kit of vectors has them too.
+pub fn broken() -> Vec<(&'static str, &'static str, Files)> {
+    let (_, event) = span(5, |event| {
+        event["prev_event_hash"] = Digest::of(b"elsewhere").to_string().into();
+    });
+    let (_, counted) = span(6, |event| event["task_seq"] = 7.into());
+    let entry = Field::new(unlinked(), &World::everything()).files;
+    vec![
+        ("an event that points elsewhere", "does not point back to the event before it", event),
+        ("an event that is counted otherwise", "it is event 7 of its task, not 6", counted),
+        ("an entry that points elsewhere", "does not point back to the entry before it", entry),
+    ]
 }

@@ -135,8 +135,11 @@ fn events() -> Vec<(&'static str, Saying)> {
     ]
 }
 
+/// A bundle, what it says, and a word of the refusal.
+type Judged = (&'static str, Option<&'static str>, Files);
+
 /// Both verifiers on every bundle: refused with the word, or as valid as it may be.
-fn judged(field: &Field, said: Vec<(&'static str, Option<&'static str>, Files)>) {
+fn judged(field: &Field, said: Vec<Judged>) {
     let (bench, mut zips, mut valid) = (Bench::new(), Vec::new(), 0);
     for (what, word, files) in said {
         let zip = zip(&files);
@@ -159,44 +162,68 @@ fn whole() -> Field {
     Field::new(World::new(1, 1), &World::everything())
 }
 
+/// All that is judged here and is whole and signed, by what it is about; the kit of vectors has it too.
+pub fn all() -> Vec<(&'static str, Vec<Judged>)> {
+    let field = whole();
+    vec![
+        ("receipt", of_receipts(&field)),
+        ("statement", of_statements(&field)),
+        ("event", of_events(&field)),
+        ("authority", of_authority(&field)),
+        ("file", of_files(&field)),
+    ]
+}
+
 #[test]
 fn a_receipt_that_names_another_signer_or_digests_its_subjects_otherwise_is_refused() {
     let field = whole();
+    judged(&field, of_receipts(&field));
+}
+
+fn of_receipts(field: &Field) -> Vec<Judged> {
     let name = field.files.keys().find(|name| name.starts_with("receipts/")).unwrap().clone();
     let said = receipts().into_iter().map(|(what, word, mut edit)| {
         let mut files = field.files.clone();
         insider::edit_receipt(&mut files, &field.world, &name, &mut edit);
         (what, word, insider::signed_anew(&files, &field.world))
     });
-    judged(&field, said.collect());
+    said.collect()
 }
 
 #[test]
 fn a_statement_that_is_of_another_kind_or_about_other_events_or_keys_is_refused() {
     let field = whole();
+    judged(&field, of_statements(&field));
+}
+
+fn of_statements(field: &Field) -> Vec<Judged> {
     let said = statements().into_iter().map(|(what, word, mut edit)| {
         let mut files = field.files.clone();
         insider::edit_statement(&mut files, &field.world, &mut edit);
         (what, word, files)
     });
-    judged(&field, said.collect());
+    said.collect()
 }
 
 #[test]
 fn an_event_that_says_otherwise_than_the_rest_is_refused_and_one_of_tomorrow_is_counted() {
     let field = whole();
-    let said = events().into_iter().map(|(event_type, (what, word, mut edit))| {
-        let mut files = field.files.clone();
-        insider::edit_event(&mut files, event_type, &mut edit);
-        (what, word, insider::signed_anew(&files, &field.world))
-    });
-    let said: Vec<_> = said.collect();
+    let said = of_events(&field);
     for (what, _, files) in &said[..2] {
         let report = Bench::new().verify(&zip(files), &[field.trust()]);
         let told = "what 1 event of types unknown to this program mean";
         assert_eq!(report.not_shown.iter().filter(|s| *s == told).count(), 1, "{what}: {report}");
     }
     judged(&field, said);
+}
+
+fn of_events(field: &Field) -> Vec<Judged> {
+    let said = events().into_iter().map(|(event_type, (what, word, mut edit))| {
+        let mut files = field.files.clone();
+        insider::edit_event(&mut files, event_type, &mut edit);
+        (what, word, insider::signed_anew(&files, &field.world))
+    });
+    said.collect()
 }
 
 #[test]
@@ -222,6 +249,10 @@ fn only_an_entry_that_lets_something_pass_may_be_dispatched_under() {
 #[test]
 fn authority_about_another_request_or_question_is_refused() {
     let field = whole();
+    judged(&field, of_authority(&field));
+}
+
+fn of_authority(field: &Field) -> Vec<Judged> {
     let with = |member: &str| {
         let named = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).is_ok_and(|v| !v[member].is_null());
         let mut all = field.files.iter().filter(|(name, _)| name.starts_with("artifacts/"));
@@ -247,12 +278,16 @@ fn authority_about_another_request_or_question_is_refused() {
         insider::edit_artifact(&mut files, &field.world, name, &mut edit);
         (what, word, insider::signed_anew(&files, &field.world))
     });
-    judged(&field, said.collect());
+    said.collect()
 }
 
 #[test]
 fn a_file_that_belongs_into_another_bundle_is_named_as_such() {
     let field = whole();
+    judged(&field, of_files(&field));
+}
+
+fn of_files(field: &Field) -> Vec<Judged> {
     let disclosure = field.files.iter().find(|(name, _)| name.starts_with("disclosures/")).unwrap().1;
     let receipt = field.files.iter().find(|(name, _)| name.starts_with("receipts/")).unwrap().1;
     let strange = [
@@ -287,7 +322,7 @@ fn a_file_that_belongs_into_another_bundle_is_named_as_such() {
         files.insert(name.to_owned(), format!("{text}{line}\n").into_bytes());
     }
     said.push(("a head with another signature", Some("it was changed"), files));
-    judged(&field, said);
+    said
 }
 
 #[test]

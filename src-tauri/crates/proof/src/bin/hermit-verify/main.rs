@@ -1,6 +1,8 @@
-//! Checks a proof bundle with no store at hand, or a release of Hermit.
+//! Checks a proof bundle with no store at hand, or a release of Hermit, and grades other verifiers.
 //!
 //! Exit codes: 0 valid, 5 invalid, 6 unverifiable, 7 incomplete, 2 when it was called wrongly or cannot read.
+
+mod kit;
 
 use proof::{
     AUTHORITY_BYTES_MAX, Given, HEADERS_BYTES_MAX, ReleaseAsked, Trust, verify_given, verify_release,
@@ -13,6 +15,7 @@ const USAGE: &str = "usage: hermit-verify FILE [--trust KEY]... [--since CHECKPO
                      [--trust-authority FILE]... [--bitcoin-headers FILE] [--json]
        hermit-verify --release PATH --key KEY... [--not-older VERSION] [--system TRIPLE]
                      [--since FILE] [--json]
+       hermit-verify kit ...    grades another verifier, or somebody's bundle; `hermit-verify kit --help`
 
   FILE          a hermit-proof/1 bundle: a .zip file or a directory
   --trust KEY   a key you already have from its owner: a PEM or vkey file, a vkey,
@@ -50,6 +53,9 @@ struct Asked {
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args_os().skip(1).map(|w| w.to_string_lossy().into_owned()).collect();
+    if let Some((_, rest)) = words.split_first().filter(|(first, _)| *first == "kit") {
+        return kit::run(rest);
+    }
     if words.iter().any(|w| w == "--help" || w == "-h") {
         return say(USAGE, ExitCode::SUCCESS);
     }
@@ -59,11 +65,7 @@ fn main() -> ExitCode {
     let checked = if words.iter().any(|w| w == "--release") { release(&words) } else { bundle(&words) };
     match checked {
         Ok((text, code)) => say(&text, ExitCode::from(code)),
-        Err(why) => {
-            // Where even the error stream is gone, the exit code still says it.
-            let _ = writeln!(std::io::stderr(), "hermit-verify: {why}");
-            ExitCode::from(2)
-        }
+        Err(why) => complain(&why),
     }
 }
 
@@ -117,6 +119,12 @@ fn json(report: &impl serde::Serialize) -> Result<String, String> {
     let mut text = serde_json::to_string_pretty(report).map_err(|e| e.to_string())?;
     text.push('\n');
     Ok(text)
+}
+
+fn complain(why: &str) -> ExitCode {
+    // Where even the error stream is gone, the exit code still says it.
+    let _ = writeln!(std::io::stderr(), "hermit-verify: {why}");
+    ExitCode::from(2)
 }
 
 fn say(text: &str, code: ExitCode) -> ExitCode {
