@@ -57,8 +57,8 @@ fn print(context: &Context, terms: &ServiceTerms) -> Came {
     }
     let draft = Draft { found: service::look()?, text: service::text(terms)? };
     context.out.answer(&draft, |out, draft| {
-        out.whole(Tone::Faint, plain(&draft.found.file.display().to_string()));
-        draft.text.lines().for_each(|line| out.whole(Tone::Plain, plain(line)));
+        out.whole(Tone::Faint, &plain(&draft.found.file.display().to_string()));
+        draft.text.lines().for_each(|line| out.whole(Tone::Plain, &plain(line)));
     })?;
     Ok(exit::DONE)
 }

@@ -76,7 +76,7 @@ impl Letterbox {
                 Ok(())
             };
         }
-        let Some((plan, together)) = found.filter(|(_, together)| together.hears(from)) else {
+        let Some((plan, _)) = found.filter(|(_, together)| together.hears(from)) else {
             return Ok(());
         };
         let folder = plan.circle().join(super::circle::COMES);
