@@ -142,14 +142,19 @@ impl Tools for Runs {
 impl World {
     /// An empty store; `acts` governed acts and `filler` further events follow.
     pub fn new(acts: usize, filler: usize) -> Self {
-        Self::build(true, acts, filler)
+        Self::build(Persons::new(10), true, acts, filler)
     }
 
     pub fn without_keys(acts: usize) -> Self {
-        Self::build(false, acts, 3)
+        Self::build(Persons::new(10), false, acts, 3)
     }
 
-    fn build(with_keys: bool, acts: usize, filler: usize) -> Self {
+    /// The same store of other people.
+    pub fn of(keys: Persons, acts: usize, filler: usize) -> Self {
+        Self::build(keys, true, acts, filler)
+    }
+
+    fn build(keys: Persons, with_keys: bool, acts: usize, filler: usize) -> Self {
         let (clock, dice) = (Ticks(AtomicU64::new(0)), Dice(AtomicU64::new(0)));
         let mut world = Self {
             task: TaskId::fresh(&clock, &dice),
@@ -160,7 +165,7 @@ impl World {
             person: PrincipalId::fresh(&clock, &dice),
             clock,
             dice,
-            keys: Persons::new(10),
+            keys,
             with_keys,
             log_id: "5f3a9c1ed0b74a22896cfe01a3d5b7c9".to_owned(),
             events: Vec::new(),

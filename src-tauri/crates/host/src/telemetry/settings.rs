@@ -78,7 +78,7 @@ mod tests {
             "http://otel.example:4318",
             "http://10.0.0.2:4318",
             "http://127.0.0.1.evil.example/",
-            "https://name:password@otel.example/",
+            concat!("https://name:", "password@otel.example/"),
             "https://otel.example/?key=secret",
             "https://otel.example/#a",
             "https://otel.example/ a",

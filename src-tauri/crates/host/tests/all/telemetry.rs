@@ -70,7 +70,7 @@ fn called(tool: &str, arguments: &Value) -> Vec<String> {
 /// A task whose goal, file, content and answer hold planted words.
 fn planted(bench: &Bench) -> (String, Model) {
     std::fs::write(bench.path("work").join("planted-name.txt"), "planted-content\n").expect("a file");
-    let look = called("look", &json!({ "path": "planted-name.txt" }));
+    let look = called("read", &json!({ "path": "planted-name.txt" }));
     let model = Model::new(vec![look, called("done", &json!({ "summary": "planted-summary" }))], true);
     let asked = json!({ "message": "planted-goal", "workspace": bench.path("work"), "model": model.address });
     let run = bench.post("/v1/runs", &asked)["run_id"].as_str().expect("a name").to_owned();

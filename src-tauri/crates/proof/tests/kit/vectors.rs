@@ -185,8 +185,7 @@ fn honest(maker: &mut Maker) {
 }
 
 fn trusted(maker: &mut Maker) {
-    let mut other = World::new(1, 1);
-    other.keys = Persons::new(90);
+    let other = World::of(Persons::new(90), 1, 1);
     let files = exported(&other, &World::everything());
     maker.files("trust", "a whole bundle of a store that nobody trusts", &[6], "unverifiable", &files);
     let keyless = exported(&World::without_keys(1), &World::everything());
