@@ -76,6 +76,7 @@ mod server;
 mod skills;
 mod snapshot;
 mod stage;
+mod system;
 mod tools;
 mod undo;
 mod vcs;
@@ -106,6 +107,7 @@ pub use server::{
 pub use skills::{FoundSkill, FoundSkills, SkillBook, SkillBytes, SkillPlaces, skill_body};
 pub use snapshot::check_globs;
 pub use stage::{GuestDoor, NoGuestDoor, OpenDoor, Staging, Unstaged, difference};
+pub use system::local_sockets::{LocalListener, LocalStream};
 pub use undo::{Conflict, ConflictItem, Plan, plan_rollback, plan_rollback_keeping, plan_undo};
 pub use vcs::Head;
 pub use workspace::Workspace;
