@@ -47,6 +47,7 @@ mod place;
 mod setup;
 mod shell;
 mod sources_copy;
+mod systems;
 mod tests_run;
 mod toy;
 mod trainer;
@@ -75,6 +76,8 @@ cargo xtask WORD
   mutants [conformance] [new | ID | TEST ...]
                  see that the tests fail with each fault of tests/conformance/mutants.tsv; write tests/conformance/killed.tsv;
                  with `new` only those that were not killed yet, with an ID or a TEST only those
+  systems [windows | macos ...]
+                 see that every room but the shell compiles for systems that this machine is not; it links and runs nothing
   toy            put a tool of three files into a copy of the sources, and see it proposed, asked, done, undone and proven
   parts [NAME]   fetch a small model and its server into your cache: smollm2 (default), qwen, qwen-1.5b,
                  or minilm, which makes vectors; `matrix`, `mail` and `bitcoind` fetch a homeserver and a mail server,
@@ -107,9 +110,20 @@ fn main() -> ExitCode {
 }
 
 fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> {
-    let builds =
-        ["start", "dev", "test", "check", "build", "bundle", "bench", "conformance", "mutants", "toy"]
-            .contains(&word);
+    let builds = [
+        "start",
+        "dev",
+        "test",
+        "check",
+        "build",
+        "bundle",
+        "bench",
+        "conformance",
+        "mutants",
+        "systems",
+        "toy",
+    ]
+    .contains(&word);
     if builds {
         refuse_study(&place.root)?;
     }
@@ -126,6 +140,7 @@ fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> 
         "conformance" => tests_run::test(place, &[]),
         "report" => tests_run::report_from_sources(place).map(|()| ExitCode::SUCCESS),
         "mutants" => mutants::run(place, rest),
+        "systems" => systems::check(place, rest).map(|()| ExitCode::SUCCESS),
         "toy" => toy::run(place),
         "parts" => parts::fetch(rest).map(|()| ExitCode::SUCCESS),
         "model-box" => model_box::build(place, rest).map(|_| ExitCode::SUCCESS),
