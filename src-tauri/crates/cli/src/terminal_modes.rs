@@ -90,7 +90,11 @@ mod system {
 #[cfg(not(unix))]
 mod system {
     use std::fs::File;
-    use std::io::Result;
+    use std::io::{Error, Result};
+
+    fn refused() -> Error {
+        disk::not_on_this_system("a question that a person answers at a terminal")
+    }
 
     /// When modes take effect.
     #[derive(Debug, Clone, Copy)]
@@ -104,7 +108,7 @@ mod system {
     }
 
     /// None can be asked for here yet.
-    pub enum Modes {}
+    pub struct Modes;
 
     impl Modes {
         /// Those that it has.
@@ -112,30 +116,30 @@ mod system {
         /// # Errors
         /// They are not asked for on this system yet.
         pub fn of(_: &File) -> Result<Self> {
-            Err(disk::not_on_this_system("a question that a person answers at a terminal"))
+            Err(refused())
         }
 
         /// Nothing of what is typed is shown.
         pub fn silent(&self) -> Self {
-            match *self {}
+            Self
         }
 
         /// Every key by itself, none waited for.
         pub fn raw(&self) -> Self {
-            match *self {}
+            Self
         }
 
         /// Every key by itself; one is waited for.
         pub fn by_key(&self) -> Self {
-            match *self {}
+            Self
         }
 
         /// Gives a terminal these.
         ///
         /// # Errors
-        /// When it refuses.
+        /// They are not set on this system yet.
         pub fn give_to(&self, _: &File, _: When) -> Result<()> {
-            match *self {}
+            Err(refused())
         }
     }
 

@@ -4,6 +4,8 @@
 //! says which process speaks, and what opens or makes keys is heard only from one that a terminal is in front of. So is
 //! the wish for a link whose page may do the same. Passphrases follow the order as bytes, so that no parser keeps a copy of them.
 
+#![cfg_attr(not(unix), allow(dead_code, reason = "an order is made and heard nowhere else yet"))]
+
 use crate::{Error, Home, Local, NewKeys, VaultChoice};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
