@@ -15,6 +15,7 @@ mod size;
 mod sources;
 mod state;
 mod syntax;
+mod systems;
 pub mod tree;
 mod unused;
 mod words;

@@ -8,7 +8,7 @@ const OTHERWISE: [(&str, &str); 6] = [
     ("src-tauri/crates/disk/src/lib.rs", "the writer itself"),
     ("src-tauri/crates/artifacts/src/write.rs", "each of its steps is a crash point of its own"),
     ("src-tauri/crates/effects/src/command/removal.rs", "a folder that goes is moved up before it does"),
-    ("src-tauri/crates/effects/src/workspace/folder.rs", "files of a person, beneath an open folder"),
+    ("src-tauri/crates/effects/src/system/folder_moves.rs", "files of a person, beneath an open folder"),
     ("src-tauri/crates/host/src/logs.rs", "yesterday's log, which may be lost"),
     ("src-tauri/crates/runstream/src/schema.rs", "a damaged stream is set aside"),
 ];

@@ -32,14 +32,7 @@ pub fn open(path: &Path) -> Result<File, Error> {
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(no_file());
     }
-    let mut options = std::fs::OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(
-        &mut options,
-        i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default(),
-    );
-    let file = options.open(path).map_err(|e| match e.kind() {
+    let file = disk::open_unwaited(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => Error::new(Code::NotFound, format!("there is no file `{shown}`")),
         _ => failed(format!("`{shown}` cannot be read: {e}")),
     })?;
@@ -143,5 +136,5 @@ fn marked(what: &str) -> String {
 }
 
 fn sync(path: &Path) -> std::io::Result<()> {
-    File::open(path).and_then(|folder| folder.sync_all())
+    disk::sync_folder(path)
 }

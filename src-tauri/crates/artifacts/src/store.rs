@@ -4,8 +4,6 @@ use crate::Error;
 use crate::lease::Leases;
 use model::Digest;
 use model::fault::Faults;
-use std::fs::{DirBuilder, File};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
@@ -139,16 +137,15 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
         make_folder(above)?;
     }
     let failed = |e: std::io::Error| Error::file(format!("making `{}`", folder.display()), &e);
-    match DirBuilder::new().mode(0o700).create(folder) {
+    match disk::owner_only::new_folder(folder) {
         Ok(()) => {}
         Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => return Ok(()),
         Err(e) => return Err(failed(e)),
     }
-    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).map_err(failed)?;
     sync_folder(above)
 }
 
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), Error> {
     let failed = |e: std::io::Error| Error::file(format!("syncing `{}`", folder.display()), &e);
-    File::open(folder).and_then(|f| f.sync_all()).map_err(failed)
+    disk::sync_folder(folder).map_err(failed)
 }

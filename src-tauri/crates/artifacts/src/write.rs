@@ -6,7 +6,6 @@ use model::fault::Point;
 use model::{Digest, limits};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -161,13 +160,13 @@ impl Store {
     }
 
     pub(crate) fn syncing_folder(&self, folder: &Path) -> Result<(), Error> {
-        self.at(Point::ArtifactSyncFolder, || File::open(folder).and_then(|f| f.sync_all()))
+        self.at(Point::ArtifactSyncFolder, || disk::sync_folder(folder))
     }
 
     pub(crate) fn temporary(&self) -> Result<Temporary, Error> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let path = self.making.join(format!("{}-{number}", std::process::id()));
-        let file = File::options().write(true).create_new(true).mode(0o600).open(&path);
+        let file = disk::owner_only::create_new(&path);
         let file = file.map_err(|e| Error::file(format!("making `{}`", path.display()), &e))?;
         Ok(Temporary { file: Some(file), path, kept: false })
     }

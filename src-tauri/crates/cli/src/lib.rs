@@ -46,6 +46,7 @@ mod screen;
 mod security_key;
 mod standing_offer;
 mod terminal;
+mod terminal_modes;
 mod text;
 mod verb;
 

@@ -1,6 +1,6 @@
 //! The controlling terminal, opened by us: standard input may be a pipe, a file or a program.
 
-use rustix::termios::{LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios};
+use crate::terminal_modes::{self, Modes, When};
 use std::fs::File;
 use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::time::Duration;
@@ -60,15 +60,15 @@ impl Echo {
 
 /// Columns of the terminal, where it says how many.
 pub fn columns() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
-    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+    let (columns, _) = terminal_modes::stdout_size()?;
+    Some(usize::from(columns)).filter(|columns| *columns > 0)
 }
 
 /// Rows of the terminal; what is usual where it does not say.
 pub fn rows() -> usize {
     const USUAL: usize = 24;
-    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
-    size.map(|size| usize::from(size.ws_row)).filter(|rows| *rows > 0).unwrap_or(USUAL)
+    let size = terminal_modes::stdout_size();
+    size.map(|(_, rows)| usize::from(rows)).filter(|rows| *rows > 0).unwrap_or(USUAL)
 }
 
 /// The terminal this process is controlled by.
@@ -79,12 +79,12 @@ pub struct Terminal {
 /// The terminal, until it is put back as it was.
 pub struct Silence {
     file: File,
-    before: Termios,
+    before: Modes,
 }
 
 impl Drop for Silence {
     fn drop(&mut self) {
-        let _ = rustix::termios::tcsetattr(&self.file, OptionalActions::Drain, &self.before);
+        let _ = self.before.give_to(&self.file, When::Drain);
     }
 }
 
@@ -92,20 +92,11 @@ fn refused(error: impl std::fmt::Display) -> Error {
     Error::new(Code::Failed, format!("the terminal refuses: {error}"))
 }
 
-#[allow(
-    clippy::indexing_slicing,
-    reason = "rustix indexes its special codes by an enum; no index is out of bounds"
-)]
-fn bytes_at_a_time(raw: &mut Termios, least: u8) {
-    raw.special_codes[SpecialCodeIndex::VMIN] = least;
-    raw.special_codes[SpecialCodeIndex::VTIME] = 0;
-}
-
 impl Terminal {
     /// The controlling terminal, when there is one and a person sees what this process prints.
     pub fn open() -> Option<Self> {
         let seen = std::io::stdout().is_terminal() || std::io::stderr().is_terminal();
-        let file = File::options().read(true).write(true).open("/dev/tty").ok()?;
+        let file = terminal_modes::controlling()?;
         (seen && file.is_terminal()).then_some(Self { file })
     }
 
@@ -125,7 +116,7 @@ impl Terminal {
 
     /// Whether it says how many columns and rows it has.
     pub fn is_sized(&self) -> bool {
-        rustix::termios::tcgetwinsize(&self.file).is_ok_and(|size| size.ws_col > 0 && size.ws_row > 0)
+        terminal_modes::size(&self.file).is_some_and(|(columns, rows)| columns > 0 && rows > 0)
     }
 
     /// Prints to the terminal itself.
@@ -136,7 +127,7 @@ impl Terminal {
     /// Waits until whoever sees the card has had time to see it, and throws away what was typed before.
     pub fn arm(&self) {
         std::thread::sleep(ARMING);
-        let _ = rustix::termios::tcflush(&self.file, QueueSelector::IFlush);
+        terminal_modes::forget_typed(&self.file);
     }
 
     /// Shows nothing of what is typed until the guard goes: while a key is opened somebody may still be typing its
@@ -145,10 +136,8 @@ impl Terminal {
     /// # Errors
     /// When the terminal refuses.
     pub fn silence(&self) -> Result<Silence, Error> {
-        let before = rustix::termios::tcgetattr(&self.file).map_err(refused)?;
-        let mut silent = before.clone();
-        silent.local_modes.remove(LocalModes::ECHO | LocalModes::ISIG);
-        self.set(OptionalActions::Now, &silent, before)
+        let before = Modes::of(&self.file).map_err(refused)?;
+        self.set(When::Now, &before.silent(), before)
     }
 
     /// Every key by itself and none of them shown, none waited for, until the guard goes; for a screen of its own.
@@ -156,16 +145,13 @@ impl Terminal {
     /// # Errors
     /// When the terminal refuses.
     pub fn raw(&self) -> Result<Silence, Error> {
-        let before = rustix::termios::tcgetattr(&self.file).map_err(refused)?;
-        let mut raw = before.clone();
-        raw.make_raw();
-        bytes_at_a_time(&mut raw, 0);
-        self.set(OptionalActions::Flush, &raw, before)
+        let before = Modes::of(&self.file).map_err(refused)?;
+        self.set(When::Flush, &before.raw(), before)
     }
 
-    fn set(&self, when: OptionalActions, modes: &Termios, before: Termios) -> Result<Silence, Error> {
+    fn set(&self, when: When, modes: &Modes, before: Modes) -> Result<Silence, Error> {
         let file = self.copy()?;
-        rustix::termios::tcsetattr(&file, when, modes).map_err(refused)?;
+        modes.give_to(&file, when).map_err(refused)?;
         Ok(Silence { file, before })
     }
 
@@ -182,12 +168,9 @@ impl Terminal {
     /// # Errors
     /// When the terminal refuses.
     pub fn ask(&self, question: &str, echo: Echo) -> Result<Typed, Error> {
-        let before = rustix::termios::tcgetattr(&self.file).map_err(refused)?;
-        let mut raw = before.clone();
-        raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG | LocalModes::IEXTEN);
-        bytes_at_a_time(&mut raw, 1);
+        let before = Modes::of(&self.file).map_err(refused)?;
         // `Flush` drops what was typed and not yet read.
-        let _restore = self.set(OptionalActions::Flush, &raw, before)?;
+        let _restore = self.set(When::Flush, &before.by_key(), before)?;
         self.print(question);
         let typed = self.read(echo);
         self.print("\r\n");

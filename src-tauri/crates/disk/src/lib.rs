@@ -14,7 +14,23 @@
 //! 3. A file is its owner's alone (0600), from its first moment.
 //! 4. [`Draft::create`] never replaces what is there.
 //!
-//! **Where to start reading.** [`replace`], then [`Draft`].
+//! **Where to start reading.** [`replace`], then [`Draft`]. What systems do differently stands in [`owner_only`],
+//! [`sync_folder`] and [`space()`].
+
+mod folder_sync;
+mod opening;
+pub mod owner_only;
+mod program_files;
+mod space;
+mod stamp;
+mod writable;
+
+pub use folder_sync::sync_folder;
+pub use opening::{open_unfollowed, open_unwaited};
+pub use program_files::{create_for_all, is_own, is_program, make_program};
+pub use space::{Space, reserve, space};
+pub use stamp::{Stamp, stamp};
+pub use writable::may_write;
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -47,22 +63,13 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     sync_folder_of(to)
 }
 
-/// Makes names in a folder durable.
-///
-/// # Errors
-/// What the disk says.
-#[cfg(unix)]
-pub fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-/// Makes names in a folder durable: here they are with the file.
-///
-/// # Errors
-/// None on this system.
-#[cfg(not(unix))]
-pub fn sync_folder(_: &Path) -> io::Result<()> {
-    Ok(())
+/// The error that something is not done on this system, in words for the person who runs into it.
+#[must_use]
+pub fn not_on_this_system(what: &str) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::Unsupported,
+        format!("{what}: Hermit does not have this on this system yet"),
+    )
 }
 
 fn sync_folder_of(path: &Path) -> io::Result<()> {
@@ -85,7 +92,7 @@ impl Draft {
         prefix.push(".");
         let mut builder = tempfile::Builder::new();
         builder.prefix(&prefix).suffix(".part");
-        for_its_owner(&mut builder);
+        owner_only::temporary(&mut builder)?;
         let file = builder.tempfile_in(folder_of(path))?;
         Ok(Self { file, path: path.to_owned() })
     }
@@ -115,12 +122,3 @@ impl Draft {
         sync_folder_of(&self.path)
     }
 }
-
-#[cfg(unix)]
-fn for_its_owner(builder: &mut tempfile::Builder<'_, '_>) {
-    use std::os::unix::fs::PermissionsExt as _;
-    builder.permissions(std::fs::Permissions::from_mode(0o600));
-}
-
-#[cfg(not(unix))]
-fn for_its_owner(_: &mut tempfile::Builder<'_, '_>) {}

@@ -70,3 +70,53 @@ fn invariant_4_what_is_there_is_not_replaced() {
     draft().create().unwrap();
     assert_eq!((std::fs::read(&path).unwrap(), names(folder.path()).len()), (b"mine".to_vec(), 1));
 }
+
+#[test]
+fn what_is_not_on_a_system_is_said_in_words_and_as_a_kind_of_its_own() {
+    let error = disk::not_on_this_system("a folder that sings");
+    assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
+    assert_eq!(error.to_string(), "a folder that sings: Hermit does not have this on this system yet");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_systems_do_differently_is_done_here() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let mode = |name: &str| std::fs::metadata(at(name)).unwrap().permissions().mode() & 0o777;
+    let stamp = |name: &str| disk::stamp(&std::fs::metadata(at(name)).unwrap()).unwrap();
+
+    disk::owner_only::missing_folders(&at("a/b")).unwrap();
+    std::fs::set_permissions(at("a"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    disk::owner_only::missing_folders(&at("a")).unwrap();
+    assert_eq!((mode("a"), mode("a/b")), (0o755, 0o700), "one that is there stays as it is");
+    disk::owner_only::folder(&at("a")).unwrap();
+    assert_eq!(mode("a"), 0o700);
+    assert!(disk::owner_only::new_folder(&at("a")).is_err());
+
+    disk::owner_only::write(&at("kept"), b"one").unwrap();
+    let open_to =
+        |name: &str| disk::owner_only::open_to_others(&std::fs::metadata(at(name)).unwrap()).unwrap();
+    assert_eq!((mode("kept"), open_to("kept")), (0o600, None));
+    let before = stamp("kept");
+    assert_eq!(before, stamp("kept"));
+    std::fs::write(at("kept"), "another").unwrap();
+    assert_ne!(before, stamp("kept"));
+
+    drop(disk::create_for_all(&at("program"), true).unwrap());
+    assert!(disk::create_for_all(&at("program"), true).is_err(), "what is there is not replaced");
+    std::fs::set_permissions(at("program"), std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(!disk::is_program(&at("program")) && open_to("program") == Some(0o644));
+    disk::make_program(&std::fs::File::open(at("program")).unwrap()).unwrap();
+    assert!(disk::is_program(&at("program")) && mode("program") == 0o555);
+    assert!(disk::is_own(&std::fs::metadata(at("program")).unwrap()));
+
+    std::os::unix::fs::symlink(at("kept"), at("link")).unwrap();
+    assert!(disk::open_unfollowed(&at("kept")).is_ok() && disk::open_unwaited(&at("link")).is_ok());
+    assert!(disk::open_unfollowed(&at("link")).is_err());
+
+    let space = disk::space(folder.path()).unwrap();
+    assert!(space.available <= space.free && space.free <= space.total);
+    assert!(disk::may_write(folder.path()) && disk::sync_folder(folder.path()).is_ok());
+}

@@ -78,6 +78,7 @@ mod server;
 mod skills;
 mod snapshot;
 mod stage;
+mod system;
 mod tools;
 mod trials;
 mod undo;
@@ -109,6 +110,7 @@ pub use server::{
 pub use skills::{FoundSkill, FoundSkills, SkillBook, SkillBytes, SkillPlaces, skill_body};
 pub use snapshot::check_globs;
 pub use stage::{GuestDoor, NoGuestDoor, OpenDoor, Staging, Unstaged, difference};
+pub use system::local_sockets::{LocalListener, LocalStream};
 pub use trials::{AskedTrial, NoTrials, TrialCame, Trials};
 pub use undo::{Conflict, ConflictItem, Plan, plan_rollback, plan_rollback_keeping, plan_undo};
 pub use vcs::Head;

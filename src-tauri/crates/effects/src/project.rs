@@ -6,7 +6,7 @@
 
 mod config;
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -60,18 +60,9 @@ fn bytes(path: &Path, most: u64) -> Option<Vec<u8>> {
     (u64::try_from(bytes.len()).ok()? <= most).then_some(bytes)
 }
 
-#[cfg(unix)]
+/// A link is not followed, and a pipe is not waited for.
 fn open(path: &Path) -> std::io::Result<File> {
-    use rustix::fs::OFlags;
-    use std::os::unix::fs::OpenOptionsExt as _;
-    // A link is not followed, and a pipe is not waited for.
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
-    OpenOptions::new().read(true).custom_flags(i32::try_from(flags).unwrap_or(0)).open(path)
-}
-
-#[cfg(not(unix))]
-fn open(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new().read(true).open(path)
+    disk::open_unfollowed(path)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub use whole::{CLONE_HOME, CloneHome, CloneView};
 
 use crate::command::process_limits::Bounds;
 use crate::command::view::View;
+use crate::system::walls;
 use crate::workspace::names;
 use model::receipt::SandboxLevel;
 use std::ffi::OsString;
@@ -302,14 +303,20 @@ impl Sandbox {
         self.bwrap.is_some()
     }
 
+    /// Whether walls are built on this system at all.
+    #[must_use]
+    pub const fn is_built_here() -> bool {
+        walls::ARE_BUILT
+    }
+
     /// Whether a command can be given a network of its own with nothing in it but the proxy.
     pub(crate) fn can_hold_network(&self) -> bool {
-        cfg!(target_os = "linux") && self.bwrap.is_some() && self.exec.is_some()
+        walls::ARE_BUILT && self.bwrap.is_some() && self.exec.is_some()
     }
 
     /// Whether a layer can be put over the root, for a staged run.
     pub(crate) fn can_layer(&self) -> bool {
-        cfg!(target_os = "linux") && self.layers && self.bwrap.is_some() && self.exec.is_some()
+        walls::ARE_BUILT && self.layers && self.bwrap.is_some() && self.exec.is_some()
     }
 
     /// Whether any walls stand around a command.

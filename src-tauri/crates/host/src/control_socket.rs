@@ -4,6 +4,8 @@
 //! says which process speaks, and what opens or makes keys is heard only from one that a terminal is in front of. So is
 //! the wish for a link whose page may do the same. Passphrases follow the order as bytes, so that no parser keeps a copy of them.
 
+#![cfg_attr(not(unix), allow(dead_code, reason = "an order is made and heard nowhere else yet"))]
+
 use crate::{Error, Home, Local, NewKeys, VaultChoice};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -97,36 +99,62 @@ impl Heard {
     }
 }
 
+#[cfg(not(unix))]
+pub(crate) use elsewhere::Control;
+#[cfg(not(unix))]
+pub use elsewhere::{link, link_elsewhere, order};
 #[cfg(unix)]
 pub(crate) use here::Control;
 #[cfg(unix)]
 pub use here::{link, link_elsewhere, order};
 
-/// On this system keys are made and opened by the process that owns the store.
-///
-/// # Errors
-/// Always.
 #[cfg(not(unix))]
-pub fn order(_: &Home, _: &Order<'_>) -> Result<(), wire::Error> {
-    Err(wire::Error::new(wire::Code::Held, "another process has this store open").hint("stop it first"))
-}
+mod elsewhere {
+    use super::*;
+    use std::sync::Arc;
 
-/// On this system a page neither makes nor opens keys.
-///
-/// # Errors
-/// Always.
-#[cfg(not(unix))]
-pub fn link(home: &Home) -> Result<String, wire::Error> {
-    order(home, &Order::Link).and(Err(api::no_host()))
-}
+    /// There is none.
+    pub enum Control {}
 
-/// On this system no terminal is heard.
-///
-/// # Errors
-/// Always.
-#[cfg(not(unix))]
-pub fn link_elsewhere(home: &Home) -> Result<String, wire::Error> {
-    order(home, &Order::LinkElsewhere).and(Err(api::no_host()))
+    impl Control {
+        /// Nobody is heard on this system yet.
+        ///
+        /// # Errors
+        /// Always.
+        pub fn begin(local: &Arc<Local>) -> Result<Self, Error> {
+            let missing = disk::not_on_this_system("a terminal that is heard beside the host");
+            Err(Error::io("listen at", &local.home().path(SOCKET), &missing))
+        }
+
+        /// Listens no longer.
+        pub fn end(self) {
+            match self {}
+        }
+    }
+
+    /// On this system keys are made and opened by the process that owns the store.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn order(_: &Home, _: &Order<'_>) -> Result<(), wire::Error> {
+        Err(wire::Error::new(wire::Code::Held, "another process has this store open").hint("stop it first"))
+    }
+
+    /// On this system a page neither makes nor opens keys.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn link(home: &Home) -> Result<String, wire::Error> {
+        order(home, &Order::Link).and(Err(api::no_host()))
+    }
+
+    /// On this system no terminal is heard.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn link_elsewhere(home: &Home) -> Result<String, wire::Error> {
+        order(home, &Order::LinkElsewhere).and(Err(api::no_host()))
+    }
 }
 
 #[cfg(unix)]
@@ -214,6 +242,12 @@ mod here {
         }
     }
 
+    #[cfg(target_os = "linux")]
+    const HOW: &str = "run it in a terminal, in the foreground";
+    #[cfg(not(target_os = "linux"))]
+    const HOW: &str = "Hermit cannot tell on this system yet that somebody is at a terminal; stop the host, and start it again with \
+        `hermit serve`, which asks for the passphrase itself";
+
     /// Whether the process is in the foreground of a terminal: its group is the one the terminal talks to.
     #[cfg(target_os = "linux")]
     fn has_terminal(pid: i32) -> bool {
@@ -227,10 +261,10 @@ mod here {
         }
     }
 
-    /// Elsewhere the folder's owner is all that can be told.
+    /// It cannot be told here yet, so nobody is taken for a person.
     #[cfg(not(target_os = "linux"))]
-    fn has_terminal(_: i32) -> bool {
-        true
+    const fn has_terminal(_: i32) -> bool {
+        false
     }
 
     fn serve(local: &Arc<Local>, mut stream: UnixStream, at_terminal: bool) -> io::Result<()> {
@@ -240,8 +274,7 @@ mod here {
         let done = if at_terminal || heard.head.act == Act::Lock {
             heard.obey(local).map_err(Error::to_wire)
         } else {
-            Err(wire::Error::new(Code::Forbidden, "only a person at a terminal may ask this")
-                .hint("run it in a terminal, in the foreground"))
+            Err(wire::Error::new(Code::Forbidden, "only a person at a terminal may ask this").hint(HOW))
         };
         let answer = match done {
             Ok(link) => Answer { error: None, link },

@@ -1,7 +1,6 @@
 //! Room that is held for the day the disk is full: what stops work, and what makes room, need a little themselves.
 
 use crate::Home;
-use rustix::fs::{FallocateFlags, fallocate, statvfs};
 use std::fs::File;
 
 const FILE: &str = "reserve";
@@ -16,12 +15,12 @@ pub fn hold(home: &Home) {
     if std::fs::metadata(&path).is_ok_and(|found| found.len() >= BYTES) {
         return;
     }
-    let free = statvfs(home.dir()).map_or(0, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+    let free = disk::space(home.dir()).map_or(0, |space| space.available);
     if free < ROOM_MIN {
         return;
     }
     let made = ledger::owner_only::open(File::options().write(true).create(true).truncate(true), &path)
-        .and_then(|file| Ok(fallocate(&file, FallocateFlags::empty(), 0, BYTES)?));
+        .and_then(|file| disk::reserve(&file, BYTES));
     if let Err(error) = made {
         tracing::warn!(%error, "no room is held for a full disk");
         let _ = std::fs::remove_file(&path);

@@ -4,13 +4,13 @@
 use crate::logs::OrLogged as _;
 use crate::notices::Notices;
 use crate::{Config, Error, Home, Local, SystemClock};
+use disk::Stamp;
 use kernel::Kernel;
 use kernel::ports::{Embedder, Unembedded};
 use model::{Clock as _, UnixMs};
 use projections::Vectors;
 use reasoning::ModelHttp;
 use reasoning::embedding::{EmbeddingError, EmbeddingModel};
-use std::os::unix::fs::MetadataExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,29 +45,18 @@ struct Named {
     reads: u64,
 }
 
-/// How a file looks from outside. Whoever writes to it, or puts another in its place, changes one of these.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    inode: u64,
-    bytes: u64,
-    changed: (i64, i64),
-}
-
 /// A file that was changed within so many milliseconds is read again each time: two changes within one tick of its file
 /// system's clock look alike.
 const SETTLED_MS: i64 = 2_000;
 
-impl Stamp {
-    /// The settings as they lie there; none where there are none.
-    fn of(home: &Home) -> Option<Self> {
-        let found = std::fs::metadata(home.path(crate::config::FILE)).ok()?;
-        Some(Self { inode: found.ino(), bytes: found.len(), changed: (found.ctime(), found.ctime_nsec()) })
-    }
+/// The settings as they lie there; none where there are none, or where the system does not tell.
+fn stamp(home: &Home) -> Option<Stamp> {
+    disk::stamp(&std::fs::metadata(home.path(crate::config::FILE)).ok()?)
+}
 
-    fn is_settled(&self, now: UnixMs) -> bool {
-        let changed = self.changed.0.saturating_mul(1_000).saturating_add(self.changed.1 / 1_000_000);
-        now.0.saturating_sub(changed) >= SETTLED_MS
-    }
+fn is_settled(stamp: &Stamp, now: UnixMs) -> bool {
+    let changed = stamp.changed.0.saturating_mul(1_000).saturating_add(stamp.changed.1 / 1_000_000);
+    now.0.saturating_sub(changed) >= SETTLED_MS
 }
 
 impl LocalEmbedder {
@@ -80,7 +69,7 @@ impl LocalEmbedder {
 impl Embedder for LocalEmbedder {
     fn named(&self) -> Option<String> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let stamp = Stamp::of(&self.home);
+        let stamp = stamp(&self.home);
         if stamp.is_some() && last.of == stamp {
             return last.model.clone();
         }
@@ -90,7 +79,7 @@ impl Embedder for LocalEmbedder {
         if let Ok(config) = Config::load(&self.home) {
             last.model = config.embedding_model;
             // One that was put in its place meanwhile has another stamp, and is read the next time.
-            last.of = stamp.filter(|stamp| stamp.is_settled(SystemClock.now()));
+            last.of = stamp.filter(|stamp| is_settled(stamp, SystemClock.now()));
         }
         last.model.clone()
     }

@@ -76,7 +76,10 @@ impl LocalExecutors {
             servers: ServerSessions::default(),
             door: Arc::default(),
             trials: Arc::default(),
-            skills: SkillBook::new(SkillPlaces { store: Some(home.dir().to_owned()), home: persons_home() }),
+            skills: SkillBook::new(SkillPlaces {
+                store: Some(home.dir().to_owned()),
+                home: crate::places::persons_home(),
+            }),
             shelf: home.path(SHELF),
             parallel_reads: AtomicUsize::new(config.parallel_reads()),
             programs: Programs::of(home),
@@ -136,12 +139,6 @@ impl LocalExecutors {
     }
 }
 
-/// The person's home, where programs of theirs keep skills.
-fn persons_home() -> Option<PathBuf> {
-    let name = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
-    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
-}
-
 /// Where a package of an app has put `hermit-exec`.
 static EXECUTOR: OnceLock<PathBuf> = OnceLock::new();
 
@@ -156,7 +153,7 @@ pub(crate) fn executor() -> Result<PathBuf, String> {
         return Ok(named.clone());
     }
     let program = std::env::current_exe().map_err(|e| format!("the running program is not known: {e}"))?;
-    let name = if cfg!(windows) { "hermit-exec.exe" } else { "hermit-exec" };
+    let name = crate::places::EXECUTOR;
     let folders = program.ancestors().skip(1).take(2);
     let found = folders.map(|folder| folder.join(name)).find(|path| path.is_file());
     found.ok_or_else(|| format!("`{name}` is not beside `{}`", program.display()))

@@ -2,11 +2,10 @@
 //! agent, as a task of its own, and what it asked for is told in the receipt of its turn.
 
 use crate::Local;
-use effects::{GuestDoor, OpenDoor};
+use effects::{GuestDoor, LocalListener, LocalStream, OpenDoor};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::net::Shutdown;
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -27,7 +26,7 @@ impl GuestDoors {
 }
 
 impl GuestDoor for GuestDoors {
-    fn serve(&self, listener: UnixListener, root: &Path) -> Result<Option<Box<dyn OpenDoor>>, String> {
+    fn serve(&self, listener: LocalListener, root: &Path) -> Result<Option<Box<dyn OpenDoor>>, String> {
         let Some(local) = self.0.get().cloned() else { return Ok(None) };
         let Some(held) = local.upgrade() else { return Ok(None) };
         let asked = Arc::new(Asked { local: local.clone(), told: Mutex::default() });
@@ -91,7 +90,7 @@ impl mcp::Hermit for Asked {
 
 struct Open {
     over: AtomicBool,
-    streams: Mutex<Vec<UnixStream>>,
+    streams: Mutex<Vec<LocalStream>>,
     asked: Arc<Asked>,
 }
 
@@ -115,7 +114,7 @@ impl OpenDoor for Handle {
     }
 }
 
-fn serve(listener: &UnixListener, open: &Arc<Open>, options: &mcp::Options) {
+fn serve(listener: &LocalListener, open: &Arc<Open>, options: &mcp::Options) {
     for stream in listener.incoming() {
         if open.over.load(Ordering::SeqCst) {
             return;
@@ -136,7 +135,7 @@ fn serve(listener: &UnixListener, open: &Arc<Open>, options: &mcp::Options) {
         let (asked, options) = (Arc::clone(&open.asked) as Arc<dyn mcp::Hermit>, options.clone());
         let thread = std::thread::Builder::new().name("guest's tools".to_owned());
         let served = thread.spawn(move || {
-            if let Err(why) = mcp::serve_connection(asked, options, stream) {
+            if let Err(why) = crate::guest_stream::serve(asked, options, stream) {
                 tracing::info!(why, "a guest's connection is over");
             }
         });

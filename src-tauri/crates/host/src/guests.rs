@@ -322,10 +322,7 @@ fn interpreter(script: &Path) -> Option<PathBuf> {
 
 /// Where a program is: by its path, or where this process would find it.
 fn find(program: &str) -> Option<PathBuf> {
-    let is_program = |path: &PathBuf| {
-        use std::os::unix::fs::PermissionsExt as _;
-        fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-    };
+    let is_program = |path: &PathBuf| disk::is_program(path);
     if program.contains('/') {
         return Some(PathBuf::from(program)).filter(|path| path.is_absolute()).filter(is_program);
     }

@@ -1,6 +1,6 @@
 //! Where a store lives.
 
-use crate::Error;
+use crate::{Error, places};
 use keychain::{Marker, VaultKind};
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ impl Home {
         }
         match std::env::var_os("HERMIT_HOME") {
             Some(path) if !path.is_empty() => absolute(Path::new(&path)).map(Self),
-            _ => platform().map(Self),
+            _ => places::stores().map(Self).map_err(|why| Error::NoHome(why.to_owned())),
         }
     }
 
@@ -83,49 +83,10 @@ impl Home {
     /// [`Error::Io`].
     pub fn make(&self) -> Result<(), Error> {
         std::fs::create_dir_all(&self.0).map_err(|e| Error::io("make", &self.0, &e))?;
-        private(&self.0)
+        disk::owner_only::folder(&self.0).map_err(|e| Error::io("close to others", &self.0, &e))
     }
-}
-
-#[cfg(unix)]
-fn private(path: &Path) -> Result<(), Error> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let failed = |e: std::io::Error| Error::io("close to others", path, &e);
-    let mode = std::fs::metadata(path).map_err(failed)?.permissions().mode();
-    if mode & 0o077 == 0 {
-        return Ok(());
-    }
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).map_err(failed)
-}
-
-#[cfg(not(unix))]
-fn private(_: &Path) -> Result<(), Error> {
-    Ok(())
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, Error> {
     std::path::absolute(path).map_err(|e| Error::NoHome(e.to_string()))
-}
-
-fn variable(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
-}
-
-#[cfg(target_os = "macos")]
-fn platform() -> Result<PathBuf, Error> {
-    let home = variable("HOME").ok_or_else(|| Error::NoHome("`HOME` is not set".to_owned()))?;
-    Ok(home.join("Library/Application Support/Hermit"))
-}
-
-#[cfg(windows)]
-fn platform() -> Result<PathBuf, Error> {
-    let data = variable("APPDATA").ok_or_else(|| Error::NoHome("`APPDATA` is not set".to_owned()))?;
-    Ok(data.join("Hermit"))
-}
-
-#[cfg(not(any(target_os = "macos", windows)))]
-fn platform() -> Result<PathBuf, Error> {
-    let data = variable("XDG_DATA_HOME").or_else(|| variable("HOME").map(|home| home.join(".local/share")));
-    data.map(|data| data.join("hermit"))
-        .ok_or_else(|| Error::NoHome("neither `XDG_DATA_HOME` nor `HOME` is set to a full path".to_owned()))
 }

@@ -9,7 +9,7 @@
 //! ([`Health`]). It changes nothing of what anybody did.
 
 use crate::programs::{Mark, Marks, Pointer, compared, own_digest, stamp, stamp_of};
-use crate::{Home, Local, Unlock};
+use crate::{Home, Local, Unlock, program_group};
 use model::Digest;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -160,16 +160,8 @@ pub fn instead(home: &Home, program: &Path, words: impl Iterator<Item = OsString
     came
 }
 
-#[cfg(unix)]
-fn started(mut command: Command) -> Result<u8, String> {
-    use std::os::unix::process::CommandExt as _;
-    Err(format!("it cannot be started: {}", command.exec()))
-}
-
-#[cfg(not(unix))]
-fn started(mut command: Command) -> Result<u8, String> {
-    let status = command.status().map_err(|e| format!("it cannot be started: {e}"))?;
-    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+fn started(command: Command) -> Result<u8, String> {
+    program_group::gives_place(command).map_err(|e| format!("it cannot be started: {e}"))
 }
 
 /// How long a program may take until it is healthy: its log is verified whole.
@@ -188,8 +180,8 @@ pub fn asked(home: &Home, program: &Path, sha256: Digest, patience: Duration) ->
     command.arg(HEALTH).arg(home.dir()).env(STARTED_BY, ASKED).env("HERMIT_HOME", home.dir());
     command.env_remove(PASSPHRASE_FILE);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    alone(&mut command);
-    let mut child = command.spawn().map_err(|e| format!("it cannot be started: {e}"))?;
+    let begun = program_group::lead(&mut command).and_then(|()| command.spawn());
+    let mut child = begun.map_err(|e| format!("it cannot be started: {e}"))?;
     let said = child.stdout.take().map(|stdout| {
         let (send, receive) = channel();
         std::thread::spawn(move || {
@@ -220,16 +212,6 @@ pub fn asked(home: &Home, program: &Path, sha256: Digest, patience: Duration) ->
     }
 }
 
-/// A group of its own, so that what it starts ends with it.
-#[cfg(unix)]
-fn alone(command: &mut Command) {
-    use std::os::unix::process::CommandExt as _;
-    command.process_group(0);
-}
-
-#[cfg(not(unix))]
-fn alone(_: &mut Command) {}
-
 fn waited(child: &mut Child, until: Instant) -> Option<std::process::ExitStatus> {
     loop {
         match child.try_wait() {
@@ -242,10 +224,7 @@ fn waited(child: &mut Child, until: Instant) -> Option<std::process::ExitStatus>
 
 /// Ends it and what it started.
 fn end(child: &mut Child) {
-    #[cfg(unix)]
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-    }
+    program_group::end(child);
     let _ = child.kill();
     let _ = child.wait();
 }

@@ -56,7 +56,6 @@ pub struct Local {
     /// Where others attach, while they can.
     server: Mutex<Option<gateway::Server>>,
     /// Hears what a person at a terminal asks, while others can attach.
-    #[cfg(unix)]
     control: Mutex<Option<crate::control_socket::Control>>,
     /// Which unlocking of the keys counts: one that was followed by another, or by a lock, ends nothing.
     relock: Arc<(Mutex<u64>, Condvar)>,
@@ -102,7 +101,6 @@ impl Local {
             watch: OnceLock::new(),
             rebuilt: None,
             server: Mutex::default(),
-            #[cfg(unix)]
             control: Mutex::default(),
             relock: Arc::default(),
             pins: Mutex::default(),

@@ -164,9 +164,8 @@ impl MeshSettings {
 
 /// The name that the system has for this machine.
 fn system_name() -> Option<String> {
-    let name = rustix::system::uname();
-    let name = name.nodename().to_str().ok()?;
-    is_name("a name", name, NAME_BYTES_MAX).ok().map(|()| name.to_owned())
+    let name = crate::machine_name::machine_name()?;
+    is_name("a name", &name, NAME_BYTES_MAX).ok().map(|()| name)
 }
 
 fn is_name(what: &str, text: &str, bytes_max: usize) -> Result<(), String> {

@@ -66,9 +66,5 @@ fn write(folder: &Path, file: &File<'_>) -> io::Result<()> {
     if let Some(parent) = place.parent() {
         fs::create_dir_all(parent)?;
     }
-    let mut options = fs::File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, if file.executable { 0o755 } else { 0o644 });
-    options.open(&place)?.write_all(file.bytes)
+    disk::create_for_all(&place, file.executable)?.write_all(file.bytes)
 }

@@ -18,4 +18,8 @@ pub fn keep_private() {
             tracing::warn!(%error, "other programs of this person could read this process's memory");
         }
     }
+    #[cfg(not(target_os = "linux"))]
+    tracing::warn!(
+        "other programs of this person could read this process's memory: this system is not asked to hinder it yet"
+    );
 }

@@ -3,6 +3,7 @@
 
 mod mark;
 
+use crate::places::{EXECUTOR, PROGRAM};
 use crate::{Config, Error, Home};
 use ::successor::Built;
 use kernel::ports::Adopting;
@@ -16,7 +17,6 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use mark::is_own;
 pub(crate) use mark::{Mark, Marks, stamp};
 
 /// In the store's folder.
@@ -25,10 +25,6 @@ const FOLDER: &str = "programs";
 const BUILT: &str = "built";
 /// In that folder: which adopted program is started.
 const POINTER: &str = "current.json";
-/// The file of a program, in a folder named by its digest.
-const PROGRAM: &str = if cfg!(windows) { "hermit.exe" } else { "hermit" };
-/// The program that runs commands in a sandbox, which is looked for beside it.
-const EXECUTOR: &str = if cfg!(windows) { "hermit-exec.exe" } else { "hermit-exec" };
 /// Bytes of a program.
 const PROGRAM_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 /// Bytes of the pointer.
@@ -109,7 +105,7 @@ impl Pointer {
 
 /// Whether nobody adopted a program at this machine for the store in this folder, which is of the user who runs this.
 pub(crate) fn is_from_elsewhere(home: &Home, sha256: Digest) -> bool {
-    let is_ours = std::fs::metadata(home.dir()).is_ok_and(|found| is_own(&found));
+    let is_ours = std::fs::metadata(home.dir()).is_ok_and(|found| disk::is_own(&found));
     is_ours && Marks::own().read(home.dir(), sha256).is_none()
 }
 
@@ -234,19 +230,8 @@ fn copied(from: &Path, to: &Path) -> io::Result<()> {
     let mut read = File::open(from)?;
     let mut draft = disk::Draft::beside(to)?;
     io::copy(&mut read, draft.file())?;
-    startable(draft.file())?;
+    disk::make_program(draft.file())?;
     draft.replace()
-}
-
-#[cfg(unix)]
-fn startable(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    file.set_permissions(std::fs::Permissions::from_mode(0o555))
-}
-
-#[cfg(not(unix))]
-fn startable(_: &File) -> io::Result<()> {
-    Ok(())
 }
 
 /// Puts a program beside this one, with what it needs of this one's folder; the digest of that. It is not started by this.

@@ -268,19 +268,11 @@ pub(crate) fn read_private(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
     Ok(bytes)
 }
 
-#[cfg(unix)]
 fn check_mode(path: &Path, facts: &std::fs::Metadata) -> Result<(), Error> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let mode = facts.permissions().mode() & 0o777;
-    if mode & 0o077 != 0 {
-        return Err(Error::Exposed { path: path.display().to_string(), mode });
+    match disk::owner_only::open_to_others(facts).map_err(|e| Error::io("look at", path, &e))? {
+        Some(mode) => Err(Error::Exposed { path: path.display().to_string(), mode }),
+        None => Ok(()),
     }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn check_mode(_: &Path, _: &std::fs::Metadata) -> Result<(), Error> {
-    Ok(())
 }
 
 /// Writes a file whole or not at all, readable by its owner alone.

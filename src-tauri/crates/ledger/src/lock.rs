@@ -1,6 +1,7 @@
 //! Who hosts the store: an OS file lock, and beside it a note that says who holds it.
 
 use crate::Error;
+use crate::other_process::{self, boot, machine, stat};
 use model::UnixMs;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, TryLockError};
@@ -225,40 +226,9 @@ fn is_provably_gone(holder: &Holder) -> bool {
     {
         return true;
     }
-    let Some(pid) = i32::try_from(holder.pid).ok().and_then(rustix::process::Pid::from_raw) else {
-        return true;
-    };
-    if rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH) {
+    if other_process::is_gone(holder.pid) {
         return true;
     }
     let Some(stat) = stat(holder.pid) else { return false };
     stat.dead || holder.started_ticks.is_some_and(|then| then != stat.started_ticks)
-}
-
-/// What the system says of a process.
-struct Stat {
-    /// It has ended, and whoever started it has not asked how: it holds no file and no lock any more.
-    dead: bool,
-    started_ticks: u64,
-}
-
-/// Fields 3 and 22 of `/proc/PID/stat`; its second field may hold spaces and brackets, so it is cut at the last
-/// bracket.
-fn stat(pid: u32) -> Option<Stat> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_whitespace();
-    let dead = matches!(fields.next()?, "Z" | "X");
-    Some(Stat { dead, started_ticks: fields.nth(18)?.parse().ok()? })
-}
-
-/// The machine's own name for itself, which outlives its boots.
-fn machine() -> Option<String> {
-    let text = std::fs::read_to_string("/etc/machine-id").ok()?;
-    Some(text.trim().to_owned()).filter(|id| !id.is_empty() && id != "uninitialized")
-}
-
-fn boot() -> Option<String> {
-    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    Some(text.trim().to_owned())
 }

@@ -34,11 +34,6 @@ impl std::fmt::Debug for Reader {
     }
 }
 
-/// Whether this process may make files there; a store whose host was killed is read with help of one.
-fn may_write(dir: &Path) -> bool {
-    rustix::fs::access(dir, rustix::fs::Access::WRITE_OK).is_ok()
-}
-
 /// The database and its WAL, copied to where SQLite can work. Nobody writes to the original while it is copied: its
 /// folder takes no files.
 fn private_copy(dir: &Path) -> Result<TempDir, Error> {
@@ -83,7 +78,8 @@ impl Reader {
             making_nothing(dir)?
         } else {
             match schema::open_reader(dir, Reading::Beside) {
-                Err(Error::Io { .. }) if !may_write(dir) => making_nothing(dir)?,
+                // A store whose host was killed is read with help of files made there.
+                Err(Error::Io { .. }) if !disk::may_write(dir) => making_nothing(dir)?,
                 opened => (opened?, Reading::Beside, None),
             }
         };

@@ -91,8 +91,7 @@ const ROOM_MIN: u64 = 64 << 10;
 
 /// Whether the disk has room for what SQLite makes beside the file. A file system that does not say has.
 pub(crate) fn has_room(dir: &Path) -> bool {
-    rustix::fs::statvfs(dir)
-        .map_or(true, |disk| disk.f_blocks == 0 || disk.f_bavail.saturating_mul(disk.f_frsize) >= ROOM_MIN)
+    disk::space(dir).map_or(true, |space| space.total == 0 || space.available >= ROOM_MIN)
 }
 
 /// How a store is read.

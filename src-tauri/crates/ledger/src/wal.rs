@@ -55,5 +55,5 @@ fn zeros(file: &mut File, mut count: u64) -> io::Result<()> {
 
 /// Whether the disk has more left than it may soon need. One that does not say has not.
 fn has_room(path: &Path) -> bool {
-    rustix::fs::statvfs(path).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) >= DISK_MIN)
+    disk::space(path).is_ok_and(|space| space.available >= DISK_MIN)
 }

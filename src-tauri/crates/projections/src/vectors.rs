@@ -310,11 +310,5 @@ fn close_to_others(dir: &Path, path: &Path) -> Result<(), Error> {
 }
 
 fn narrowed(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
-    let mut options = std::fs::File::options();
-    let file = options.write(true).create(true).truncate(false).mode(0o600).open(path)?;
-    if file.metadata()?.permissions().mode() & 0o077 != 0 {
-        file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
-    }
-    Ok(())
+    ledger::owner_only::database(path)
 }

@@ -95,11 +95,8 @@ pub(crate) fn open_writer(dir: &Path, entropy: &dyn Entropy) -> Result<Connectio
 
 /// Sees to it that the file is there for its owner alone: SQLite gives its own files the mode of the first.
 fn close_to_others(path: &Path) -> Result<(), Error> {
-    use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
-    let mut options = std::fs::File::options();
-    let opened = options.write(true).create(true).truncate(false).mode(0o600).open(path);
-    let closed = opened.and_then(|file| file.set_permissions(std::fs::Permissions::from_mode(0o600)));
-    closed.map_err(|e| Error::Disk { doing: "opening the journal", why: e.to_string() })
+    disk::owner_only::database(path)
+        .map_err(|e| Error::Disk { doing: "opening the journal", why: e.to_string() })
 }
 
 /// Says that the end was clean, with everything on disk.

@@ -4,6 +4,7 @@ use crate::asked::{Ears, Inbox, Open, ToModel, begin};
 use crate::metered::{Allowance, Metered};
 use crate::sampled;
 use crate::schema::Schemas;
+use crate::server_pipes;
 use effects::{
     Ended, Heard, Offers, Over, Pipes, Progress, Sampled, ToolCall, ToolReply, ToolSession, Unspoken,
 };
@@ -23,12 +24,10 @@ use rmcp::{Peer, RoleClient};
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
 use std::future::Future;
-use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use tokio::net::unix::pipe;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, interval, timeout_at};
 
@@ -64,8 +63,8 @@ impl Conversation {
         allowance.renew(CALL_REPLY_BYTES_MAX);
         let metered = Arc::clone(&allowance);
         let greeted = runtime.block_on(async move {
-            let stdin = pipe::Sender::from_owned_fd(OwnedFd::from(pipes.stdin)).map_err(failed)?;
-            let stdout = pipe::Receiver::from_owned_fd(OwnedFd::from(pipes.stdout)).map_err(failed)?;
+            let stdin = server_pipes::writer(pipes.stdin).map_err(failed)?;
+            let stdout = server_pipes::reader(pipes.stdout).map_err(failed)?;
             let transport = AsyncRwTransport::new(Metered::new(stdout, metered), stdin)
                 .with_max_line_length(CALL_REPLY_BYTES_MAX);
             until(Instant::now() + within, ended, greet(transport, offers, pipes.folder)).await?
@@ -243,7 +242,7 @@ pub(crate) fn capabilities(offers: Offers) -> Value {
 /// The beginning, on the newer wire where the server knows it, else on the older one. A person can be asked by the
 /// server, a model where that is offered, and which folder it works in.
 async fn greet(
-    transport: AsyncRwTransport<RoleClient, Metered<pipe::Receiver>, pipe::Sender>,
+    transport: AsyncRwTransport<RoleClient, Metered<server_pipes::Reader>, server_pipes::Writer>,
     offers: Offers,
     folder: Option<PathBuf>,
 ) -> Result<(Server, Inbox), String> {

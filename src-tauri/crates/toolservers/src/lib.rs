@@ -36,6 +36,7 @@ mod remote;
 mod remote_ears;
 mod sampled;
 mod schema;
+mod server_pipes;
 mod stateless;
 
 use conversation::Conversation;

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// The package of the app.
-const PACKAGE: &str = "hermit-desktop";
+pub const PACKAGE: &str = "hermit-desktop";
 
 /// Programs that lie beside the app in a package: the walls, the command line, the verifier.
 pub const BESIDE: [&str; 3] = ["hermit-exec", "hermit", "hermit-verify"];

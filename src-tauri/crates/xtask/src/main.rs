@@ -52,6 +52,7 @@ mod reproducible;
 mod setup;
 mod shell;
 mod sources_copy;
+mod systems;
 mod tests_run;
 mod toy;
 mod trainer;
@@ -85,6 +86,8 @@ cargo xtask WORD
   mutants [conformance] [new | ID | TEST ...]
                  see that the tests fail with each fault of tests/conformance/mutants.tsv; write tests/conformance/killed.tsv;
                  with `new` only those that were not killed yet, with an ID or a TEST only those
+  systems [windows | macos ...]
+                 see that every room but the shell compiles for systems that this machine is not; it links and runs nothing
   toy            put a tool of three files into a copy of the sources, and see it proposed, asked, done, undone and proven
   parts [NAME]   fetch a small model and its server into your cache: smollm2 (default), qwen, qwen-1.5b,
                  or minilm, which makes vectors; `matrix`, `mail` and `bitcoind` fetch a homeserver and a mail server,
@@ -103,7 +106,7 @@ environment
 ";
 
 /// Words that build, and claim the target folder.
-const BUILDS: [&str; 13] = [
+const BUILDS: [&str; 14] = [
     "start",
     "dev",
     "test",
@@ -116,6 +119,7 @@ const BUILDS: [&str; 13] = [
     "conformance",
     "kit",
     "mutants",
+    "systems",
     "toy",
 ];
 
@@ -154,6 +158,7 @@ fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> 
         "report" => tests_run::report_from_sources(place).map(|()| ExitCode::SUCCESS),
         "kit" => chores::kit(place, rest).map(|()| ExitCode::SUCCESS),
         "mutants" => mutants::run(place, rest),
+        "systems" => systems::check(place, rest).map(|()| ExitCode::SUCCESS),
         "toy" => toy::run(place),
         "parts" => parts::fetch(rest).map(|()| ExitCode::SUCCESS),
         "model-box" => model_box::build(place, rest).map(|_| ExitCode::SUCCESS),

@@ -10,7 +10,7 @@
 use crate::Problem;
 use crate::conformance::{KILLED, MUTANTS};
 use crate::place::Place;
-use crate::shell::say;
+use crate::shell::{self, say};
 use crate::sources_copy;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -328,7 +328,7 @@ impl Stories {
     fn over(place: &Place, tree: &Path, target: &Path) -> Result<Self, Problem> {
         let packages = tree.join("node_modules");
         if !packages.exists() {
-            std::os::unix::fs::symlink(place.root.join("node_modules"), &packages)
+            shell::lend(&place.root.join("node_modules"), &packages)
                 .map_err(|e| format!("cannot lend `{}`: {e}", packages.display()))?;
         }
         Ok(Self { tree: tree.to_owned(), programs: target.join("debug") })

@@ -39,7 +39,11 @@ impl Place {
 
     /// `cargo`, in the root, building into the target folder.
     pub fn cargo(&self) -> Command {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        self.cargo_of(Path::new(&std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())))
+    }
+
+    /// The same with a cargo of another toolchain.
+    pub fn cargo_of(&self, cargo: &Path) -> Command {
         let mut command = Command::new(cargo);
         command.current_dir(&self.root).env("CARGO_TARGET_DIR", &self.target);
         // `cargo xtask` leaves these for us; they would tell a nested cargo the wrong package.

@@ -42,6 +42,18 @@ pub fn hand_over(command: &mut Command) -> Result<ExitCode, Problem> {
     }
 }
 
+/// Lends a folder to a place elsewhere, by a link.
+pub fn lend(folder: &Path, to: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(folder, to)
+    }
+    #[cfg(windows)]
+    {
+        std::os::windows::fs::symlink_dir(folder, to)
+    }
+}
+
 /// The command as a person would type it.
 pub fn spelled(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());

@@ -2,7 +2,7 @@
 //! way of an act by the real programs, to both verifiers.
 
 use crate::place::Place;
-use crate::shell::{run as run_program, say};
+use crate::shell::{self, run as run_program, say};
 use crate::{Problem, pages, sources_copy};
 use std::fs;
 use std::process::ExitCode;
@@ -54,7 +54,7 @@ pub fn run(place: &Place) -> Result<ExitCode, Problem> {
     )?;
     let modules = tree.join("node_modules");
     if !modules.exists() {
-        std::os::unix::fs::symlink(place.root.join("node_modules"), &modules)
+        shell::lend(&place.root.join("node_modules"), &modules)
             .map_err(|e| format!("cannot lend the packages of the pages: {e}"))?;
     }
     let verifier = pages::verifier(place, &tree, &target.join("ui"))?;

@@ -1,5 +1,6 @@
 //! Keys out of the bytes of a terminal. What is no key of ours, and no character, is nothing.
 
+use crate::terminal_modes::{Modes, forget_typed};
 use std::fs::File;
 use std::io::Read as _;
 use std::time::{Duration, Instant};
@@ -65,7 +66,7 @@ impl Keys {
         match self.file.read(&mut *bytes) {
             Ok(0) => {
                 // Nothing was pressed, or nobody is there any more.
-                rustix::termios::tcgetattr(&self.file).map_err(|_| gone())?;
+                Modes::of(&self.file).map_err(|_| gone())?;
                 keys.extend(self.parser.idle(Instant::now()));
             }
             Ok(read) => {
@@ -80,7 +81,7 @@ impl Keys {
 
     /// Throws away what was pressed and not yet heard.
     pub fn forget(&mut self) {
-        let _ = rustix::termios::tcflush(&self.file, rustix::termios::QueueSelector::IFlush);
+        forget_typed(&self.file);
         self.parser.state = State::Ground;
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Job, place, precondition, step};
 use crate::Error;
+use crate::system::permissions;
 use crate::workspace::folder::Folder;
 use model::action::Prior;
 use model::fault::Point;
@@ -93,14 +94,7 @@ fn copy(source: &Folder, target: &Folder, temp: &[u8], from: &RelPath, to: &RelP
     writer.sync_all().map_err(|e| Error::io("syncing", to, e))
 }
 
-#[cfg(unix)]
 fn set_mode(file: &cap_std::fs::File, mode: Option<u32>, path: &RelPath) -> Result<(), Error> {
     let Some(mode) = mode else { return Ok(()) };
-    rustix::fs::fchmod(file, rustix::fs::Mode::from_raw_mode(mode))
-        .map_err(|e| Error::io("setting the mode of", path, e))
-}
-
-#[cfg(not(unix))]
-fn set_mode(_: &cap_std::fs::File, _: Option<u32>, _: &RelPath) -> Result<(), Error> {
-    Ok(())
+    permissions::set_bits(file, mode).map_err(|e| Error::io("setting the mode of", path, e))
 }

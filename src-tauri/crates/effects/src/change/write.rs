@@ -2,6 +2,7 @@
 
 use super::{Job, place, precondition, step};
 use crate::Error;
+use crate::system::permissions;
 use crate::workspace::folder::Folder;
 use cap_std::fs::File;
 use model::action::Prior;
@@ -73,7 +74,6 @@ fn place_bytes(
 }
 
 /// Gives the new file the owner and mode of the one it replaces, or the mode the item names.
-#[cfg(unix)]
 fn dress(file: &File, folder: &Folder, path: &RelPath, mode: Option<u32>) -> Result<(), Error> {
     let old = folder.stat(path.file_name(), path).ok();
     if let Some((uid, gid)) = old.and_then(|old| old.owner) {
@@ -81,22 +81,14 @@ fn dress(file: &File, folder: &Folder, path: &RelPath, mode: Option<u32>) -> Res
             &file.metadata().map_err(|e| Error::io("looking at", path, e))?,
         );
         if now.owner != Some((uid, gid)) {
-            let uid = rustix::fs::Uid::from_raw(uid);
-            let gid = rustix::fs::Gid::from_raw(gid);
             // Only root may give files away; what cannot be given stays ours, and the mode below still holds.
-            let _ = rustix::fs::fchown(file, Some(uid), Some(gid));
+            let _ = permissions::give(file, (uid, gid));
         }
     }
     let Some(mode) = mode.or(old.and_then(|old| old.mode)) else {
         return Ok(());
     };
-    rustix::fs::fchmod(file, rustix::fs::Mode::from_raw_mode(mode & 0o7777))
-        .map_err(|e| Error::io("setting the mode of", path, e))
-}
-
-#[cfg(not(unix))]
-fn dress(_: &File, _: &Folder, _: &RelPath, _: Option<u32>) -> Result<(), Error> {
-    Ok(())
+    permissions::set_bits(file, mode).map_err(|e| Error::io("setting the mode of", path, e))
 }
 
 /// Removes this item's temporary file when it holds only our own bytes, whole or in part.

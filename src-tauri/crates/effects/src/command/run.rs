@@ -9,6 +9,7 @@ use super::view::{View, WayOut, view};
 use crate::change::scope::Scope;
 use crate::egress_proxy::Outlet;
 use crate::reads::read::encode;
+use crate::system::process_group;
 use crate::workspace::digest_reader;
 use crate::{Error, Executors, Outcome, Output, Progress};
 use acts::{Action, ActionRequest};
@@ -60,7 +61,7 @@ impl Ran {
         if self.ended_by.is_some() || self.code() == Some(0) {
             return self.ended_by.clone();
         }
-        Some(match (self.code(), self.status.as_ref().and_then(signal)) {
+        Some(match (self.code(), self.status.as_ref().and_then(process_group::signal)) {
             (Some(code), _) => format!("the command ended with status {code}"),
             (None, Some(signal)) => format!("the command was ended by signal {signal}"),
             (None, None) => "how the command ended is not known".to_owned(),
@@ -195,7 +196,7 @@ impl Stage<'_> {
         self.compared = true;
         let ended = Ended {
             exit_code: ran.status.and_then(|status| status.code()),
-            signal: ran.status.as_ref().and_then(signal),
+            signal: ran.status.as_ref().and_then(process_group::signal),
             ended_by: ran.ended_by.clone(),
             stdout_bytes: ran.stdout.total(),
             stderr_bytes: ran.stderr.total(),
@@ -287,13 +288,12 @@ pub(crate) fn spawn(
     let mut command = executors.sandbox.command(view, asked.argv, asked.network, cpu);
     let stdin = if executors.sandbox.marks_start() { Stdio::from(mark) } else { Stdio::null() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let fail = |e: std::io::Error| Error::Spawn { program: program.to_owned(), why: e.to_string() };
+    process_group::lead(&mut command).map_err(fail)?;
     executors
         .faults
         .before(Point::CommandSpawn)
         .map_err(|e| Error::io("preparing a command in", asked.cwd, e))?;
-    let fail = |e: std::io::Error| Error::Spawn { program: program.to_owned(), why: e.to_string() };
     let mut child = command.spawn().map_err(fail)?;
     // The words and the standard input of the command are dropped: the lock is the command's alone from here.
     drop(command);
@@ -353,14 +353,4 @@ pub(crate) fn transcript(asked: &Asked<'_>, ran: &Ran, code: Option<i32>) -> Opt
 
 pub(crate) fn digest_file(path: &Path) -> Option<Digest> {
     digest_reader(&mut File::open(path).ok()?).ok().map(|(digest, _)| digest)
-}
-
-#[cfg(unix)]
-fn signal(status: &ExitStatus) -> Option<i32> {
-    std::os::unix::process::ExitStatusExt::signal(status)
-}
-
-#[cfg(not(unix))]
-fn signal(_: &ExitStatus) -> Option<i32> {
-    None
 }

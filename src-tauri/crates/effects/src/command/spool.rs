@@ -7,6 +7,7 @@
 //! staged run and did not come back from it.
 
 use super::removal::remove_tree;
+use crate::system::permissions::private_folder;
 use crate::{Error, Executors};
 use acts::{Action, ActionRequest};
 use model::{ActionRequestId, AttemptId, RelPath};
@@ -121,7 +122,7 @@ impl Spool {
         let fail = fail("writing down what is about to be done");
         let folder = self.folder(request);
         fs::create_dir_all(&folder).map_err(fail)?;
-        private(&self.0).and_then(|()| private(&folder)).map_err(fail)?;
+        private_folder(&self.0).and_then(|()| private_folder(&folder)).map_err(fail)?;
         disk::replace(&folder.join(name), bytes).map_err(fail)?;
         disk::sync_folder(&self.0).map_err(fail)
     }
@@ -137,7 +138,7 @@ impl Spool {
         let fail = fail("noting what is looked at");
         let folder = self.folder(request);
         fs::create_dir_all(&folder).map_err(fail)?;
-        private(&self.0).and_then(|()| private(&folder)).map_err(fail)?;
+        private_folder(&self.0).and_then(|()| private_folder(&folder)).map_err(fail)?;
         fs::write(folder.join(name), bytes).map_err(fail)
     }
 
@@ -157,7 +158,7 @@ impl Spool {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = self.0.join(format!("{PROBE}{}-{count}", std::process::id()));
         fs::create_dir_all(&folder).map_err(fail)?;
-        private(&self.0).and_then(|()| private(&folder)).map_err(fail)?;
+        private_folder(&self.0).and_then(|()| private_folder(&folder)).map_err(fail)?;
         Ok(folder)
     }
 
@@ -166,10 +167,10 @@ impl Spool {
     pub(crate) fn begin(&self, request: ActionRequestId, begun: &Begun) -> Result<(PathBuf, File), Error> {
         let fail = fail("beginning a transcript");
         fs::create_dir_all(&self.0).map_err(fail)?;
-        private(&self.0).map_err(fail)?;
+        private_folder(&self.0).map_err(fail)?;
         let folder = self.folder(request);
         fs::create_dir(&folder).map_err(fail)?;
-        private(&folder).map_err(fail)?;
+        private_folder(&folder).map_err(fail)?;
         let started = File::create_new(folder.join("started")).map_err(fail)?;
         lock(&started).map_err(fail)?;
         disk::replace(&folder.join("argv.json"), &json(begun)?).map_err(fail)?;
@@ -202,7 +203,7 @@ impl Spool {
         self.unstage(attempt)?;
         let folder = self.staged(attempt);
         fs::create_dir_all(&folder).map_err(fail)?;
-        private(&self.0).and_then(|()| private(&folder)).map_err(fail)?;
+        private_folder(&self.0).and_then(|()| private_folder(&folder)).map_err(fail)?;
         let started = File::create_new(folder.join("started")).map_err(fail)?;
         lock(&started).map_err(fail)?;
         Ok((folder, started))
@@ -212,7 +213,7 @@ impl Spool {
     pub(crate) fn host_began(&self, attempt: AttemptId) -> Result<u32, Error> {
         let fail = fail("noting a staged run");
         fs::create_dir_all(&self.0).map_err(fail)?;
-        private(&self.0).map_err(fail)?;
+        private_folder(&self.0).map_err(fail)?;
         let at = self.hosts(attempt);
         let known = read(&at).map_err(fail)?.and_then(|bytes| String::from_utf8(bytes).ok()?.parse().ok());
         let hosts = known.unwrap_or(0u32).saturating_add(1);
@@ -281,7 +282,7 @@ impl Spool {
         }
         self.forget_home(attempt)?;
         fs::create_dir_all(&home).map_err(fail)?;
-        private(&self.0).and_then(|()| private(&home)).map_err(fail)?;
+        private_folder(&self.0).and_then(|()| private_folder(&home)).map_err(fail)?;
         for (path, text) in files {
             let at = crate::workspace::names::below(&home, path.as_bytes()).map_err(fail)?;
             let folder = at.parent().unwrap_or(&home);
@@ -418,16 +419,6 @@ fn printed(path: &Path) -> Vec<u8> {
         let _ = file.take(2 * model::limits::COMMAND_OUTPUT_BYTES_MAX as u64).read_to_end(&mut bytes);
     }
     bytes
-}
-
-#[cfg(unix)]
-fn private(path: &Path) -> io::Result<()> {
-    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o700))
-}
-
-#[cfg(not(unix))]
-fn private(_: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 /// The lock belongs to the open file, and is shared by every process that inherited it.

@@ -2,6 +2,7 @@
 
 use super::capture::Capture;
 use super::process_limits::{Bounds, ProcessUse};
+use crate::system::process_group;
 use crate::{Error, Progress};
 use redact::Stream;
 use std::fs::File;
@@ -18,28 +19,9 @@ const DRAIN: Duration = Duration::from_secs(2);
 
 /// Ends the whole group, and with it the namespace where there is one, and waits for the first process.
 pub(crate) fn end_all(child: &mut Child) {
-    #[cfg(unix)]
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-    }
+    process_group::end(child);
     let _ = child.kill();
     let _ = child.wait();
-}
-
-/// Whether the first process has ended. It is left unburied, so that its number still names its group.
-#[cfg(unix)]
-fn has_ended(child: &mut Child) -> bool {
-    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-    let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
-        return true;
-    };
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    !matches!(waitid(WaitId::Pid(pid), options), Ok(None))
-}
-
-#[cfg(not(unix))]
-fn has_ended(child: &mut Child) -> bool {
-    !matches!(child.try_wait(), Ok(None))
 }
 
 enum Heard {
@@ -134,7 +116,7 @@ impl Listener {
                 }
                 continue;
             }
-            if has_ended(child) {
+            if process_group::has_ended(child) {
                 ended = Some(Instant::now());
                 // Whoever it left behind in its group ends with it.
                 end_all(child);

@@ -6,10 +6,9 @@ use super::head::{self, Asked};
 use super::request::{Broken, Counted, ask, pieces};
 use super::swap::Swap;
 use super::{Connection, LentSecret, Session, client_hello, lock, tls};
+use crate::system::local_sockets::{LocalStream, first_byte};
 use std::io::{self, Write};
 use std::net::{IpAddr, Shutdown, TcpStream};
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +21,7 @@ const ASK: Duration = Duration::from_secs(30);
 type Refusal = (u16, String);
 
 /// Serves one client; what it came to.
-pub(super) fn run(session: &Arc<Session>, number: usize, client: &UnixStream) -> Connection {
+pub(super) fn run(session: &Arc<Session>, number: usize, client: &LocalStream) -> Connection {
     let mut went = Connection::default();
     let done = serve(session, number, client, &mut went);
     if let Err((status, why)) = done {
@@ -41,7 +40,7 @@ pub(super) fn run(session: &Arc<Session>, number: usize, client: &UnixStream) ->
 fn serve(
     session: &Arc<Session>,
     number: usize,
-    client: &UnixStream,
+    client: &LocalStream,
     went: &mut Connection,
 ) -> Result<(), Refusal> {
     let _ = client.set_read_timeout(Some(ASK));
@@ -82,7 +81,7 @@ fn tunnel(
     number: usize,
     (name, port): (&str, u16),
     lent: Vec<&LentSecret>,
-    client: &UnixStream,
+    client: &LocalStream,
     went: &mut Connection,
 ) -> Result<(), Refusal> {
     let server = dial(session, number, (name, port), went)?;
@@ -117,16 +116,8 @@ fn is_here(server: &TcpStream) -> bool {
 }
 
 /// Whether what comes first is no TLS; waits for it.
-fn is_plain(client: &UnixStream) -> bool {
-    // The standard library looks ahead in a `TcpStream` alone; the system does it in every socket.
-    let Ok(ahead) = client.try_clone().map(|client| TcpStream::from(OwnedFd::from(client))) else {
-        return false;
-    };
-    let mut first = [0; 1];
-    let _ = ahead.set_read_timeout(Some(ASK));
-    let came = ahead.peek(&mut first);
-    let _ = client.set_read_timeout(None);
-    came.is_ok_and(|read| read == 1) && first.iter().all(u8::is_ascii_uppercase)
+fn is_plain(client: &LocalStream) -> bool {
+    first_byte(client, ASK).is_some_and(|first| first.is_ascii_uppercase())
 }
 
 /// One request in a tunnel to a server of this machine that speaks no TLS, as programs ask it that tunnel everything.
@@ -134,7 +125,7 @@ fn plain_within(
     session: &Session,
     (name, port): (&str, u16),
     swap: Swap<'_>,
-    (client, server): (&UnixStream, &TcpStream),
+    (client, server): (&LocalStream, &TcpStream),
     went: &mut Connection,
 ) -> Result<(), String> {
     let (mut inside, mut outside) = (client, server);
@@ -212,7 +203,7 @@ fn dial(
 fn pass(
     first: &[u8],
     body: Option<Framing>,
-    client: &UnixStream,
+    client: &LocalStream,
     server: &TcpStream,
     went: &mut Connection,
 ) -> Result<(), Refusal> {

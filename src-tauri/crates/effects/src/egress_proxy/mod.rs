@@ -23,6 +23,7 @@ mod sent;
 mod swap;
 mod tls;
 
+use crate::system::local_sockets::{self, LocalListener, LocalStream};
 pub(crate) use allow::{Allowed, NoWay};
 use model::Digest;
 use model::secret::SecretTerms;
@@ -32,8 +33,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::net::TcpStream;
-use std::os::fd::AsRawFd as _;
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -127,7 +126,7 @@ struct Session {
     /// What was sent to hosts of secrets, where it is kept.
     sent: sent::Sent,
     /// What is open, so that the end of the command ends it.
-    open: Mutex<BTreeMap<usize, (UnixStream, Option<TcpStream>)>>,
+    open: Mutex<BTreeMap<usize, (LocalStream, Option<TcpStream>)>>,
     count: AtomicUsize,
     over: AtomicBool,
 }
@@ -177,7 +176,7 @@ impl Outlet {
         });
         let roots = roots.transpose().map_err(failed)?;
         // The name of a socket is short; the folder's may be long.
-        let listener = UnixListener::bind(short(&opened)).map_err(failed)?;
+        let listener = local_sockets::bind(&opened, "proxy").map_err(failed)?;
         let session = Arc::new(Session {
             allowed: Allowed::new(hosts),
             lent,
@@ -267,7 +266,7 @@ impl Outlet {
             }
         }
         // Whoever waits for the next connection gets one, sees that it is over, and ends.
-        let _ = UnixStream::connect(short(&self.folder));
+        let _ = local_sockets::connect(&self.folder, "proxy");
         let _ = std::fs::remove_file(&self.socket);
         if let Some(roots) = &self.roots {
             let _ = std::fs::remove_file(roots);
@@ -279,10 +278,6 @@ impl Drop for Outlet {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-fn short(folder: &File) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}/proxy", folder.as_raw_fd()))
 }
 
 /// Letters that stand for a value inside the walls: as many as it has bytes, the same for one command and handle.
@@ -325,7 +320,7 @@ fn in_words(c: &Connection) -> String {
     format!("network: {}{at}: {}{bytes}", c.host, c.verdict)
 }
 
-fn serve(listener: &UnixListener, session: &Arc<Session>) {
+fn serve(listener: &LocalListener, session: &Arc<Session>) {
     for (number, stream) in listener.incoming().enumerate() {
         if session.over.load(Ordering::SeqCst) {
             return;

@@ -9,6 +9,7 @@ use super::head;
 use super::request::{Broken, ask};
 use super::swap::Swap;
 use super::{Connection, Session, answer};
+use crate::system::local_sockets::LocalStream;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose,
 };
@@ -16,7 +17,6 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 use std::io::Write as _;
 use std::net::TcpStream;
-use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 /// The only protocol inside: the one whose heads are read here.
@@ -89,7 +89,7 @@ pub(super) fn exchange(
     session: &Session,
     authority: &Authority,
     (name, port): (&str, u16),
-    (client, server): (&UnixStream, &TcpStream),
+    (client, server): (&LocalStream, &TcpStream),
     swap: Swap<'_>,
     went: &mut Connection,
 ) -> Result<(), String> {

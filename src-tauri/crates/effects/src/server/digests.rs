@@ -2,9 +2,9 @@
 //! system says of it has changed.
 
 use crate::command::run::digest_file;
+use disk::{Stamp, stamp};
 use model::{Digest, UnixMs};
 use std::collections::BTreeMap;
-use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -16,16 +16,6 @@ const SETTLED_MS: i64 = 2_000;
 /// Files by their paths, as they were when they were read.
 #[derive(Default)]
 pub struct Digests(Mutex<BTreeMap<PathBuf, (Stamp, Digest)>>);
-
-/// Everything by which a file is known to be the same, without reading it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    place: (u64, u64),
-    size: u64,
-    /// When it was written, and when anything of it was changed: seconds and nanoseconds. Nobody sets the second one.
-    written: (i64, i64),
-    changed: (i64, i64),
-}
 
 impl Digests {
     /// The digest of a file as it is now; none where it cannot be read.
@@ -39,7 +29,7 @@ impl Digests {
         }
         let digest = digest_file(path)?;
         let after = stamp(&path.metadata().ok()?).filter(|after| Some(*after) == before);
-        if let Some(stamp) = after.filter(|stamp| stamp.is_settled(now)) {
+        if let Some(stamp) = after.filter(|stamp| is_settled(stamp, now)) {
             let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             if all.len() >= KNOWN_MAX {
                 all.clear();
@@ -50,29 +40,9 @@ impl Digests {
     }
 }
 
-impl Stamp {
-    fn is_settled(&self, now: UnixMs) -> bool {
-        let at =
-            |(seconds, nanos): (i64, i64)| seconds.saturating_mul(1_000).saturating_add(nanos / 1_000_000);
-        at(self.written).max(at(self.changed)) < now.0.saturating_sub(SETTLED_MS)
-    }
-}
-
-#[cfg(unix)]
-fn stamp(of: &Metadata) -> Option<Stamp> {
-    use std::os::unix::fs::MetadataExt as _;
-    Some(Stamp {
-        place: (of.dev(), of.ino()),
-        size: of.size(),
-        written: (of.mtime(), of.mtime_nsec()),
-        changed: (of.ctime(), of.ctime_nsec()),
-    })
-}
-
-/// Where the system does not say when anything of a file was changed, it is read each time.
-#[cfg(not(unix))]
-fn stamp(_: &Metadata) -> Option<Stamp> {
-    None
+fn is_settled(stamp: &Stamp, now: UnixMs) -> bool {
+    let at = |(seconds, nanos): (i64, i64)| seconds.saturating_mul(1_000).saturating_add(nanos / 1_000_000);
+    at(stamp.written).max(at(stamp.changed)) < now.0.saturating_sub(SETTLED_MS)
 }
 
 #[cfg(all(test, unix))]

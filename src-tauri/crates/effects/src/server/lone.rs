@@ -7,6 +7,7 @@ use crate::command::process_limits::ProcessUse;
 use crate::command::supervise::end_all;
 use crate::command::view::View;
 use crate::sandbox::Sandbox;
+use crate::system::process_group;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -50,10 +51,8 @@ impl Lone {
         mut command: Command,
     ) -> Result<Self, String> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut child =
-            sessions.start(command).map_err(|e| format!("`{}` cannot be started: {e}", program.display()))?;
+        let started = process_group::lead(&mut command).and_then(|()| sessions.start(command));
+        let mut child = started.map_err(|e| format!("`{}` cannot be started: {e}", program.display()))?;
         let pipes = match (child.stdin.take(), child.stdout.take()) {
             (Some(stdin), Some(stdout)) => Some(Pipes { stdin, stdout, folder: None }),
             _ => None,
@@ -139,7 +138,7 @@ fn walled(
     if let Some(command) = walls.server(&view, &argv, false, cpu_seconds) {
         return Ok(command);
     }
-    if cfg!(target_os = "linux") {
+    if Sandbox::is_built_here() {
         return Err(format!(
             "this machine has no sandbox for `{}` ({}); install bubblewrap",
             program.file_name().unwrap_or_default().to_string_lossy(),

@@ -10,6 +10,7 @@ use crate::command::removal::remove_tree;
 use crate::command::supervise::end_all;
 use crate::command::view::{View, WayOut, view};
 use crate::egress_proxy::Outlet;
+use crate::system::process_group;
 use crate::{Error, Executors};
 use model::RelPath;
 use model::limits::SERVER_CPU_S;
@@ -121,9 +122,8 @@ impl Process {
             Error::Request(say.to_owned())
         })?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let fail = |e: std::io::Error| Error::Spawn { program: program.to_owned(), why: e.to_string() };
+        process_group::lead(&mut command).map_err(fail)?;
         let mut child = executors.sessions.start(command).map_err(fail)?;
         let complaints = Complaints::from(child.stderr.take(), executors.redactor.clone());
         let complaints = complaints.map_err(|error| {

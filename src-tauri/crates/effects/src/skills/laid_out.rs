@@ -2,6 +2,7 @@
 //! Whoever changed them there is set right before they are named to a model again.
 
 use super::{SkillBytes, read_whole};
+use crate::system::permissions;
 use crate::workspace::folder::Folder;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -69,7 +70,7 @@ fn written(place: &Path, skill: &SkillBytes) -> io::Result<()> {
         let to = path.split('/').fold(place.to_owned(), |to, part| to.join(part));
         fs::create_dir_all(to.parent().unwrap_or(place))?;
         fs::write(&to, bytes)?;
-        readable_only(&to, bytes.starts_with(b"#!"))?;
+        permissions::read_only(&to, bytes.starts_with(b"#!"))?;
     }
     Ok(())
 }
@@ -79,15 +80,4 @@ fn is_same(place: &Path, skill: &SkillBytes) -> bool {
     let Ok(dir) = Dir::open_ambient_dir(place, ambient_authority()) else { return false };
     let Ok(folder) = Folder::root(dir) else { return false };
     read_whole(&skill.skill.name, &folder).is_ok_and(|(there, _)| there.sha256 == skill.sha256)
-}
-
-#[cfg(unix)]
-fn readable_only(file: &Path, runs: bool) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::set_permissions(file, fs::Permissions::from_mode(if runs { 0o555 } else { 0o444 }))
-}
-
-#[cfg(not(unix))]
-fn readable_only(_: &Path, _: bool) -> io::Result<()> {
-    Ok(())
 }

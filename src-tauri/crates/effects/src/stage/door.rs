@@ -1,12 +1,11 @@
 //! Hermit's tools inside the walls of a guest: a socket of its own, by which it asks for what its view does not give. Who
 //! serves them is lent, as the protocol and the store are other rooms'.
 
+use crate::system::local_sockets::{self, LocalListener};
 use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::net::Shutdown;
-use std::os::fd::AsRawFd as _;
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -25,7 +24,7 @@ pub trait GuestDoor: Send + Sync {
     ///
     /// # Errors
     /// In words, when they cannot be served now.
-    fn serve(&self, listener: UnixListener, root: &Path) -> Result<Option<Box<dyn OpenDoor>>, String>;
+    fn serve(&self, listener: LocalListener, root: &Path) -> Result<Option<Box<dyn OpenDoor>>, String>;
 }
 
 /// Tools that are served to one guest.
@@ -39,7 +38,7 @@ pub trait OpenDoor {
 pub struct NoGuestDoor;
 
 impl GuestDoor for NoGuestDoor {
-    fn serve(&self, _: UnixListener, _: &Path) -> Result<Option<Box<dyn OpenDoor>>, String> {
+    fn serve(&self, _: LocalListener, _: &Path) -> Result<Option<Box<dyn OpenDoor>>, String> {
         Ok(None)
     }
 }
@@ -59,7 +58,7 @@ impl Door {
         root: &Path,
     ) -> io::Result<Result<Option<(Self, PathBuf)>, String>> {
         let opened = File::open(folder)?;
-        let listener = UnixListener::bind(short(&opened))?;
+        let listener = local_sockets::bind(&opened, "mcp")?;
         let open = by.serve(listener, root);
         Ok(open.map(|open| open.map(|open| (Self { open, folder: opened }, folder.join("mcp")))))
     }
@@ -75,16 +74,8 @@ impl Drop for Door {
         // Once told already, it tells nothing more.
         drop(self.open.end());
         // Whoever waits for the next connection gets one, sees that it is over, and ends.
-        drop(UnixStream::connect(short(&self.folder)));
+        drop(local_sockets::connect(&self.folder, "mcp"));
     }
-}
-
-fn short(folder: &File) -> PathBuf {
-    beneath(folder, "mcp")
-}
-
-fn beneath(folder: &File, name: &str) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}/{name}", folder.as_raw_fd()))
 }
 
 /// Connections to a cord that are ended.
@@ -92,14 +83,14 @@ const CONNECTED_MAX: usize = 16;
 
 /// What calls off the turn of a guest that is spoken to, before its program is ended.
 pub(super) struct Cord {
-    listener: UnixListener,
+    listener: LocalListener,
     pulled: Cell<Option<Instant>>,
 }
 
 impl Cord {
     /// Lays one in `folder`, which is the guest's own.
     pub(super) fn lay(folder: &Path) -> io::Result<(Self, PathBuf)> {
-        let listener = UnixListener::bind(beneath(&File::open(folder)?, "cord"))?;
+        let listener = local_sockets::bind(&File::open(folder)?, "cord")?;
         listener.set_nonblocking(true)?;
         Ok((Self { listener, pulled: Cell::new(None) }, folder.join("cord")))
     }

@@ -2,6 +2,7 @@
 
 use super::Unstaged;
 use super::diff::{Link, New, cannot};
+use crate::system::permissions;
 use crate::workspace::digest_reader;
 use model::limits::ARTIFACT_BYTES_MAX;
 use model::{Digest, RelPath};
@@ -27,21 +28,11 @@ pub(super) fn read(path: &RelPath, at: &Path, mode: Option<u32>) -> Result<New, 
 fn open(at: &Path) -> std::io::Result<File> {
     match File::open(at) {
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-            readable(at)?;
+            permissions::open_to_owner(at)?;
             File::open(at)
         }
         other => other,
     }
-}
-
-#[cfg(unix)]
-fn readable(at: &Path) -> std::io::Result<()> {
-    fs::set_permissions(at, std::os::unix::fs::PermissionsExt::from_mode(0o600))
-}
-
-#[cfg(not(unix))]
-fn readable(_: &Path) -> std::io::Result<()> {
-    Err(std::io::ErrorKind::PermissionDenied.into())
 }
 
 pub(super) fn link_at(path: &RelPath, at: &Path) -> Result<Link, Unstaged> {

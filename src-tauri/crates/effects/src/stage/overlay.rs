@@ -4,6 +4,7 @@ use super::Once;
 use crate::command::removal::remove_tree;
 use crate::command::view::View;
 use crate::reads::walk::walk;
+use crate::system::{layers, permissions};
 use crate::workspace::entry::{Kind, Stat};
 use crate::workspace::names;
 use crate::{
@@ -149,7 +150,7 @@ fn copy_file(executors: &Executors, method: StageMethod, path: &RelPath, at: &Pa
     let mut from = file.into_std();
     let mut to = File::create_new(at).map_err(|e| Error::io("copying", path, e))?;
     if method == StageMethod::Reflink {
-        share(&from, &to).map_err(|e| Once::NotThisWay(e.to_string()))?;
+        layers::share(&from, &to).map_err(|e| Once::NotThisWay(e.to_string()))?;
     } else {
         io::copy(&mut from, &mut to).map_err(|e| Error::io("copying", path, e))?;
     }
@@ -157,40 +158,18 @@ fn copy_file(executors: &Executors, method: StageMethod, path: &RelPath, at: &Pa
     Ok(())
 }
 
-/// One set of bytes for both files until one of them changes.
-#[cfg(target_os = "linux")]
-fn share(from: &File, to: &File) -> io::Result<()> {
-    Ok(rustix::fs::ioctl_ficlone(to, from)?)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn share(_: &File, _: &File) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-#[cfg(unix)]
 fn copy_link(executors: &Executors, path: &RelPath, at: &Path) -> Result<(), Error> {
     let target = executors.workspace.parent(path)?.link_target(path.file_name(), path)?;
     let target = names::os_name(&target).map_err(|e| Error::io("reading", path, e))?;
-    std::os::unix::fs::symlink(target, at).map_err(|e| Error::io("copying the link", path, e))
+    layers::copy_link(target, at).map_err(|e| Error::io("copying the link", path, e))
 }
 
-#[cfg(not(unix))]
-fn copy_link(_: &Executors, _: &RelPath, _: &Path) -> Result<(), Error> {
-    Ok(())
-}
-
-#[cfg(unix)]
 fn set_mode(at: &Path, stat: &Stat) {
-    use std::os::unix::fs::PermissionsExt;
     if let Some(mode) = stat.mode {
         // A copy with other permissions shows as a change of them, which a person sees.
-        let _ = fs::set_permissions(at, fs::Permissions::from_mode(mode));
+        let _ = permissions::set_permissions(at, mode);
     }
 }
-
-#[cfg(not(unix))]
-fn set_mode(_: &Path, _: &Stat) {}
 
 /// Entries below a folder of ours, links not followed.
 pub(crate) fn prints(tree: &Path) -> Result<BTreeMap<RelPath, Print>, Error> {
@@ -278,7 +257,7 @@ pub(crate) fn weight(folder: &Path, bytes_max: u64) -> Weight {
                     paths += path.as_os_str().len();
                     waiting.push((path, depth + 1));
                 }
-                Ok(metadata) => weight.bytes = weight.bytes.saturating_add(on_disk(&metadata)),
+                Ok(metadata) => weight.bytes = weight.bytes.saturating_add(layers::bytes_on_disk(&metadata)),
                 Err(_) => {}
             }
         }
@@ -299,14 +278,4 @@ pub(crate) fn count(place: &Path) -> u64 {
         }
     }
     count
-}
-
-#[cfg(unix)]
-fn on_disk(metadata: &fs::Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::blocks(metadata).saturating_mul(512)
-}
-
-#[cfg(not(unix))]
-fn on_disk(metadata: &fs::Metadata) -> u64 {
-    metadata.len()
 }

@@ -3,6 +3,7 @@
 use super::ignore::Ignore;
 use super::overlay::{self, Laid, Print};
 use crate::reads::walk::walk;
+use crate::system::layers::{is_opaque, is_whiteout, kind_of_special};
 use crate::workspace::entry::{Kind, Stat};
 use crate::{Error, Executors, MANIFEST_ENTRIES_MAX};
 use model::RelPath;
@@ -72,25 +73,8 @@ fn now(stat: &Stat, place: PathBuf) -> Now {
         Kind::File => Now::File(place, stat.mode),
         Kind::Folder => Now::Folder(stat.mode),
         Kind::Symlink => Now::Link(place),
-        Kind::Special => Now::Other(special(&place)),
+        Kind::Special => Now::Other(kind_of_special(&place)),
     }
-}
-
-/// What something is that is no file, folder or link, by its own name.
-#[cfg(unix)]
-fn special(place: &Path) -> &'static str {
-    use std::os::unix::fs::FileTypeExt;
-    match fs::symlink_metadata(place).map(|metadata| metadata.file_type()) {
-        Ok(kind) if kind.is_fifo() => "a named pipe",
-        Ok(kind) if kind.is_socket() => "a socket",
-        Ok(kind) if kind.is_block_device() || kind.is_char_device() => "a device",
-        _ => "a device, socket or pipe",
-    }
-}
-
-#[cfg(not(unix))]
-fn special(_: &Path) -> &'static str {
-    "a device, socket or pipe"
 }
 
 struct Finder<'a> {
@@ -283,31 +267,6 @@ impl Finder<'_> {
         }
         Ok(())
     }
-}
-
-#[cfg(unix)]
-fn is_whiteout(metadata: &fs::Metadata) -> bool {
-    use std::os::unix::fs::{FileTypeExt, MetadataExt};
-    metadata.file_type().is_char_device() && metadata.rdev() == 0
-}
-
-#[cfg(not(unix))]
-fn is_whiteout(_: &fs::Metadata) -> bool {
-    false
-}
-
-/// Whether a folder of a layer hides all that is in the folder below it.
-#[cfg(target_os = "linux")]
-fn is_opaque(folder: &Path) -> bool {
-    ["user.overlay.opaque", "trusted.overlay.opaque"].iter().any(|name| {
-        let mut value = [0u8; 1];
-        matches!(rustix::fs::lgetxattr(folder, *name, &mut value), Ok(1) if value == *b"y")
-    })
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_opaque(_: &Path) -> bool {
-    false
 }
 
 /// The machine's own time of changes, now: what is changed later has a later one. Nanoseconds since 1970.

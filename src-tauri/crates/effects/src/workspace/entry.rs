@@ -1,5 +1,6 @@
 //! What an entry of a folder is.
 
+use crate::system::file_identity;
 use cap_std::fs::Metadata;
 use serde::{Deserialize, Serialize};
 
@@ -58,33 +59,10 @@ impl Stat {
             t if t.is_file() => Kind::File,
             _ => Kind::Special,
         };
-        Self { kind, byte_size: metadata.len(), ..platform(metadata) }
+        Self { kind, byte_size: metadata.len(), ..file_identity::told(metadata) }
     }
 
     pub(crate) fn modified_ms(&self) -> i64 {
         self.modified_ns.div_euclid(1_000_000)
     }
-}
-
-#[cfg(unix)]
-fn platform(metadata: &Metadata) -> Stat {
-    use cap_std::fs::MetadataExt;
-    let ns = |s: i64, n: i64| s.saturating_mul(1_000_000_000).saturating_add(n);
-    Stat {
-        modified_ns: ns(metadata.mtime(), metadata.mtime_nsec()),
-        changed_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
-        mode: Some(metadata.mode() & 0o7777),
-        device: metadata.dev(),
-        inode: metadata.ino(),
-        owner: Some((metadata.uid(), metadata.gid())),
-        ..Stat::default()
-    }
-}
-
-#[cfg(not(unix))]
-fn platform(metadata: &Metadata) -> Stat {
-    let since = metadata.modified().ok().map(|t| t.into_std());
-    let since = since.and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok());
-    let modified_ns = since.and_then(|d| i64::try_from(d.as_nanos()).ok()).unwrap_or(0);
-    Stat { modified_ns, ..Stat::default() }
 }

@@ -3,6 +3,7 @@
 use super::entry::{Kind, Stat};
 use super::names::{name_bytes, os_name};
 use super::{Error, digest_reader};
+use crate::system::{file_identity, folder_moves, permissions};
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, OpenOptions};
 use model::witness::Found;
@@ -18,6 +19,7 @@ pub(crate) struct Folder {
 
 impl Folder {
     pub(crate) fn root(dir: Dir) -> io::Result<Self> {
+        file_identity::is_told()?;
         let Stat { device, inode, .. } = Stat::of(&dir.dir_metadata()?);
         Ok(Self { dir, device, inode })
     }
@@ -130,43 +132,15 @@ impl Folder {
     }
 
     /// Gives a folder these permission bits; what has become something else meanwhile is refused.
-    #[cfg(unix)]
     pub(crate) fn set_folder_mode(&self, name: &[u8], path: &RelPath, mode: u32) -> Result<(), Error> {
-        use rustix::fs::{AtFlags, Mode, OFlags};
-        let fail = |e: rustix::io::Errno| Error::io("setting the mode of", path, e);
-        let os = os_name(name).map_err(|e| Error::io("setting the mode of", path, e))?;
-        let bits = Mode::from_raw_mode(mode & 0o7777);
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        match rustix::fs::openat(&self.dir, &os, flags, Mode::empty()) {
-            Ok(folder) => {
-                rustix::fs::fchmod(&folder, bits).map_err(fail)?;
-                rustix::fs::fsync(&folder).map_err(fail)
-            }
-            // Its owner may not look into it; it was seen to be a folder just now.
-            Err(rustix::io::Errno::ACCESS) => {
-                rustix::fs::chmodat(&self.dir, &os, bits, AtFlags::empty()).map_err(fail)
-            }
-            Err(error) => Err(fail(error)),
-        }
-    }
-
-    /// Folders have no such bits here.
-    #[cfg(not(unix))]
-    pub(crate) fn set_folder_mode(&self, _: &[u8], _: &RelPath, _: u32) -> Result<(), Error> {
-        Ok(())
+        let set = os_name(name).and_then(|os| permissions::set_folder_bits(&self.dir, &os, mode));
+        set.map_err(|e| Error::io("setting the mode of", path, e))
     }
 
     /// Makes a link that says `target`, whatever that is; it is never followed.
-    #[cfg(unix)]
     pub(crate) fn make_link(&self, target: &str, name: &[u8], path: &RelPath) -> Result<(), Error> {
-        let os = os_name(name).map_err(|e| Error::io("linking", path, e))?;
-        self.dir.symlink_contents(target, &os).map_err(|e| Error::io("linking", path, e))
-    }
-
-    /// Makes no link: this system has links of other kinds.
-    #[cfg(not(unix))]
-    pub(crate) fn make_link(&self, _: &str, _: &[u8], path: &RelPath) -> Result<(), Error> {
-        Err(Error::io("linking", path, io::ErrorKind::Unsupported.into()))
+        let linked = os_name(name).and_then(|os| folder_moves::link(&self.dir, target, &os));
+        linked.map_err(|e| Error::io("linking", path, e))
     }
 
     pub(crate) fn remove_file(&self, name: &[u8], path: &RelPath) -> Result<(), Error> {
@@ -181,12 +155,12 @@ impl Folder {
 
     /// Makes the folder's entries durable.
     pub(crate) fn sync(&self, path: &RelPath) -> Result<(), Error> {
-        sync_dir(&self.dir).map_err(|e| Error::io("syncing the folder of", path, e))
+        folder_moves::sync_dir(&self.dir).map_err(|e| Error::io("syncing the folder of", path, e))
     }
 
     /// Renames within or between folders; fails with `AlreadyExists` when something is at the new place.
     pub(crate) fn rename_new(&self, from: &[u8], to: &Self, to_name: &[u8]) -> io::Result<()> {
-        rename_new(&self.dir, &os_name(from)?, &to.dir, &os_name(to_name)?)
+        folder_moves::rename_new(&self.dir, &os_name(from)?, &to.dir, &os_name(to_name)?)
     }
 
     /// Renames over whatever is at the new place, within this folder.
@@ -196,7 +170,7 @@ impl Folder {
 
     /// Swaps two entries in one step; `Unsupported` where the file system cannot.
     pub(crate) fn exchange(&self, one: &[u8], other: &[u8]) -> io::Result<()> {
-        exchange(&self.dir, &os_name(one)?, &os_name(other)?)
+        folder_moves::exchange(&self.dir, &os_name(one)?, &os_name(other)?)
     }
 
     /// Names inside, one more than `most` at most, and whether each is a folder, as the listing itself tells.
@@ -224,60 +198,4 @@ impl Folder {
         names.sort();
         Ok((names, false))
     }
-}
-
-#[cfg(unix)]
-fn sync_dir(dir: &Dir) -> io::Result<()> {
-    use rustix::fs::{Mode, OFlags};
-    // The handle may be good for walking only; a sync needs one that was opened for reading.
-    let readable =
-        rustix::fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    Ok(rustix::fs::fsync(readable)?)
-}
-
-#[cfg(not(unix))]
-fn sync_dir(_: &Dir) -> io::Result<()> {
-    // A folder has no handle that can be flushed here; NTFS journals its entries.
-    Ok(())
-}
-
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-fn rename_new(from: &Dir, name: &std::ffi::OsStr, to: &Dir, to_name: &std::ffi::OsStr) -> io::Result<()> {
-    use rustix::fs::{RenameFlags, renameat_with};
-    match renameat_with(from, name, to, to_name, RenameFlags::NOREPLACE) {
-        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => link_then_remove(from, name, to, to_name),
-        other => Ok(other?),
-    }
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
-fn rename_new(from: &Dir, name: &std::ffi::OsStr, to: &Dir, to_name: &std::ffi::OsStr) -> io::Result<()> {
-    link_then_remove(from, name, to, to_name)
-}
-
-/// A hard link refuses to replace what is there, on every system. These are two steps: the new name is durable before
-/// the old one goes, so that no power cut finds the file at neither.
-fn link_then_remove(
-    from: &Dir,
-    name: &std::ffi::OsStr,
-    to: &Dir,
-    to_name: &std::ffi::OsStr,
-) -> io::Result<()> {
-    from.hard_link(name, to, to_name)?;
-    sync_dir(to)?;
-    from.remove_file(name)
-}
-
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-fn exchange(dir: &Dir, one: &std::ffi::OsStr, other: &std::ffi::OsStr) -> io::Result<()> {
-    use rustix::fs::{RenameFlags, renameat_with};
-    match renameat_with(dir, one, dir, other, RenameFlags::EXCHANGE) {
-        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => Err(io::ErrorKind::Unsupported.into()),
-        result => Ok(result?),
-    }
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
-fn exchange(_: &Dir, _: &std::ffi::OsStr, _: &std::ffi::OsStr) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }

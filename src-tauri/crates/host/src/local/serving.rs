@@ -253,7 +253,6 @@ impl Local {
     }
 
     /// Hears a person at a terminal from now on. Where that cannot be had everything else works.
-    #[cfg(unix)]
     fn begin_control(self: &Arc<Self>) {
         match crate::control_socket::Control::begin(self) {
             Ok(control) => *self.control.lock().unwrap_or_else(PoisonError::into_inner) = Some(control),
@@ -263,12 +262,8 @@ impl Local {
         }
     }
 
-    #[cfg(not(unix))]
-    fn begin_control(self: &Arc<Self>) {}
-
     /// Hears nobody any more.
     pub(super) fn end_control(&self) {
-        #[cfg(unix)]
         if let Some(control) = self.control.lock().unwrap_or_else(PoisonError::into_inner).take() {
             control.end();
         }

@@ -79,11 +79,7 @@ pub(crate) fn program_of(
 
 /// Where `cargo xtask` puts programs.
 fn cache(folder: &str) -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let base = set("XDG_CACHE_HOME").or_else(|| set("LOCALAPPDATA")).or_else(|| {
-        Some(set("HOME")?.join(if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" }))
-    })?;
-    Some(base.join("hermit").join(folder))
+    Some(crate::places::cache()?.join("hermit").join(folder))
 }
 
 /// The model that a person names, with its weights' digest, when it can be asked here.
@@ -108,7 +104,7 @@ pub(crate) fn served(home: &Home) -> Option<wire::models::Server> {
         name: "The model in the box".to_owned(),
         url: model_box::URL.to_owned(),
         models,
-        trouble: trouble(sidecar().err(), cfg!(target_os = "linux")),
+        trouble: trouble(sidecar().err(), effects::Sandbox::is_built_here()),
     };
     (!server.models.is_empty()).then_some(server)
 }

@@ -143,14 +143,7 @@ fn hashed(file: &mut File) -> std::io::Result<(Hasher, u64)> {
     }
 }
 
-#[cfg(unix)]
+/// What the disk has left. Where it is not known the disk says so itself, when it is full.
 pub(super) fn free(folder: &Path) -> Option<u64> {
-    let disk = rustix::fs::statvfs(folder).ok()?;
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
-}
-
-/// Where it is not known the disk says so itself, when it is full.
-#[cfg(not(unix))]
-pub(super) fn free(_: &Path) -> Option<u64> {
-    None
+    disk::space(folder).ok().map(|space| space.available)
 }

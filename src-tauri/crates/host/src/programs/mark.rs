@@ -34,13 +34,13 @@ pub(crate) struct Marks(Option<PathBuf>);
 impl Marks {
     /// Those of the user who runs this.
     pub(crate) fn own() -> Self {
-        Self(place().map(|place| place.join("adopted")))
+        Self(crate::places::state().map(|place| place.join("adopted")))
     }
 
     /// The mark of a program for the store in this folder; none where nobody adopted it here for that.
     pub(crate) fn read(&self, store: &Path, sha256: Digest) -> Option<Mark> {
         let file = File::open(self.path(store, sha256).ok()?).ok()?;
-        if !is_own(&file.metadata().ok()?) {
+        if !disk::is_own(&file.metadata().ok()?) {
             return None;
         }
         let mut bytes = Vec::new();
@@ -71,50 +71,12 @@ impl Marks {
 
 /// A file as its disk has it, so that another in its place, or a change of it, is seen without reading it; none where a disk does
 /// not say.
-#[cfg(unix)]
 pub(crate) fn stamp(path: &Path) -> Option<String> {
-    use std::os::unix::fs::MetadataExt as _;
-    let found = std::fs::metadata(path).ok()?;
-    let (device, file, bytes) = (found.dev(), found.ino(), found.len());
-    let written = format!("{}.{:09}", found.mtime(), found.mtime_nsec());
-    let changed = format!("{}.{:09}", found.ctime(), found.ctime_nsec());
-    Some(format!("{device} {file} {bytes} {written} {changed}"))
-}
-
-#[cfg(not(unix))]
-pub(crate) fn stamp(_: &Path) -> Option<String> {
-    None
-}
-
-/// Whether a file is of the user who runs this, and nobody else can write it.
-#[cfg(unix)]
-pub(crate) fn is_own(found: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0
-}
-
-#[cfg(not(unix))]
-pub(crate) fn is_own(_: &std::fs::Metadata) -> bool {
-    true
-}
-
-fn variable(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
-}
-
-/// The platform's place for what a program remembers and nobody copies: not where stores lie.
-fn place() -> Option<PathBuf> {
-    if cfg!(windows) {
-        return Some(variable("LOCALAPPDATA")?.join("Hermit"));
-    }
-    if let Some(state) = variable("XDG_STATE_HOME") {
-        return Some(state.join("hermit"));
-    }
-    let home = variable("HOME")?;
-    Some(match cfg!(target_os = "macos") {
-        true => home.join("Library/Application Support/Hermit State"),
-        false => home.join(".local/state/hermit"),
-    })
+    let found = disk::stamp(&std::fs::metadata(path).ok()?)?;
+    let (device, file) = found.place;
+    let moment = |(seconds, nanos): (i64, i64)| format!("{seconds}.{nanos:09}");
+    let (written, changed) = (moment(found.written), moment(found.changed));
+    Some(format!("{device} {file} {} {written} {changed}", found.size))
 }
 
 #[cfg(test)]

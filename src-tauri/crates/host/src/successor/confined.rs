@@ -282,8 +282,7 @@ impl Running {
                 self.used.disk_bytes = weight(folder, self.home_bytes);
                 self.weighed = Some(Instant::now());
                 // What is open and has no name any more is weighed by nobody, and takes room all the same.
-                let left = rustix::fs::statvfs(folder).map(|at| at.f_bavail.saturating_mul(at.f_frsize));
-                if left.is_ok_and(|left| left < DISK_LEFT_BYTES) {
+                if disk::space(folder).is_ok_and(|space| space.available < DISK_LEFT_BYTES) {
                     return true;
                 }
             }
@@ -291,14 +290,13 @@ impl Running {
         }
         // The root of its namespace, as its parent may see it.
         let home = first_inside.map(|pid| format!("/proc/{pid}/root{}", effects::CLONE_HOME));
-        let Some(Ok(at)) = home.map(rustix::fs::statvfs) else { return false };
-        let bytes = |blocks: u64| blocks.saturating_mul(at.f_frsize);
+        let Some(Ok(at)) = home.map(|home| disk::space(Path::new(&home))) else { return false };
         // Before its namespace stands, the machine's own file system is seen there.
-        if bytes(at.f_blocks) > self.home_bytes.saturating_add(LEFT_BYTES) {
+        if at.total > self.home_bytes.saturating_add(LEFT_BYTES) {
             return false;
         }
-        self.used.disk_bytes = bytes(at.f_blocks.saturating_sub(at.f_bfree)).max(self.used.disk_bytes);
-        bytes(at.f_bfree) < LEFT_BYTES
+        self.used.disk_bytes = at.total.saturating_sub(at.free).max(self.used.disk_bytes);
+        at.free < LEFT_BYTES
     }
 
     /// The system's own limit may have ended it between two looks: what it had used up nearly is what it was ended for.

@@ -92,25 +92,14 @@ impl Sink for DirectorySink {
 
 /// A folder that is not there yet, for its owner alone: a proof tells what its owner did.
 fn private_folder(path: &Path) -> std::io::Result<()> {
-    builder().create(path)
+    disk::owner_only::new_folder(path)
 }
 
 fn private_folders(path: &Path) -> std::io::Result<()> {
-    builder().recursive(true).create(path)
-}
-
-fn builder() -> fs::DirBuilder {
-    #[allow(unused_mut, reason = "other systems know no modes")]
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
+    disk::owner_only::missing_folders(path)
 }
 
 /// A file that is not there yet, for its owner alone.
 pub(crate) fn create_new(path: &Path) -> std::io::Result<fs::File> {
-    let mut options = fs::File::options();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.write(true).create_new(true).open(path)
+    disk::owner_only::create_new(path)
 }

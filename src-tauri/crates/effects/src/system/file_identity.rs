@@ -1,0 +1,47 @@
+//! Which file something is, whatever its name, whose it is, and when anything of it was changed.
+
+use crate::workspace::entry::Stat;
+use cap_std::fs::Metadata;
+
+pub(crate) use system::{is_told, told};
+
+#[cfg(unix)]
+mod system {
+    use super::{Metadata, Stat};
+    use cap_std::fs::MetadataExt as _;
+
+    /// Whether the system tells one folder from another that took its name.
+    pub(crate) const fn is_told() -> std::io::Result<()> {
+        Ok(())
+    }
+
+    /// What the system says beyond kind and length.
+    pub(crate) fn told(metadata: &Metadata) -> Stat {
+        let ns = |s: i64, n: i64| s.saturating_mul(1_000_000_000).saturating_add(n);
+        Stat {
+            modified_ns: ns(metadata.mtime(), metadata.mtime_nsec()),
+            changed_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
+            mode: Some(metadata.mode() & 0o7777),
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            owner: Some((metadata.uid(), metadata.gid())),
+            ..Stat::default()
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod system {
+    use super::{Metadata, Stat};
+
+    pub(crate) fn is_told() -> std::io::Result<()> {
+        Err(disk::not_on_this_system("a folder that is told from another that took its name"))
+    }
+
+    pub(crate) fn told(metadata: &Metadata) -> Stat {
+        let since = metadata.modified().ok().map(|t| t.into_std());
+        let since = since.and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok());
+        let modified_ns = since.and_then(|d| i64::try_from(d.as_nanos()).ok()).unwrap_or(0);
+        Stat { modified_ns, ..Stat::default() }
+    }
+}

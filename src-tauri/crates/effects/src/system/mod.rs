@@ -1,0 +1,10 @@
+//! What systems do differently, each in a file named after what it does. Where a system has no way yet, the function says so and
+//! what depends on it is refused: none does nothing and calls it done.
+
+pub(crate) mod file_identity;
+pub(crate) mod folder_moves;
+pub(crate) mod layers;
+pub(crate) mod local_sockets;
+pub(crate) mod permissions;
+pub(crate) mod process_group;
+pub(crate) mod walls;

@@ -1,0 +1,65 @@
+//! A program and all that it starts, which end together.
+
+pub(crate) use system::{end, has_ended, lead, signal};
+
+#[cfg(unix)]
+mod system {
+    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+    use std::io::Result;
+    use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+    use std::process::{Child, Command, ExitStatus};
+
+    fn number(child: &Child) -> Option<Pid> {
+        i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+    }
+
+    /// The program will lead a group of its own.
+    pub(crate) fn lead(command: &mut Command) -> Result<()> {
+        command.process_group(0);
+        Ok(())
+    }
+
+    /// Ends every process of the group.
+    pub(crate) fn end(child: &Child) {
+        if let Some(group) = number(child) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+
+    /// Whether the first process has ended. It is left unburied, so that its number still names its group.
+    pub(crate) fn has_ended(child: &mut Child) -> bool {
+        let Some(pid) = number(child) else {
+            return true;
+        };
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        !matches!(waitid(WaitId::Pid(pid), options), Ok(None))
+    }
+
+    /// The signal that ended it, where one did.
+    pub(crate) fn signal(status: &ExitStatus) -> Option<i32> {
+        status.signal()
+    }
+}
+
+#[cfg(not(unix))]
+mod system {
+    use std::io::Result;
+    use std::process::{Child, Command, ExitStatus};
+
+    /// Without one that its children cannot leave nothing is started.
+    pub(crate) fn lead(_: &mut Command) -> Result<()> {
+        Err(disk::not_on_this_system("a program that ends with all that it has started"))
+    }
+
+    /// No group was made.
+    pub(crate) fn end(_: &Child) {}
+
+    pub(crate) fn has_ended(child: &mut Child) -> bool {
+        !matches!(child.try_wait(), Ok(None))
+    }
+
+    /// A program ends with a number alone here.
+    pub(crate) fn signal(_: &ExitStatus) -> Option<i32> {
+        None
+    }
+}
