@@ -433,8 +433,11 @@ pub fn name_passphrase_file(path: PathBuf) {
 
 /// Refuses to work in a folder that holds that file: whatever is proposed there could read it.
 pub(crate) fn refuse_above_passphrase(root: &Path) -> Result<(), wire::Error> {
-    let file = passphrase_file().and_then(|file| file.canonicalize().ok());
-    let Some(file) = file.filter(|file| file.starts_with(root)) else { return Ok(()) };
+    // That of the service opens the same vault, whichever process holds the store now.
+    let of_service = crate::service::look().ok().and_then(|found| found.terms?.passphrase_file);
+    let files = passphrase_file().into_iter().chain(of_service.map(PathBuf::from));
+    let mut files = files.filter_map(|file| file.canonicalize().ok());
+    let Some(file) = files.find(|file| file.starts_with(root)) else { return Ok(()) };
     let file = file.display();
     let why = format!("the vault's passphrase lies in this folder, in `{file}`, where a task could read it");
     Err(wire::Error::new(wire::Code::Refused, why)

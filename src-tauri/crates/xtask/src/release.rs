@@ -61,18 +61,29 @@ pub fn release(place: &Place, words: &[String]) -> Result<(), Problem> {
     let asked = asked(words)?;
     outside(&asked.key, &place.root)?;
     let git = |words: &[&str]| reproducible::said(Command::new("git").current_dir(&place.root).args(words));
-    if !git(&["status", "--porcelain"])?.is_empty() {
+    let status = ["status", "--porcelain", "--untracked-files=all"];
+    if !git(&status)?.is_empty() {
         return Err("a release is of a commit, and there is something here that is not committed".to_owned());
     }
     let (commit, committed_at) = (git(&["rev-parse", "HEAD"])?, reproducible::committed_at(&place.root)?);
-    let toolchain = reproducible::said(Command::new("rustc").current_dir(&place.root).arg("-V"))?;
+    let (builder, toolchain) = match &asked.programs {
+        Some(_) => ("built elsewhere", "not known: built elsewhere".to_owned()),
+        None => {
+            let version = reproducible::said(Command::new("rustc").current_dir(&place.root).arg("-V"))?;
+            ("cargo xtask release", version)
+        }
+    };
     setup(Purpose::Start)?;
     let folder = match &asked.programs {
         Some(folder) => folder.clone(),
         None => built(place, &committed_at)?,
     };
-    let programs = programs_of(&folder)?;
+    let version = version(&place.root)?;
+    let programs = programs_of(&folder, &version)?;
     let source = source(&place.root)?;
+    if git(&["rev-parse", "HEAD"])? != commit || !git(&status)?.is_empty() {
+        return Err("the source was changed while the release was made".to_owned());
+    }
     let mut maker = place.cargo();
     maker.args(["run", "--quiet", "-p", "hermit-proof", "--bin", "hermit-release", "--"]);
     for (name, path) in
@@ -80,16 +91,9 @@ pub fn release(place: &Place, words: &[String]) -> Result<(), Problem> {
     {
         maker.arg(name).arg(path);
     }
-    let (version, system) = (version(&place.root)?, app::triple()?);
+    let system = app::triple()?;
     maker.args(["--version", &version, "--system", &system, "--commit", &commit]);
-    maker.args([
-        "--committed-at",
-        &committed_at,
-        "--builder",
-        "cargo xtask release",
-        "--toolchain",
-        &toolchain,
-    ]);
+    maker.args(["--committed-at", &committed_at, "--builder", builder, "--toolchain", &toolchain]);
     maker.args(asked.is_remapped.then_some("--paths-remapped")).args(&programs);
     fed(&mut maker, &source)?;
     say(&format!("check it with `hermit-verify --release {} --key KEY`", asked.out.display()));
@@ -115,7 +119,7 @@ fn built(place: &Place, committed_at: &str) -> Result<PathBuf, Problem> {
 }
 
 /// The programs of a folder, and the packages that `bundle` made of them.
-fn programs_of(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
+fn programs_of(folder: &Path, version: &str) -> Result<Vec<PathBuf>, Problem> {
     let mut programs = Vec::new();
     for name in BESIDE {
         let program = folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
@@ -131,6 +135,11 @@ fn programs_of(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
     };
     let mut packages: Vec<PathBuf> = files.filter(is_package).collect();
     packages.sort();
+    let is_other =
+        |path: &&PathBuf| !path.file_name().is_some_and(|name| name.to_string_lossy().contains(version));
+    if let Some(other) = packages.iter().find(is_other) {
+        return Err(format!("`{}` is not of version {version}", other.display()));
+    }
     programs.append(&mut packages);
     Ok(programs)
 }

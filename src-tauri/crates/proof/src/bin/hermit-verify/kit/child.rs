@@ -48,14 +48,13 @@ pub fn run(words: &[String], bounds: &Bounds) -> Result<(Ended, Vec<u8>), String
     let until = Instant::now() + bounds.time;
     let heard = listen(&mut child, bounds.bytes).recv_timeout(bounds.time);
     let ended = match &heard {
-        Ok(said) if said.len() as u64 > bounds.bytes => Some(Ended::Loud),
-        Ok(_) => waited(&mut child, until).map_err(|e| format!("cannot wait for `{program}`: {e}"))?,
-        Err(_) => None,
+        Ok(said) if said.len() as u64 > bounds.bytes => Ok(Some(Ended::Loud)),
+        Ok(_) => waited(&mut child, until),
+        Err(_) => Ok(None),
     };
-    let ended = ended.unwrap_or(Ended::Slow);
-    if matches!(ended, Ended::Slow | Ended::Loud) {
-        end(&mut child);
-    }
+    // What it started and left behind ends with it, however it ended itself.
+    end(&mut child);
+    let ended = ended.map_err(|e| format!("cannot wait for `{program}`: {e}"))?.unwrap_or(Ended::Slow);
     Ok((ended, heard.unwrap_or_default()))
 }
 
