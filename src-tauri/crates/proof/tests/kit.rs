@@ -204,7 +204,7 @@ fn an_independent_verifier_that_leaves_out_a_check_fails_exactly_there() {
 fn a_verifier_that_hangs_floods_or_falls_is_ended_and_has_no_marks() {
     let one = ["--only", "container-nothing", "--seconds", "1", "--bytes", "10000"];
     for (command, said) in [
-        (["sleep", "60", "{bundle}"].as_slice(), "too_slow"),
+        (["sh", "-c", "exec sleep 60", "{bundle}"].as_slice(), "too_slow"),
         (&["sh", "-c", "sleep 60 & exit 1"], "too_slow"),
         (&["sh", "-c", "exec >&-; sleep 60"], "too_slow"),
         (&["yes", "{bundle}"], "too_loud"),

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 pub fn said(maker: &mut Maker) {
     for (group, said) in crate::twin::said::all() {
         let class = match group {
+            "effect" => "gate",
             "receipt" => "receipt",
             "statement" => "statement",
             "event" => "events",

@@ -165,7 +165,9 @@ fn whole() -> Field {
 /// All that is judged here and is whole and signed, by what it is about; the kit of vectors has it too.
 pub fn all() -> Vec<(&'static str, Vec<Judged>)> {
     let field = whole();
+    let refused = of_entries(&field).into_iter().find(|(_, word, _)| word.is_some());
     vec![
+        ("effect", refused.into_iter().collect()),
         ("receipt", of_receipts(&field)),
         ("statement", of_statements(&field)),
         ("event", of_events(&field)),
@@ -229,21 +231,26 @@ fn of_events(field: &Field) -> Vec<Judged> {
 #[test]
 fn only_an_entry_that_lets_something_pass_may_be_dispatched_under() {
     let field = whole();
+    let said = of_entries(&field);
+    let pass = said.iter().filter(|(_, word, _)| word.is_none()).count();
+    assert!(pass > 0 && pass < said.len(), "{pass} of {}", said.len());
+    judged(&field, said);
+}
+
+/// Each entry in place of the one under which an effect was dispatched.
+fn of_entries(field: &Field) -> Vec<Judged> {
     let entries = String::from_utf8(field.files["gate/entries.jsonl"].clone()).unwrap();
-    let (mut said, mut pass) = (Vec::new(), 0);
-    for entry in entries.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+    let said = entries.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).map(|entry| {
         let states = [&entry["state_from"], &entry["state_to"]];
         let passes = states.iter().any(|state| **state == "EXECUTING") && entry["decision"] == "ALLOW";
-        pass += usize::from(passes);
         let word = if passes { None } else { Some("which lets nothing pass") };
         let mut files = field.files.clone();
         insider::edit_event(&mut files, "effect.dispatched", &mut |event| {
             event["payload"]["audit_entry_sha256"] = entry["entry_hash"].clone();
         });
-        said.push(("an entry", word, insider::signed_anew(&files, &field.world)));
-    }
-    assert!(pass > 0 && pass < said.len(), "{entries}");
-    judged(&field, said);
+        ("under an entry", word, insider::signed_anew(&files, &field.world))
+    });
+    said.collect()
 }
 
 #[test]
