@@ -20,6 +20,7 @@
 //! 10. What a node has to tell anew is bounded, however many conversations it had; and one that fell silent keeps its owner.
 //! 11. A relay that asks is told who this node is only where the node reads, once for each challenge and a few times in all.
 //! 12. Of what machines say who learn together, a bounded part is taken of each within an hour.
+//! 13. No letter of training goes to a machine that does not say that it understands one.
 //!
 //! Start reading at [`port`], then [`state`], then [`Node`].
 
@@ -91,6 +92,9 @@ pub enum Error {
     /// The node is not paired, or was withdrawn.
     #[error("the machine {0} is not paired")]
     NotPaired(NodeId),
+    /// The node was not heard since this one began, so that nobody knows what it understands.
+    #[error("the machine {0} was not heard yet")]
+    NotHeard(NodeId),
     /// What was asked for may not be done now.
     #[error("{0}")]
     Refused(&'static str),

@@ -5,7 +5,7 @@ use crate::approvals::{is_fit, parts_of};
 use crate::node::Node;
 use crate::port::Delivered;
 use crate::sealed::Sealing;
-use crate::{Error, NodeId, PART_BYTES, PARTS_MAX, Part, Says};
+use crate::{Error, NodeId, PART_BYTES, PARTS_MAX, Part, Says, TRAINING_SINCE};
 
 /// Bytes of one such content: as many pieces as any large content has.
 pub const PARCEL_BYTES_MAX: usize = 15 * PART_BYTES;
@@ -22,6 +22,7 @@ impl<S: Sealing> Node<S> {
             return Err(Error::NotPaired(to));
         }
         let parts = parts_of(content)?;
+        self.understands_training(to)?;
         if !self.has_room(to, parts.len()) {
             return Err(Error::Refused("too many messages wait for this machine"));
         }
@@ -29,6 +30,20 @@ impl<S: Sealing> Node<S> {
             self.queue(to, Says::Training(part))?;
         }
         Ok(())
+    }
+
+    /// Whether a machine understands such letters: it says so, or sent some itself.
+    fn understands_training(&self, node: NodeId) -> Result<(), Error> {
+        if self.parcels.contains_key(&node) {
+            return Ok(());
+        }
+        match self.seen.get(&node) {
+            Some(seen) if seen.presence.protocol >= TRAINING_SINCE => Ok(()),
+            Some(_) => {
+                Err(Error::Refused("this machine has a Hermit that cannot learn together: update it there"))
+            }
+            None => Err(Error::NotHeard(node)),
+        }
     }
 
     /// A piece of a machine that is paired.
@@ -52,16 +67,51 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
     use super::*;
-    use crate::State;
+    use crate::peers::Seen;
     use crate::sealed::NostrSealing;
+    use crate::{Capabilities, PROTOCOL, Peer, Presence, State};
     use model::UnixMs;
-    use seal::Digest;
+    use seal::{Digest, SeedSigner, Signer as _};
+
+    const NOW: UnixMs = UnixMs(1_800_000_000_000);
+
+    #[test]
+    fn nothing_is_queued_for_a_machine_that_could_not_read_it() {
+        let sealing = NostrSealing::new(&[1; 32]).unwrap();
+        let (me, to) = (sealing.node(), NodeId(Digest::of(b"another")));
+        let mut node = Node::new(sealing, State::new(me), NOW);
+        let log_key = SeedSigner::from_seed([1; 32]).public();
+        let (name, relays) = ("a machine".to_owned(), Vec::new());
+        node.record(crate::Fact::Paired(Peer { node: to, name, relays, log_key, approval_key: None }));
+        assert_eq!(node.send_parcel(to, b"words"), Err(Error::NotHeard(to)));
+        for protocol in [TRAINING_SINCE - 1, PROTOCOL] {
+            let presence = Presence {
+                protocol,
+                at: NOW,
+                until: NOW.plus_ms(60_000),
+                can: Capabilities::default(),
+                load: 0,
+                relays: Vec::new(),
+                has: Digest::ZERO,
+            };
+            node.seen.insert(to, Seen { presence, heard: NOW });
+            let said = node.send_parcel(to, b"words");
+            assert_eq!(said.is_ok(), protocol >= TRAINING_SINCE, "{said:?}");
+            let waiting = node.state.lanes.get(&to).map_or(0, |lane| lane.waiting.len());
+            assert_eq!(waiting == 1, protocol >= TRAINING_SINCE);
+        }
+        // One that sends some itself understands them, whatever was heard of it.
+        node.seen.clear();
+        let data = "AAAA".to_owned();
+        node.take_parcel(to, Part { whole: Digest::of(b"whole"), index: 0, count: 1, data });
+        assert_eq!(node.send_parcel(to, b"words"), Ok(()));
+    }
 
     #[test]
     fn more_than_a_bounded_part_within_an_hour_is_let_go_of_and_the_next_hour_is_heard_again() {
         let sealing = NostrSealing::new(&[1; 32]).unwrap();
         let (me, from) = (sealing.node(), NodeId(Digest::of(b"another")));
-        let mut node = Node::new(sealing, State::new(me), UnixMs(1_800_000_000_000));
+        let mut node = Node::new(sealing, State::new(me), NOW);
         let data = "A".repeat(PART_BYTES.div_ceil(3) * 4);
         let part = Part { whole: Digest::of(b"whole"), index: 14, count: 15, data };
         let most = PARCEL_BYTES_AN_HOUR / part.data.len();

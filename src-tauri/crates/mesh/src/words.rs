@@ -12,7 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The version of letters and notices.
 pub const FORMAT: &str = "hermit-mesh/1";
 /// The version of the protocol that a presence tells.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
+/// The first protocol that has letters of training. To a machine of an older one none is sent: it could not read the letter, and would take
+/// none behind it.
+pub const TRAINING_SINCE: u32 = 2;
 /// Bytes of a large content that one letter carries.
 pub const PART_BYTES: usize = 18 * 1024;
 /// Parts of one large content: as many as the largest packet has that other machines are asked about.

@@ -3,7 +3,7 @@
 use crate::nodes::{NOW, One, two};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mesh::{Command, Delivered, Error, Happened, NodeId, PARCEL_BYTES_MAX, State, Step};
+use mesh::{Capabilities, Command, Delivered, Error, Happened, NodeId, PARCEL_BYTES_MAX, State, Step};
 use seal::Digest;
 
 fn say(one: &mut One, to: NodeId, content: Vec<u8>) -> Result<Step, Error> {
@@ -15,6 +15,12 @@ fn say(one: &mut One, to: NodeId, content: Vec<u8>) -> Result<Step, Error> {
 #[test]
 fn the_largest_content_comes_piece_by_piece_and_a_larger_one_is_refused_before_anything_is_sent() {
     let (mut one, mut other) = two();
+    // Until it says that it understands them, nothing goes to it.
+    assert_eq!(say(&mut one, other.id, vec![1]), Err(Error::NotHeard(other.id)));
+    let relays = vec!["wss://relay.example".to_owned()];
+    let told = Command::Tell { can: Capabilities::default(), load: 0, relays };
+    let told = other.does(Happened::Said(told));
+    one.hears(&told);
     let content: Vec<u8> = (0..PARCEL_BYTES_MAX).map(|at| u8::try_from(at % 251).unwrap()).collect();
     let said = say(&mut one, other.id, content.clone()).unwrap();
     let (mut bytes, mut count) = (Vec::new(), 0);

@@ -28,6 +28,8 @@ impl Fault {
                 .hint("`hermit mesh nodes` lists the machines that are paired"),
             Self::Node(mesh::Error::TooLarge) => wire::Error::new(wire::Code::TooLarge, message)
                 .hint("put the text into a file on the other machine, and name the file"),
+            Self::Node(mesh::Error::NotHeard(_)) => wire::Error::new(wire::Code::Unavailable, message)
+                .hint("it is heard once it is on and connected; `hermit mesh nodes` shows when it was"),
             Self::Node(_) => wire::Error::new(wire::Code::Conflict, message),
             Self::Still(_) => wire::Error::new(wire::Code::Conflict, message)
                 .hint("it begins again by itself once that is over; `hermit mesh show` tells how it stands"),

@@ -4,8 +4,9 @@ use super::engine::Engine;
 use super::ways::Ways;
 use kernel::command::mesh::MeshTerms;
 use kernel::command::submit::Reasoning;
-use mesh::{Command, Delivered};
+use mesh::{Command, Delivered, NodeId};
 use model::policy::Profile;
+use std::collections::BTreeSet;
 
 /// How long a delivery that could not be done is left alone, in milliseconds.
 pub(super) const DELIVERY_PAUSE_MS: i64 = 30_000;
@@ -48,6 +49,8 @@ impl<W: Ways> Engine<W> {
         self.deliver_at = Some(self.now().plus_ms(DELIVERY_PAUSE_MS));
         // Goals wait behind the first that cannot begin now; an answer, a slot or a head does not.
         let (mut done, mut after, mut goals_wait, mut some_wait) = (0, 0, false, false);
+        // What machines say that learn together is taken in order: behind a delivery that waits, all of its machines wait.
+        let mut held = BTreeSet::new();
         while done < DELIVERIES_AT_ONCE {
             let Some((number, all)) = self.parts.kernel.mesh_delivery_after(after) else {
                 if !(goals_wait || some_wait) {
@@ -58,17 +61,20 @@ impl<W: Ways> Engine<W> {
             after = number;
             let is_goal = all.iter().any(|one| matches!(one, Delivered::Input { .. }));
             if is_goal && goals_wait {
+                hold(&mut held, &all);
                 continue;
             }
             let (terms, has_model) = self.terms();
             if let (Err(why), true) = (has_model, !terms.folders.is_empty() && is_goal) {
                 tracing::warn!(why, "a goal of another machine waits for a model");
                 goals_wait = true;
+                hold(&mut held, &all);
                 continue;
             }
-            let say = match self.deliver(&all, &terms) {
+            let say = match self.deliver(&all, &terms, &mut held) {
                 Ok(Some(say)) => say,
                 Ok(None) => {
+                    hold(&mut held, &all);
                     some_wait = true;
                     continue;
                 }
@@ -78,6 +84,7 @@ impl<W: Ways> Engine<W> {
                         return;
                     }
                     goals_wait = true;
+                    hold(&mut held, &all);
                     continue;
                 }
             };
@@ -89,16 +96,28 @@ impl<W: Ways> Engine<W> {
         self.deliver_at = Some(self.now());
     }
 
-    /// What is said of deliveries that are done; none where one of them waits.
-    fn deliver(&self, all: &[Delivered], terms: &MeshTerms) -> Result<Option<Vec<Command>>, kernel::Error> {
+    /// What is said of deliveries that are done; none where one of them waits. `held`: machines whose words of training wait.
+    fn deliver(
+        &self,
+        all: &[Delivered],
+        terms: &MeshTerms,
+        held: &mut BTreeSet<NodeId>,
+    ) -> Result<Option<Vec<Command>>, kernel::Error> {
+        let registry = self.parts.kernel.mesh_registry();
+        let is_peer = |node: NodeId| registry.state().is_some_and(|state| state.is_peer(node));
         let (mut say, mut waits) = (Vec::new(), false);
         for one in all {
-            if let (Delivered::Training { from, part }, Some(letterbox)) = (one, &self.parts.letterbox)
-                && let Err(error) = letterbox.takes(*from, part)
-            {
-                tracing::warn!(%error, "what another machine says of training is not kept; it is tried again");
-                waits = true;
-                continue;
+            if let (Delivered::Training { from, part }, Some(letterbox)) = (one, &self.parts.letterbox) {
+                if held.contains(from) {
+                    waits = true;
+                    continue;
+                }
+                if let Err(error) = letterbox.takes(*from, part, &is_peer) {
+                    tracing::warn!(%error, "what another machine says of training is not kept; it is tried again");
+                    held.insert(*from);
+                    waits = true;
+                    continue;
+                }
             }
             let done = self.parts.kernel.deliver_mesh(one, terms)?;
             waits |= done.waits;
@@ -107,4 +126,12 @@ impl<W: Ways> Engine<W> {
         }
         Ok((!waits).then_some(say))
     }
+}
+
+/// Nothing of training is taken of the machines of a delivery that waits before that is done.
+fn hold(held: &mut BTreeSet<NodeId>, all: &[Delivered]) {
+    held.extend(all.iter().filter_map(|one| match one {
+        Delivered::Training { from, .. } => Some(*from),
+        _ => None,
+    }));
 }

@@ -80,20 +80,20 @@ impl Circle {
         put(&self.folder, COURSE, &text).map_err(|error| error.to_string())
     }
 
-    /// What came and was not looked at, each with who said it and its name.
-    pub(super) fn came(&self) -> Vec<(String, NodeId, Parcel)> {
-        let folder = self.folder.join(COMES);
-        let mut all = Vec::new();
-        for name in names(&folder) {
-            let from = name.split('-').next().and_then(|from| from.parse().ok());
-            let bytes = std::fs::read(folder.join(&name)).ok();
-            let parcel = bytes.and_then(|bytes| Parcel::from_bytes(&bytes).ok());
-            match (from, parcel) {
-                (Some(from), Some(parcel)) => all.push((name, from, parcel)),
-                _ => self.looked_at(&name),
-            }
+    /// The names of what came and was not looked at.
+    pub(super) fn came(&self) -> Vec<String> {
+        names(&self.folder.join(COMES))
+    }
+
+    /// One of it, with who said it. Nothing that is none is looked at again.
+    pub(super) fn one(&self, name: &str) -> Option<(NodeId, Parcel)> {
+        let from = name.split('-').next().and_then(|from| from.parse().ok());
+        let bytes = std::fs::read(self.folder.join(COMES).join(name)).ok();
+        let said = from.zip(bytes.and_then(|bytes| Parcel::from_bytes(&bytes).ok()));
+        if said.is_none() {
+            self.looked_at(name);
         }
-        all
+        said
     }
 
     /// It was looked at.

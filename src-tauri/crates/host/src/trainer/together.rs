@@ -1,14 +1,17 @@
 //! A run that machines of the mesh learn together (decision 340): rounds in which each learns alone, says how far it came, and goes on
 //! with what is counted. One machine leads; whatever dies goes on from what is kept.
 
+mod saying;
+
 use super::Wish;
 use super::circle::Circle;
 use super::plan::Together;
 use super::process::Phase;
 use super::work::{Ended, Work, bounded};
-use mesh::{Command, NodeId};
+use mesh::NodeId;
 use seal::PublicKey;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use training::Said;
 use training::outer::{OuterHead, OuterSettings, PARCEL_BYTES_MAX, Parcel, ParcelHead, Sent};
@@ -19,6 +22,11 @@ use words::training::TrainingState;
 const LOOK: Duration = Duration::from_millis(200);
 /// How often, while it rests, whether it may go on.
 const REST: Duration = Duration::from_secs(2);
+/// After how long one that waits says again where it is, at the least: what it was told, or what it said, may have been let go of.
+const ASKS_AGAIN: Duration = Duration::from_secs(600);
+
+/// Why a machine goes on no more that does not lead.
+const UNBELIEVED: &str = "the machine that leads is not believed any more";
 
 /// What is counted in a round, as the program reads it.
 #[derive(Debug, Serialize)]
@@ -43,13 +51,24 @@ struct Rounds<'w> {
     circle: Circle,
     /// Since when enough came for the round to end.
     enough: Option<Instant>,
+    /// When each other was told last what it lacked, where this one leads.
+    caught_up: BTreeMap<NodeId, Instant>,
+    /// When this one last said where it is, or got on.
+    asked: Instant,
 }
 
 impl Work {
     /// Learns together with other machines, and is measured.
     pub(super) fn together(&self, of: &Together) -> Result<Ended, String> {
         let circle = Circle::open(&self.plan)?;
-        let mut rounds = Rounds { work: self, of, circle, enough: None };
+        let mut rounds = Rounds {
+            work: self,
+            of,
+            circle,
+            enough: None,
+            caught_up: BTreeMap::new(),
+            asked: Instant::now(),
+        };
         let came = rounds.to_the_end();
         rounds.show();
         if !came? {
@@ -99,6 +118,7 @@ impl Rounds<'_> {
                 self.circle.course_mut().count();
                 self.circle.keep()?;
             } else {
+                self.asks_again()?;
                 self.waits();
             }
             self.show();
@@ -123,6 +143,31 @@ impl Rounds<'_> {
                 self.circle.asked();
             }
             None => {}
+        }
+        self.circle.keep()
+    }
+
+    /// One that waits for long says again where it is, and how far it came.
+    fn asks_again(&mut self) -> Result<(), String> {
+        let Some(lead) = self.of.lead else { return Ok(()) };
+        let every = ASKS_AGAIN.max(Duration::from_secs(u64::from(self.of.terms.patience_s)));
+        if self.asked.elapsed() < every {
+            return Ok(());
+        }
+        self.asked = Instant::now();
+        if !self.is_peer(lead) {
+            return Err(UNBELIEVED.to_owned());
+        }
+        let (id, round) = (self.of.id, self.circle.course().round);
+        let mut parcels = vec![Parcel::of(ParcelHead::Joins { id, round })];
+        if let Some(bytes) = self.own() {
+            parcels.push(self.signed(round, &bytes)?.1);
+        }
+        for parcel in parcels {
+            if let Err(why) = self.send(lead, &parcel) {
+                tracing::warn!(why, "the machine that leads is asked again later");
+                break;
+            }
         }
         self.circle.keep()
     }
@@ -180,13 +225,14 @@ impl Rounds<'_> {
 
     /// Looks at what came. What is of a later round waits for it.
     fn take_in(&mut self) -> Result<(), String> {
-        for (name, from, parcel) in self.circle.came() {
+        for name in self.circle.came() {
+            let Some((from, parcel)) = self.circle.one(&name) else { continue };
             let is_looked_at = match (&parcel.head, self.is_lead()) {
                 (ParcelHead::Joins { round, .. }, true) => {
-                    self.circle.here_mut().insert(from);
-                    self.circle.keep()?;
-                    self.catches_up(from, *round)?;
-                    true
+                    if self.circle.here_mut().insert(from) {
+                        self.circle.keep()?;
+                    }
+                    self.catches_up(from, *round)?
                 }
                 (ParcelHead::Leaves { .. }, true) => {
                     self.circle.here_mut().remove(&from);
@@ -215,9 +261,9 @@ impl Rounds<'_> {
     /// What a machine sent in a round; whether that is over with.
     fn hear(&mut self, from: NodeId, round: u32, sent: &Sent, bytes: &[u8]) -> Result<bool, String> {
         let course = self.circle.course();
-        // One that was told what is counted is ahead of a leader that has not ended its own round yet.
+        // One that was told what is counted is ahead by a round of a leader that has not ended its own yet, and nobody by more.
         if round != course.round {
-            return Ok(round < course.round);
+            return Ok(round.checked_sub(1) != Some(course.round));
         }
         let Some(own) = self.own() else { return Ok(false) };
         let registry = self.work.with.kernel.mesh_registry();
@@ -250,6 +296,7 @@ impl Rounds<'_> {
             return Ok(false);
         }
         self.circle.course_mut().fix(all).map_err(|error| error.to_string())?;
+        self.asked = Instant::now();
         self.circle.keep()?;
         Ok(true)
     }
@@ -286,10 +333,7 @@ impl Rounds<'_> {
         if head.round != round || head.run != self.work.plan.spec.together() {
             return Err("the program that trains wrote something for another run or round".to_owned());
         }
-        let (peer, signature) =
-            self.work.with.kernel.sign_round(&bytes).map_err(|error| error.to_string())?;
-        let sent = Sent { peer, signature, sha256: seal::Digest::of(&bytes) };
-        let parcel = Parcel { head: ParcelHead::Sent { id: self.of.id, round, sent }, body: bytes.clone() };
+        let (sent, parcel) = self.signed(round, &bytes)?;
         // What is too large for the letters is refused at the machine that leads as well: the others could not have it.
         parcel.to_bytes().map_err(|error| error.to_string())?;
         self.circle.put(&bytes)?;
@@ -297,11 +341,20 @@ impl Rounds<'_> {
             Some(lead) => self.send(lead, &parcel)?,
             None => {
                 let course = self.circle.course_mut();
-                course.hear(&bytes, &peer, &sent, &bytes).map_err(|error| error.to_string())?;
+                course.hear(&bytes, &sent.peer, &sent, &bytes).map_err(|error| error.to_string())?;
             }
         }
         self.circle.course_mut().is_sent = true;
+        self.asked = Instant::now();
         self.circle.keep()
+    }
+
+    /// What this machine says of a round that it learned.
+    fn signed(&self, round: u32, bytes: &[u8]) -> Result<(Sent, Parcel), String> {
+        let signed = self.work.with.kernel.sign_round(bytes);
+        let (peer, signature) = signed.map_err(|error| error.to_string())?;
+        let sent = Sent { peer, signature, sha256: seal::Digest::of(bytes) };
+        Ok((sent, Parcel { head: ParcelHead::Sent { id: self.of.id, round, sent }, body: bytes.to_vec() }))
     }
 
     /// Ends the round with what is counted: the one that leads tells the others, and each lets its program do it.
@@ -348,50 +401,6 @@ impl Rounds<'_> {
         let counted = Counted { round, settings: self.of.terms.settings, messages };
         let text = serde_json::to_vec(&counted).map_err(|error| error.to_string())?;
         disk::replace(&plan.counted(), &text).map_err(|error| error.to_string())
-    }
-
-    /// Tells a machine what it lacks that has what was counted before a round.
-    fn catches_up(&mut self, node: NodeId, from: u32) -> Result<(), String> {
-        let past: Vec<(u32, Vec<Sent>)> =
-            self.circle.course().since(from).map(|(round, all)| (round, all.to_vec())).collect();
-        for (round, all) in past {
-            self.tell(node, round, &all)?;
-        }
-        self.circle.keep()
-    }
-
-    /// Tells a machine what is counted in a round, with the messages of the others.
-    fn tell(&mut self, node: NodeId, round: u32, all: &[Sent]) -> Result<(), String> {
-        let id = self.of.id;
-        for sent in all {
-            let body = self.circle.message(&sent.sha256);
-            let body = body.ok_or_else(|| "a message that was counted is not here any more".to_owned())?;
-            self.send(node, &Parcel { head: ParcelHead::Sent { id, round, sent: *sent }, body })?;
-        }
-        self.send(node, &Parcel::of(ParcelHead::Counted { id, round, all: all.to_vec() }))
-    }
-
-    /// Says something to a machine. To one that is not believed any more nothing is said.
-    fn send(&mut self, to: NodeId, parcel: &Parcel) -> Result<(), String> {
-        let content = parcel.to_bytes().map_err(|error| error.to_string())?;
-        let work = self.work;
-        let with = &work.with;
-        let is_peer = with.kernel.mesh_registry().state().is_some_and(|state| state.is_peer(to));
-        if !is_peer {
-            self.circle.here_mut().remove(&to);
-            return match self.of.lead {
-                Some(_) => Err("the machine that leads is not believed any more".to_owned()),
-                None => Ok(()),
-            };
-        }
-        let mesh = with.mesh.as_ref().ok_or_else(|| "the mesh is off on this machine".to_owned())?;
-        let length = content.len();
-        mesh.say(vec![Command::Training { to, content }]).map_err(|error| {
-            format!("{}; continue with `hermit train run --resume {}`", error.message, work.plan.run_id)
-        })?;
-        let message = matches!(parcel.head, ParcelHead::Sent { .. }).then_some(parcel.body.as_slice());
-        self.circle.course_mut().is_sending(length, message);
-        Ok(())
     }
 
     fn name(&self, node: NodeId) -> String {
