@@ -2,7 +2,7 @@
 //! machine and nothing else.
 
 use super::confined::{CloneEnd, CloneProgram, clear, run_confined};
-use super::parents_tests::of_parent;
+use super::parents_tests::{of_parent, texts};
 use crate::programs::{digest_of, is_own_file};
 use ::successor::{Budget, TestsRun, TouchedTests, Used};
 use effects::{CLONE_HOME, Sandbox};
@@ -104,9 +104,11 @@ pub fn build(
     diff: &str,
     stopped: &dyn Fn() -> bool,
 ) -> Result<Built, String> {
-    let touched = TouchedTests::read(diff)?;
+    let (mut touched, sources) = (TouchedTests::read(diff)?, TouchedTests::sources(diff)?);
     let reads = prepare(code, source)?;
+    let as_before = texts(code, &sources)?;
     apply(sandbox, code, diff, stopped)?;
+    touched.compare(&as_before, &texts(code, &sources)?);
     let (suite_name, edited) = (code.suite.0.clone(), touched.all());
     let mut tests = TestsRun { suite: suite_name, passed: 0, failed: Vec::new(), edited, parent: None };
     let (package, program) = &code.program;

@@ -40,6 +40,17 @@ pub(super) fn of_parent(
     Ok((ParentTests { passed, failed, not_run }, tested.used))
 }
 
+/// Texts below the source as it stands, by their paths from it; what is not there, or is no text, is left out.
+pub(super) fn texts(code: &CodeTrial<'_>, paths: &[String]) -> Result<BTreeMap<String, String>, String> {
+    let root = code.folder.join(SOURCE).canonicalize().map_err(|e| e.to_string())?;
+    let read = |path: &String| {
+        let at = root.join(path);
+        let text = is_own_file(&at).then(|| std::fs::read_to_string(&at).ok()).flatten()?;
+        Some((path.clone(), text))
+    };
+    Ok(paths.iter().filter_map(read).collect())
+}
+
 /// Files of the parent's, by their paths from the root; what it does not have is not there.
 fn kept<'t>(root: &Path, touched: &'t TouchedTests) -> BTreeMap<&'t str, Vec<u8>> {
     let paths = touched.files.iter().chain(&touched.beside);
