@@ -29,7 +29,7 @@ pub(super) fn of_parent(
 ) -> Result<(ParentTests, Used), String> {
     let (folder, warm) = (code.folder.join(FOLDER), Some(code.folder.join(TARGET)));
     let code = CodeTrial { folder, warm, ..code.clone() };
-    let reads = prepare(&code, source)?;
+    let reads = prepare(&code, source, stopped)?;
     let root = code.folder.join(SOURCE).canonicalize().map_err(|e| e.to_string())?;
     let kept = kept(&root, touched);
     apply(sandbox, &code, diff, stopped)?;

@@ -193,7 +193,10 @@ impl Threads {
             seed: trial.seed,
             budget: trial.budget,
             profile: Profile::LocalEditAllowed.as_str(),
-            code: unpack.and_then(|unpack| CodeTrial::of_hermit(unpack, folder.clone())),
+            code: unpack.and_then(|unpack| CodeTrial::of_hermit(unpack, folder.clone())).map(|code| {
+                // What a task proposes is built and tested in its time, too.
+                if trial.proposed_by.is_some() { code.within(trial.budget) } else { code }
+            }),
             clean_room: clean_room::check(&patch),
             stopped: &|| stop.load(Ordering::SeqCst),
         };
