@@ -182,6 +182,40 @@ fn tests_that_a_change_edits_moves_or_takes_out_of_a_file_run_as_the_parent_has_
     assert_eq!(built.tests.parent.expect("it was run").failed, ["it_says_something"]);
 }
 
+/// The library with a test in it, which what is not of three letters does not pass.
+const TESTED: &str = "pub fn says() -> &'static str {\n    \"old\"\n}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn it_is_short() {\n        assert_eq!(super::says().len(), 3);\n    }\n}\n";
+
+fn tested() -> Digest {
+    Digest::of(TESTED.as_bytes())
+}
+
+fn unpack_tested(at: &Path) -> Result<Digest, String> {
+    unpack(at)?;
+    std::fs::write(at.join("src/lib.rs"), TESTED).map_err(|e| e.to_string())?;
+    Ok(tested())
+}
+
+#[conforms(part = "HV-7-1")]
+#[test]
+fn a_test_that_lines_are_only_added_to_runs_as_the_parent_has_it() {
+    if !has_walls() {
+        return;
+    }
+    let returns = "@@ -7,3 +7,4 @@\n     #[test]\n     fn it_is_short() {\n+        return;\n         assert_eq!(super::says().len(), 3);\n";
+    let never = "@@ -4,3 +4,4 @@\n \n+#[cfg(any())]\n #[cfg(test)]\n mod tests {\n";
+    for (weakens, passed) in [(returns, 2), (never, 1)] {
+        let folder = TempDir::new().expect("a folder");
+        let code = CodeTrial { unpack: &unpack_tested, ..little(&folder, ENOUGH) };
+        let diff = format!("{}{weakens}", says("\"longer\""));
+        let built = build(&sandbox(), &code, tested(), &diff, &|| false).expect("it applies");
+        assert_eq!((built.tests.passed, built.tests.failed.len()), (passed, 0), "{:?}", built.tests);
+        assert_eq!(built.tests.edited, ["src/lib.rs"], "{:?}", built.tests);
+        let parent = built.tests.parent.expect("it was run");
+        assert_eq!(parent.failed, ["tests::it_is_short"], "{parent:?}");
+        assert!(built.program.is_none() && parent.not_run.is_empty(), "{parent:?}");
+    }
+}
+
 #[conforms(part = "HV-7-1")]
 #[test]
 fn a_change_that_does_not_apply_or_is_of_another_source_is_refused_with_words() {

@@ -108,6 +108,7 @@ impl Tool for TryChange {
             self.seconds()
         )));
         lines.push(fact("nothing changes by it: the verdict goes to the model as untrusted content"));
+        lines.push(fact("of other tasks the model is told identifiers, rules and counts alone"));
         lines.push(fact("whether the change is adopted, you are asked by itself"));
         lines
     }

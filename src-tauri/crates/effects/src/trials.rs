@@ -36,11 +36,11 @@ pub trait Trials: Send + Sync {
         at_work: &mut dyn FnMut(),
     ) -> Result<TrialCame, String>;
 
-    /// What the trial of an act came to that nobody waited for to its end. Nothing is begun.
+    /// What the trial of an act of a task came to that nobody waited for to its end. Nothing is begun.
     ///
     /// # Errors
     /// In words, where there is no verdict.
-    fn came(&self, act: ActionRequestId) -> Result<TrialCame, String>;
+    fn came(&self, task: TaskId, act: ActionRequestId) -> Result<TrialCame, String>;
 }
 
 /// No trial of any change.
@@ -57,7 +57,7 @@ impl Trials for NoTrials {
         Err("this process tries no change of Hermit".to_owned())
     }
 
-    fn came(&self, _: ActionRequestId) -> Result<TrialCame, String> {
+    fn came(&self, _: TaskId, _: ActionRequestId) -> Result<TrialCame, String> {
         Err("this process tries no change of Hermit".to_owned())
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::constitutional::is_test;
 use crate::diff::{self, TouchedFile};
+use std::collections::BTreeMap;
 
 /// Tests that a change of the source touches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,6 +41,31 @@ impl TouchedTests {
         Ok(touched)
     }
 
+    /// Files of Rust that a diff touches and that are no files of tests: each may hold some.
+    ///
+    /// # Errors
+    /// In words, when it is no diff.
+    pub fn sources(diff: &str) -> Result<Vec<String>, String> {
+        let files = diff::files(diff)?;
+        let mut all: Vec<String> = files.iter().flat_map(TouchedFile::paths).map(str::to_owned).collect();
+        all.retain(|path| path.ends_with(".rs") && !is_test(path));
+        all.sort();
+        all.dedup();
+        Ok(all)
+    }
+
+    /// Takes in the files whose tests are others with the change than in the parent, whatever lines of the diff did that. Both are
+    /// texts by path.
+    pub fn compare(&mut self, parent: &BTreeMap<String, String>, changed: &BTreeMap<String, String>) {
+        for (path, text) in parent {
+            if changes_tests_in(text, changed.get(path).map(String::as_str)) {
+                self.beside.push(path.clone());
+            }
+        }
+        self.beside.sort();
+        self.beside.dedup();
+    }
+
     /// All of these files, in order.
     pub fn all(&self) -> Vec<String> {
         let mut all: Vec<String> = self.files.iter().chain(&self.beside).cloned().collect();
@@ -69,9 +95,17 @@ pub(crate) fn removes_tests(file: &TouchedFile) -> bool {
     file.removed.iter().any(is_of_a_test)
 }
 
-/// Whether a test is there by now that does not run.
+/// Whether a test may be there by now that does not run, or asserts nothing: it is passed over, stands under a condition, or what asserts
+/// is another macro.
 pub(crate) fn passes_over_tests(file: &TouchedFile) -> bool {
-    file.added.iter().any(|line| line.trim_start().starts_with("#[ignore"))
+    const PASSES: [&str; 5] = ["#[ignore", "#[cfg", "#![cfg", "[cfg(", "macro_rules!assert"];
+    let passes = |line: &String| {
+        let squeezed: String = line.chars().filter(|char| !char.is_whitespace()).collect();
+        // Tests that come stand under this one.
+        let squeezed = squeezed.replace("#[cfg(test)]", "");
+        PASSES.iter().any(|part| squeezed.contains(part))
+    };
+    file.added.iter().any(passes)
 }
 
 /// A changed file with the tests that stand at the end of the parent's version; none where there are none.
@@ -82,21 +116,35 @@ pub fn with_parents_tests(parent: &str, changed: &str) -> Option<String> {
     Some(format!("{rest}{gap}{tests}"))
 }
 
-/// A file without the module of tests that it ends with, and that module.
+/// Whether a change of a file of Rust edits or takes away tests that its parent's version holds; none where the file is gone.
+fn changes_tests_in(parent: &str, changed: Option<&str>) -> bool {
+    let (rest, tests) = apart(parent);
+    let (rest_after, tests_after) = changed.map(apart).unwrap_or_default();
+    (!tests.is_empty() && tests.trim_end() != tests_after.trim_end())
+        || (rest.contains("#[test]") && rest.trim_end() != rest_after.trim_end())
+}
+
+/// A file without the tests that it ends with, and these, where it has any.
+fn apart(text: &str) -> (&str, &str) {
+    tests_at_the_end(text).unwrap_or((text, ""))
+}
+
+/// A file without the module of tests that it ends with, and that module with every attribute before it.
 fn tests_at_the_end(text: &str) -> Option<(&str, &str)> {
-    let (mut at, mut marked) = (0_usize, None);
+    let (mut at, mut attributes, mut marked) = (0_usize, None, false);
     for line in text.split_inclusive('\n') {
         let said = line.trim_end();
-        if said == "#[cfg(test)]" {
-            marked = Some(at);
-        } else if let Some(begins) = marked
+        if said.starts_with("#[") && said.ends_with(']') {
+            attributes = attributes.or(Some(at));
+            marked = marked || said == "#[cfg(test)]";
+        } else if let Some(begins) = attributes.filter(|_| marked)
             && said.starts_with("mod ")
             && said.ends_with('{')
             && ends_with_its_first_block(text.get(at..)?)
         {
             return text.split_at_checked(begins);
-        } else if !said.starts_with("#[") {
-            marked = None;
+        } else if !said.is_empty() && !said.starts_with("//") {
+            (attributes, marked) = (None, false);
         }
         at = at.saturating_add(line.len());
     }
@@ -113,6 +161,7 @@ fn ends_with_its_first_block(text: &str) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands")]
     use super::{TouchedTests, with_parents_tests};
+    use std::collections::BTreeMap;
 
     const DIFF: &str = "--- a/src/lib.rs\n+++ b/src/lib.rs\n@@ -1 +1 @@\n-old\n+new\n";
 
@@ -129,14 +178,52 @@ mod tests {
         assert_eq!(touched(&DIFF.replace("src/lib.rs", "ui/a.test.ts")), (of(&["ui/a.test.ts"]), vec![]));
         let gone = DIFF.replace("-1 +1", "-1,2 +1").replace("-old", "-    #[test]\n-    fn holds() {}");
         assert_eq!(touched(&gone), (vec![], of(&["src/lib.rs"])));
-        let ignored = DIFF.replace("+new", "+    #[ignore = \"slow\"]");
-        assert_eq!(touched(&ignored), (vec![], of(&["src/lib.rs"])));
+        for passes in [
+            "#[ignore = \"slow\"]",
+            "#[cfg(any())]",
+            "# [cfg (any())] #[cfg(test)]",
+            "#![cfg(any())]",
+            "#[cfg_attr(all(), ignore)]",
+            "macro_rules! assert { ($($any:tt)*) => {}; }",
+        ] {
+            let passes_over = DIFF.replace("+new", &format!("+    {passes}"));
+            assert_eq!(touched(&passes_over), (vec![], of(&["src/lib.rs"])), "{passes}");
+        }
+        assert!(TouchedTests::read(&DIFF.replace("+new", "+#[cfg(test)]")).unwrap().is_empty());
         let moved = "diff --git a/tests/a.rs b/docs/a.md\nsimilarity index 100%\nrename from tests/a.rs\n\
                      rename to docs/a.md\n";
         assert_eq!(touched(moved), (of(&["tests/a.rs"]), vec![]));
         for none in ["", "nothing", "--- a/../x\n+++ b/../x\n@@ -1 +1 @@\n-a\n+b\n"] {
             assert!(TouchedTests::read(none).is_err(), "{none}");
         }
+    }
+
+    #[test]
+    fn tests_that_lines_are_added_to_are_edited_all_the_same() {
+        let parent = "fn one() {}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn holds() {}\n}\n";
+        let beside = |parent: &str, changed: Option<&str>| {
+            let by_path = |text: &str| BTreeMap::from([("src/lib.rs".to_owned(), text.to_owned())]);
+            let mut touched = TouchedTests::default();
+            touched.compare(&by_path(parent), &changed.map(by_path).unwrap_or_default());
+            touched.beside.len()
+        };
+        assert_eq!(beside(parent, Some(parent)), 0);
+        assert_eq!(beside(parent, Some(&parent.replace("one", "two"))), 0, "only what is tested is another");
+        assert_eq!(beside("fn one() {}\n", Some(parent)), 0, "it comes with tests");
+        let returns = parent.replace("holds() {", "holds() {\n        return;\n    ");
+        let never = parent.replace("#[cfg(test)]", "#[cfg(any())]\n// words\n\n#[cfg(test)]");
+        for weakened in [&returns, &never, &parent.replace("mod tests", "mod more")] {
+            assert_eq!(beside(parent, Some(weakened)), 1, "{weakened}");
+            assert_eq!(with_parents_tests(parent, weakened).as_deref(), Some(parent), "{weakened}");
+        }
+        assert_eq!(beside(parent, None), 1);
+        let apart = "#[test]\nfn holds() {}\n";
+        assert_eq!(
+            (beside(apart, Some(apart)), beside(apart, Some("#[test]\nfn holds() { return; }\n"))),
+            (0, 1)
+        );
+        assert_eq!(TouchedTests::sources(DIFF).unwrap(), ["src/lib.rs"]);
+        assert!(TouchedTests::sources(&DIFF.replace("src/lib.rs", "tests/a.rs")).unwrap().is_empty());
     }
 
     #[test]

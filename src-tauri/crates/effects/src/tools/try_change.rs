@@ -30,7 +30,7 @@ impl Executor for TryChange {
         before: &StateWitness,
         settled: &mut Settled,
     ) {
-        let came = executors.trials.came(request.action_request_id);
+        let came = executors.trials.came(request.task_id, request.action_request_id);
         settled.outcome = Some(outcome(executors, request, before.observed_at, came));
     }
 }

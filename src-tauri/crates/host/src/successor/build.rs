@@ -1,13 +1,15 @@
 //! A change of code: the source unpacked, the difference applied, built and tested in a sandbox of its own, from what lies on this
 //! machine and nothing else.
 
-use super::confined::{CloneEnd, CloneProgram, clear, run_confined};
-use super::parents_tests::of_parent;
+use super::confined::{CloneEnd, CloneProgram, DISK_LEFT_BYTES, LOOK, clear, run_confined, weight};
+use super::parents_tests::{of_parent, texts};
+use crate::chance::Deadline;
 use crate::programs::{digest_of, is_own_file};
 use ::successor::{Budget, TestsRun, TouchedTests, Used};
 use effects::{CLONE_HOME, Sandbox};
 use model::Digest;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Names of tests that failed which are kept.
 const FAILED_MAX: usize = 100;
@@ -80,6 +82,23 @@ impl<'a> CodeTrial<'a> {
             budget: OF_HERMIT,
         })
     }
+
+    /// The same, in no more time than a budget has.
+    pub(super) fn within(mut self, budget: Budget) -> Self {
+        self.budget.wall_ms = self.budget.wall_ms.min(budget.wall_ms);
+        self.budget.cpu_ms = self.budget.cpu_ms.min(budget.cpu_ms);
+        self
+    }
+
+    /// The same, in the time that is left once this was used.
+    fn left(&self, used: Used) -> Self {
+        let (wall_ms, cpu_ms) = (self.budget.wall_ms, self.budget.cpu_ms);
+        self.clone().within(Budget {
+            wall_ms: wall_ms.saturating_sub(used.wall_ms),
+            cpu_ms: cpu_ms.saturating_sub(used.cpu_ms),
+            ..self.budget
+        })
+    }
 }
 
 /// What was built of a change.
@@ -104,9 +123,11 @@ pub fn build(
     diff: &str,
     stopped: &dyn Fn() -> bool,
 ) -> Result<Built, String> {
-    let touched = TouchedTests::read(diff)?;
-    let reads = prepare(code, source)?;
+    let (mut touched, sources) = (TouchedTests::read(diff)?, TouchedTests::sources(diff)?);
+    let reads = prepare(code, source, stopped)?;
+    let as_before = texts(code, &sources)?;
     apply(sandbox, code, diff, stopped)?;
+    touched.compare(&as_before, &texts(code, &sources)?);
     let (suite_name, edited) = (code.suite.0.clone(), touched.all());
     let mut tests = TestsRun { suite: suite_name, passed: 0, failed: Vec::new(), edited, parent: None };
     let (package, program) = &code.program;
@@ -121,11 +142,11 @@ pub fn build(
     let before = made(code);
     if !touched.is_empty() {
         // Before any test of the change has run, which could write what comes after it.
-        let (found, used_by_it) = of_parent(sandbox, code, (source, diff, &touched), stopped)?;
+        let (found, used_by_it) = of_parent(sandbox, &code.left(used), (source, diff, &touched), stopped)?;
         used = both(used, used_by_it);
         tests.parent = Some(found);
     }
-    let tested = suite(sandbox, code, &reads, stopped)?;
+    let tested = suite(sandbox, &code.left(used), &reads, stopped)?;
     used = both(used, tested.used);
     (tests.passed, tests.failed) = read_tests(&tested);
     let after = made(code);
@@ -148,7 +169,11 @@ fn made(code: &CodeTrial<'_>) -> Option<(PathBuf, Digest)> {
 }
 
 /// The folder of a build, made anew, with the source in it; where the copy of a warm target is, and what it may read.
-pub(super) fn prepare(code: &CodeTrial<'_>, source: Digest) -> Result<Vec<PathBuf>, String> {
+pub(super) fn prepare(
+    code: &CodeTrial<'_>,
+    source: Digest,
+    stopped: &dyn Fn() -> bool,
+) -> Result<Vec<PathBuf>, String> {
     let failed = |at: &Path, e: &std::io::Error| format!("`{}`: {e}", at.display());
     let cargo = code.toolchain.join("bin/cargo");
     if !cargo.is_file() {
@@ -164,15 +189,36 @@ pub(super) fn prepare(code: &CodeTrial<'_>, source: Digest) -> Result<Vec<PathBu
         ));
     }
     if let Some(warm) = &code.warm {
-        let to = code.folder.join(TARGET);
-        // Links to the same bytes where the disk has them; what is built anew is a file of its own.
-        let copied =
-            std::process::Command::new("cp").arg("-a").arg("--reflink=auto").arg(warm).arg(&to).status();
-        if !copied.is_ok_and(|status| status.success()) {
-            return Err(format!("`{}` cannot be copied to build on", warm.display()));
-        }
+        copy(warm, code, stopped)?;
     }
     Ok(vec![code.toolchain.clone(), code.cargo_home.join("registry"), code.cargo_home.join("git")])
+}
+
+/// Copies a target folder to build on, where there is room for it, and no longer than the build may take.
+fn copy(warm: &Path, code: &CodeTrial<'_>, stopped: &dyn Fn() -> bool) -> Result<(), String> {
+    let failed = |why: &str| format!("`{}` cannot be copied to build on: {why}", warm.display());
+    let room = disk::space(&code.folder).map_or(0, |space| space.available);
+    if weight(warm, room).saturating_add(DISK_LEFT_BYTES) > room {
+        return Err(failed("the disk has no room for it"));
+    }
+    // Links to the same bytes where the disk has them; what is built anew is a file of its own.
+    let mut command = std::process::Command::new("cp");
+    command.arg("-a").arg("--reflink=auto").arg(warm).arg(code.folder.join(TARGET));
+    let mut child = command.spawn().map_err(|e| failed(&e.to_string()))?;
+    let wall = Deadline::after(Duration::from_millis(code.budget.wall_ms));
+    let why = loop {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => break failed(&status.to_string()),
+            Ok(None) if stopped() => break "the trial was stopped".to_owned(),
+            Ok(None) if wall.left().is_zero() => break failed("its time is used up"),
+            Ok(None) => std::thread::sleep(LOOK),
+            Err(error) => break failed(&error.to_string()),
+        }
+    };
+    let _ = child.kill();
+    let _ = child.wait();
+    Err(why)
 }
 
 /// `git apply`, in the sandbox: what is in a change is not believed either.

@@ -16,13 +16,13 @@ pub const EVIDENCE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Bytes of complaints that are kept.
 const COMPLAINT_BYTES_MAX: u64 = 16 * 1024;
 /// How often it is measured.
-const LOOK: Duration = Duration::from_millis(10);
+pub(super) const LOOK: Duration = Duration::from_millis(10);
 /// How often a folder is weighed, which takes longer.
 const WEIGH: Duration = Duration::from_millis(500);
 /// How long the pipes of an ended clone are waited for.
 const DRAIN: Duration = Duration::from_secs(5);
 /// Room that is left to everything else on the disk that a folder is on.
-const DISK_LEFT_BYTES: u64 = 256 * 1024 * 1024;
+pub(super) const DISK_LEFT_BYTES: u64 = 256 * 1024 * 1024;
 /// Room of a file system that counts as none: what is written in one piece may be larger than what is left.
 const LEFT_BYTES: u64 = 64 * 1024;
 /// The system's own limit of processes is no lower: older systems count all of a person's against it.

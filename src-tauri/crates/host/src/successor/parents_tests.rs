@@ -29,7 +29,7 @@ pub(super) fn of_parent(
 ) -> Result<(ParentTests, Used), String> {
     let (folder, warm) = (code.folder.join(FOLDER), Some(code.folder.join(TARGET)));
     let code = CodeTrial { folder, warm, ..code.clone() };
-    let reads = prepare(&code, source)?;
+    let reads = prepare(&code, source, stopped)?;
     let root = code.folder.join(SOURCE).canonicalize().map_err(|e| e.to_string())?;
     let kept = kept(&root, touched);
     apply(sandbox, &code, diff, stopped)?;
@@ -38,6 +38,17 @@ pub(super) fn of_parent(
     clear(&code.folder).map_err(|e| format!("`{}`: {e}", code.folder.display()))?;
     let (passed, failed) = read_tests(&tested);
     Ok((ParentTests { passed, failed, not_run }, tested.used))
+}
+
+/// Texts below the source as it stands, by their paths from it; what is not there, or is no text, is left out.
+pub(super) fn texts(code: &CodeTrial<'_>, paths: &[String]) -> Result<BTreeMap<String, String>, String> {
+    let root = code.folder.join(SOURCE).canonicalize().map_err(|e| e.to_string())?;
+    let read = |path: &String| {
+        let at = root.join(path);
+        let text = is_own_file(&at).then(|| std::fs::read_to_string(&at).ok()).flatten()?;
+        Some((path.clone(), text))
+    };
+    Ok(paths.iter().filter_map(read).collect())
 }
 
 /// Files of the parent's, by their paths from the root; what it does not have is not there.

@@ -49,6 +49,8 @@ struct Threads {
     unpack: Option<UnpackOwn>,
     address: Mutex<Option<SocketAddr>>,
     stops: Mutex<BTreeMap<String, Arc<AtomicBool>>>,
+    /// Whether none begins any more; looked at and said with `stops` held.
+    closed: AtomicBool,
 }
 
 impl TrialThreads {
@@ -61,7 +63,15 @@ impl TrialThreads {
     ) -> Self {
         let (home, kernel, executors) = (home.clone(), Arc::clone(kernel), Arc::clone(executors));
         let (address, stops) = (Mutex::default(), Mutex::default());
-        Self(Arc::new(Threads { home, kernel, executors, unpack, address, stops }))
+        Self(Arc::new(Threads {
+            home,
+            kernel,
+            executors,
+            unpack,
+            address,
+            stops,
+            closed: AtomicBool::new(false),
+        }))
     }
 
     /// Where this process is reached: clones try to.
@@ -69,9 +79,13 @@ impl TrialThreads {
         *self.0.address.lock().unwrap_or_else(PoisonError::into_inner) = Some(address);
     }
 
-    /// Ends every trial, and waits until none is under way any more.
+    /// Ends every trial, lets none begin any more, and waits until none is under way.
     pub(crate) fn end_all(&self) {
-        self.0.stops().values().for_each(|stop| stop.store(true, Ordering::SeqCst));
+        {
+            let stops = self.0.stops();
+            self.0.closed.store(true, Ordering::SeqCst);
+            stops.values().for_each(|stop| stop.store(true, Ordering::SeqCst));
+        }
         let begun = Instant::now();
         while !self.0.stops().is_empty() && begun.elapsed() < ENDING {
             std::thread::sleep(LOOK);
@@ -105,6 +119,9 @@ impl api::Trials for TrialThreads {
         let stop = Arc::new(AtomicBool::new(false));
         {
             let mut stops = self.0.stops();
+            if self.0.closed.load(Ordering::SeqCst) {
+                return Err(failed("this program ends, and begins no trial any more".to_owned()));
+            }
             if stops.contains_key(trial_id) {
                 return Ok(());
             }
@@ -140,11 +157,12 @@ impl Threads {
         self.stops.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says in the log that there is no verdict. One that a person stopped has its end there already.
+    /// Says in the log that there is no verdict. One that a person stopped, or its task, has its end there already: whatever else stops
+    /// one is this program.
     fn unjudged(&self, trial_id: &str, why: &str, is_stopped: bool) {
         tracing::info!(trial = trial_id, why, "a trial has no verdict");
         let said = match is_stopped {
-            true => self.kernel.stop_trial(trial_id, why),
+            true => self.kernel.stop_trial_unasked(trial_id, why),
             false => self.kernel.fail_trial(trial_id, why),
         };
         match said {
@@ -175,7 +193,10 @@ impl Threads {
             seed: trial.seed,
             budget: trial.budget,
             profile: Profile::LocalEditAllowed.as_str(),
-            code: unpack.and_then(|unpack| CodeTrial::of_hermit(unpack, folder.clone())),
+            code: unpack.and_then(|unpack| CodeTrial::of_hermit(unpack, folder.clone())).map(|code| {
+                // What a task proposes is built and tested in its time, too.
+                if trial.proposed_by.is_some() { code.within(trial.budget) } else { code }
+            }),
             clean_room: clean_room::check(&patch),
             stopped: &|| stop.load(Ordering::SeqCst),
         };

@@ -208,6 +208,14 @@ impl Kernel {
         self.end_unjudged(trial_id, (false, why), PrincipalType::User)
     }
 
+    /// Ends a trial that runs without a verdict, which no person said: the task that proposed it has ended, or the program ends.
+    ///
+    /// # Errors
+    /// As [`Kernel::stop_trial`].
+    pub fn stop_trial_unasked(&self, trial_id: &str, why: &str) -> Result<(), Error> {
+        self.end_unjudged(trial_id, (false, why), PrincipalType::System)
+    }
+
     /// Ends a trial that could not be made.
     ///
     /// # Errors

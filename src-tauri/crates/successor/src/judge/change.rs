@@ -103,7 +103,7 @@ fn look_at_source(text: &str, findings: &mut Findings) {
             findings.add(Grade::Unread, "edits_tests", says);
         }
         if passes_over_tests(file) {
-            let says = format!("it has a test of `{path}` passed over; look at that first");
+            let says = format!("it may have a test of `{path}` passed over; look at that first");
             findings.add(Grade::Unread, "edits_tests", says);
         }
     }
