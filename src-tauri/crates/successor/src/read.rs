@@ -10,6 +10,7 @@ use seal::canon;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
+use words::policy::Profile;
 
 const PATCH: &str = "change";
 const CASE: &str = "case";
@@ -44,7 +45,7 @@ impl Patch {
         }
         self.sources.iter().try_for_each(|source| text(PATCH, source))?;
         match &self.change {
-            Change::Policy { profile, .. } => profile.iter().try_for_each(|name| self::name(PATCH, name)),
+            Change::Policy { profile, .. } => profile.iter().try_for_each(|name| is_profile(name)),
             Change::Words { items } => {
                 at_most(PATCH, items.len(), WORDS_MAX, "pieces of words")?;
                 if items.is_empty() {
@@ -67,6 +68,15 @@ impl Patch {
             }
         }
     }
+}
+
+fn is_profile(name: &str) -> Result<(), Error> {
+    self::name(PATCH, name)?;
+    let all: Vec<&str> = Profile::ALL.iter().map(|profile| profile.as_str()).collect();
+    if all.contains(&name) {
+        return Ok(());
+    }
+    Err(misfit(PATCH, &format!("`{name}` is no profile; there are {}", all.join(", "))))
 }
 
 impl Case {

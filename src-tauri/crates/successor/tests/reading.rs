@@ -42,6 +42,10 @@ fn what_is_no_change_is_refused_in_words() {
     assert!(unfit(|patch| patch.change = code("nothing")).contains("no file"));
     assert!(unfit(|patch| patch.change = code(&one_line("../etc/passwd"))).contains("below the source"));
     assert!(unfit(|patch| patch.change = Change::Words { items: Vec::new() }).contains("nothing"));
+    let strict = |patch: &mut Patch| {
+        patch.change = Change::Policy { rules: String::new(), profile: Some("strict".to_owned()) };
+    };
+    assert!(unfit(strict).contains("no profile; there are readonly_analysis"));
     assert!(
         unfit(|patch| patch.change = Change::Words { items: vec![words("one"), words("one")] })
             .contains("twice")
