@@ -31,7 +31,7 @@ const PLACE_NAMES: [&str; 18] = [
     "home",
 ];
 /// Parameters of these names that open nothing: words that are compared with what is in the store.
-const WORDS: [(&str, &str); 12] = [
+const WORDS: [(&str, &str); 13] = [
     ("grants.draft", "paths"),
     ("approvals.packet", "from"),
     ("changes.show", "from"),
@@ -50,6 +50,7 @@ const WORDS: [(&str, &str); 12] = [
     ("mesh.hand_over", "to"),
     ("mesh.send", "to"),
     ("mesh.send", "folder"),
+    ("training.join", "from"),
 ];
 
 fn code(home: &Home, caller: Caller, name: &str, params: Value) -> Option<Code> {
