@@ -60,11 +60,11 @@ impl Proves for Nobody {
         "nobody".to_owned()
     }
 
-    fn answer(&self, _: &str) -> Option<Vec<u8>> {
+    fn answer(&self, _: &str, _: &str) -> Option<Vec<u8>> {
         None
     }
 
-    fn check(&self, _: &str, _: &[u8]) -> Option<String> {
+    fn check(&self, _: &str, _: &str, _: &[u8]) -> Option<String> {
         None
     }
 }
