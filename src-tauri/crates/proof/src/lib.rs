@@ -63,7 +63,7 @@ pub use layout::FORMAT;
 pub use options::{Include, Options, Redact, Scope};
 pub use parts::parts;
 pub use release::{
-    MadeOf, ReleaseAsked, ReleaseFound, ReleaseParts, ReleaseReport, make_release, release_signer,
+    MadeOf, ReleaseAsked, ReleaseFound, ReleaseParts, ReleaseReport, digest_of, make_release, release_signer,
     verify_release,
 };
 pub use report::{AnchorFound, Counts, FoundSaid, IdentityFound, Report, Stands, Verdict};

@@ -15,6 +15,7 @@ mod report;
 mod statement;
 
 pub use check::{ReleaseAsked, verify_release};
+pub use folder::digest_of;
 pub use key::release_signer;
 pub use make::{ReleaseParts, make_release};
 pub use report::{ReleaseFound, ReleaseReport};

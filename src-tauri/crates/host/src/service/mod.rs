@@ -10,7 +10,6 @@
 mod asked;
 mod definition;
 mod launchd;
-mod readers;
 mod systemd;
 mod windows_task;
 
@@ -169,7 +168,8 @@ pub fn check_passphrase_file(home: &Home, file: &Path) -> Result<(), Error> {
             "a service reads it each time it starts, so it has to stay",
         ));
     }
-    if readers::others_read(&found) {
+    // Where a system is not asked, a file in a person's folder is theirs alone unless they said otherwise.
+    if matches!(disk::owner_only::open_to_others(&found), Ok(Some(mode)) if mode & 0o044 != 0) {
         return Err(refused(
             format!("others on this machine can read `{shown}`"),
             "take their permission away first, such as with `chmod 600`",

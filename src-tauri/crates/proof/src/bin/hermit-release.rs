@@ -2,8 +2,8 @@
 //!
 //! Exit codes: 0 made, 2 when it was called wrongly or could not.
 
-use proof::{MadeOf, ReleaseParts, make_release, release_signer};
-use seal::{Digest, Hasher, Signer as _};
+use proof::{MadeOf, ReleaseParts, digest_of, make_release, release_signer};
+use seal::{Digest, Signer as _};
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -92,13 +92,9 @@ fn made(words: &[String]) -> Result<String, String> {
 fn key_of(path: &Path) -> Result<String, String> {
     let cannot = |why: &dyn std::fmt::Display| format!("cannot use the key `{}`: {why}", path.display());
     let file = std::fs::File::open(path).map_err(|e| cannot(&e))?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        let mode = file.metadata().map_err(|e| cannot(&e))?.permissions().mode();
-        if mode & 0o077 != 0 {
-            return Err(cannot(&"others may read it; `chmod 600` it first"));
-        }
+    let found = file.metadata().map_err(|e| cannot(&e))?;
+    if disk::owner_only::open_to_others(&found).map_err(|e| cannot(&e))?.is_some() {
+        return Err(cannot(&"others may read it; `chmod 600` it first"));
     }
     let mut text = String::new();
     file.take(KEY_BYTES_MAX).read_to_string(&mut text).map_err(|e| cannot(&e))?;
@@ -107,19 +103,10 @@ fn key_of(path: &Path) -> Result<String, String> {
 
 /// Digest of the archive of the source, from standard input.
 fn source() -> Result<Digest, String> {
-    let cannot = |why: String| format!("the source cannot be read from standard input: {why}");
-    let (mut hasher, mut piece, mut stdin) = (Hasher::new(), vec![0_u8; 64 * 1024], std::io::stdin().lock());
-    let mut read = 0;
-    loop {
-        match stdin.read(&mut piece) {
-            Ok(0) if read == 0 => return Err(cannot("there is none".to_owned())),
-            Ok(0) => return Ok(hasher.finish()),
-            Ok(count) => {
-                read += count;
-                hasher.update(piece.get(..count).unwrap_or_default());
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(cannot(error.to_string())),
-        }
+    let cannot = |why: &str| format!("the source cannot be read from standard input: {why}");
+    match digest_of(std::io::stdin().lock()) {
+        Ok((_, 0)) => Err(cannot("there is none")),
+        Ok((digest, _)) => Ok(digest),
+        Err(error) => Err(cannot(&error.to_string())),
     }
 }

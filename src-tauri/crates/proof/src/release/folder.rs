@@ -104,7 +104,10 @@ impl Folder {
 }
 
 /// Digest and number of the bytes of what is read to its end.
-pub(crate) fn digest_of(mut from: impl io::Read) -> io::Result<(Digest, u64)> {
+///
+/// # Errors
+/// When it cannot be read.
+pub fn digest_of(mut from: impl io::Read) -> io::Result<(Digest, u64)> {
     let (mut hasher, mut read, mut piece) = (Hasher::new(), 0_u64, vec![0_u8; PIECE]);
     loop {
         let count = match from.read(&mut piece) {

@@ -228,16 +228,8 @@ fn named_files(command: &[String]) -> Vec<Named> {
         if !path.is_file() {
             return None;
         }
-        let mut file = std::fs::File::open(&path).ok()?;
-        let mut hasher = seal::Hasher::new();
-        let mut piece = vec![0; 64 * 1024];
-        loop {
-            let read = std::io::Read::read(&mut file, &mut piece).ok()?;
-            match piece.get(..read) {
-                Some(bytes) if read > 0 => hasher.update(bytes),
-                _ => return Some(Named { word: word.clone(), sha256: hasher.finish() }),
-            }
-        }
+        let (sha256, _) = proof::digest_of(std::fs::File::open(&path).ok()?).ok()?;
+        Some(Named { word: word.clone(), sha256 })
     });
     found.collect()
 }
