@@ -10,9 +10,9 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 const NAME: &str = "rounds";
-/// How many times as fast time passes: a term of two minutes, and the five that clocks may differ by, are twenty-three seconds; and the
-/// minute and a half for which one that was cut off listens are five, in which it hears of what began without it on a busy machine too.
-const TIMES: u32 = 18;
+/// How many times as fast time passes: a term of two minutes, and the five that clocks may differ by, are twenty-eight seconds; and the
+/// minute and a half for which one that was cut off listens are six, in which it hears of what began without it on a busy machine too.
+const TIMES: u32 = 15;
 /// Whatever is waited for comes within this time, on a machine that has much to do as well.
 const PATIENCE: Duration = Duration::from_secs(240);
 /// How often one looks: a look is a program, and takes the time of those that it looks at.
@@ -34,6 +34,22 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
         assert!(Instant::now() < by, "not in time: {what}");
         std::thread::sleep(LOOKS_EVERY);
     }
+}
+
+impl Three {
+    /// Waits until no time of the schedule is near. Whoever is killed or cut off while it begins one has told nobody, and the others
+    /// run it again, as they must: what these tests say is of those that had told.
+    fn between_times(&self) {
+        until("no time is near", || {
+            let passed = (now_ms() - self.since) * i64::from(TIMES);
+            (PERIOD_MS / 5..PERIOD_MS / 2).contains(&((self.since + passed) % PERIOD_MS))
+        });
+    }
+}
+
+fn now_ms() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time").as_millis();
+    i64::try_from(now).expect("a time")
 }
 
 /// Has the same schedule approved by the person at a machine. It changes nothing and asks nothing where no file is there twice.
@@ -108,11 +124,10 @@ fn three(relay: &Relay, listen: [Option<String>; 3]) -> Three {
         let unready = |machine: &Machine| shown(machine)["held_by"]["unready"].clone();
         [server, laptop, phone].into_iter().all(|one| unready(one) == serde_json::json!([]))
     });
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time").as_millis();
+    let since = now_ms();
     for machine in &mut machines {
-        machine.hurries(&format!("{now}*{TIMES}"));
+        machine.hurries(&format!("{since}*{TIMES}"));
     }
-    let since = i64::try_from(now).expect("a time");
     runs_after(&machines[0], since);
     Three { machines, since }
 }
@@ -141,6 +156,7 @@ fn each_time_ran_once(Three { machines, since }: Three) {
 fn what_comes_due_while_its_machine_is_dead_runs_at_the_next_once_and_the_schedule_is_given_back() {
     let relay = Relay::new();
     let mut three = three(&relay, [None, None, None]);
+    three.between_times();
     three.machines[0].killed();
     // Nobody is told of it: the others only hear nothing.
     let [server, laptop, phone] = &three.machines;
@@ -171,6 +187,7 @@ fn a_machine_that_is_cut_off_leaves_what_comes_due_to_the_next_and_runs_none_of_
     };
     until("the cable is in use", || is_open(laptop, true) && is_open(phone, true));
     runs_after(server, newest(server, three.since));
+    three.between_times();
     drop(relay);
     until("the server is cut off", || !is_open(server, false));
     let taken = runs_after(laptop, newest(server, three.since));

@@ -139,7 +139,8 @@ fn in_pages(text: &str) -> Vec<(String, bool, String)> {
     for line in text.split_inclusive('\n') {
         let at = from;
         from += line.len();
-        if line.starts_with("describe(") {
+        // `describe.skipIf(…)("name", …` and its like, too.
+        if line.starts_with("describe(") || line.starts_with("describe.") {
             group = format!("{} > ", quoted(line));
         } else if line.starts_with("});") {
             group.clear();
@@ -202,13 +203,15 @@ mod tests {
     fn marks_of_pages_are_read_with_their_group() {
         let text = "describe(\"group\", () => {\n  test(\"a thing, whole\", conforms(\"HK-1-1\", part(\"HK-1-2\"), async () => {\n  }));\n});\n\
             test(\"another\", conforms(\"RX-1-1\", () => \"HK-9-9\"));\n\
-            test(\"a part alone\", conforms(part(\"RX-1-2\"), async () => {\n";
+            test(\"a part alone\", conforms(part(\"RX-1-2\"), async () => {\n\
+            describe.skipIf(NONE === undefined)(\"another group\", () => {\n  test(\"a third\", conforms(\"RX-1-3\", async () => {\n";
         let claim = |id: &str, part, test: &str| (id.to_owned(), part, test.to_owned());
         let all = [
             claim("HK-1-1", false, "group > a thing whole"),
             claim("HK-1-2", true, "group > a thing whole"),
             claim("RX-1-1", false, "another"),
             claim("RX-1-2", true, "a part alone"),
+            claim("RX-1-3", false, "another group > a third"),
         ];
         assert_eq!(in_pages(text), all);
     }
