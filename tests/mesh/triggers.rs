@@ -7,12 +7,12 @@ use serde_json::json;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use testkit::{Chat, Large};
 
-/// How many times as fast time passes: a quarter of an hour is twenty-five seconds, and a look comes every other second.
-const TIMES: u32 = 36;
-const PATIENCE: Duration = Duration::from_secs(120);
+/// How many times as fast time passes: a quarter of an hour is thirty-eight seconds, and a look comes within three.
+const TIMES: u32 = 24;
+const PATIENCE: Duration = Duration::from_secs(180);
 const LOOKS_EVERY: Duration = Duration::from_millis(300);
 /// Longer than it takes until every schedule was looked at.
-const LOOKED: Duration = Duration::from_secs(5);
+const LOOKED: Duration = Duration::from_secs(7);
 
 fn approves(machine: &Machine, name: &str, when: &str) {
     let folder = work(&machine.stage);
