@@ -344,7 +344,7 @@ fn powerless() -> (&'static Path, Vec<&'static str>) {
 /// Waits until something holds.
 #[track_caller]
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let by = Instant::now() + Duration::from_secs(60);
+    let by = Instant::now() + Duration::from_secs(120);
     while !holds() {
         assert!(Instant::now() < by, "not in time: {what}");
         std::thread::sleep(Duration::from_millis(20));
