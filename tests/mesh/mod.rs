@@ -2,6 +2,7 @@
 //! sockets, and a stick.
 
 mod asking;
+mod dual;
 mod hostile;
 mod independent;
 mod learning;

@@ -190,11 +190,17 @@ fn a_machine_that_is_cut_off_leaves_what_comes_due_to_the_next_and_runs_none_of_
     three.between_times();
     drop(relay);
     until("the server is cut off", || !is_open(server, false));
+    let waits = |machine: &Machine| shown(machine)["held_by"]["is_cut_off"] == true;
+    until("it says that it begins nothing", || waits(server));
+    let told = Stage::ran(&mut server.stage.command(&["schedule", "show", NAME])).ends(0).out;
+    assert!(told.contains("it waits here: no other machine can be reached"), "{told}");
+    assert!(!waits(laptop) && !waits(phone), "those two reach each other");
     let taken = runs_after(laptop, newest(server, three.since));
     // It is alive, and came to the same time: nobody could hear of it.
     assert!(!ran(server).contains_key(&taken));
     let _back = Relay::at(&address);
     held_by(server, &[server, laptop, phone]);
+    until("it waits no more", || !waits(server));
     runs_after(server, taken);
     each_time_ran_once(three);
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use testkit::{Chat, Large};
 
 /// A model that writes a file and says so.
-fn writes(name: &str, text: &str) -> Chat {
+pub(super) fn writes(name: &str, text: &str) -> Chat {
     Chat::saying(
         Large::STRONG,
         vec![
@@ -16,13 +16,14 @@ fn writes(name: &str, text: &str) -> Chat {
     )
 }
 
-fn status(machine: &Machine, goal: &str) -> Vec<String> {
+/// How the tasks stand that a machine works on for others, by a part of their goal.
+pub(super) fn status(machine: &Machine, goal: &str) -> Vec<String> {
     let word = |row: &Value| row["status"].as_str().unwrap_or_default().to_owned();
     machine.tasks(goal).iter().map(word).collect()
 }
 
 /// Answers what another machine asks with a yes, here.
-fn allows(here: &Machine) {
+pub(super) fn allows(here: &Machine) {
     let mut asked = Value::Null;
     until(&format!("{} is asked", here.name), || {
         asked = here.told(&["questions"])["questions"][0].clone();

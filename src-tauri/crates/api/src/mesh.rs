@@ -54,6 +54,9 @@ pub struct MeshWay {
 pub struct MeshLive {
     /// Ways that are open or were tried.
     pub ways: Vec<MeshWay>,
+    /// Whether others could hear of something: the node runs, and a way of its own is open. Where it is not so, this machine begins
+    /// no time of a schedule that machines hold together.
+    pub is_reached: bool,
     /// Machines that are heard of.
     pub here: BTreeMap<NodeId, Presence>,
     /// Machines that everybody sees, as they tell at relays.

@@ -1,4 +1,5 @@
 // Which machines of a person may run a schedule, the first one first: shown where the mesh is on, and changed here.
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { nodeName } from "~/features/mesh/words";
 import { useAct, useAsk } from "~/ipc/client";
@@ -27,6 +28,7 @@ export function Machines({ schedule: one }: { schedule: Schedule }) {
   return (
     <>
       {one.held_by != null && <p><Words of={heldBy(one.held_by)} /></p>}
+      {one.held_by?.is_cut_off === true && <p role="status">Waits here: no other machine can be reached, so this one begins nothing of it until a relay or another machine is connected. <Link to="/machines">See which ways are tried</Link></p>}
       {canChange && !open && <div><Button look="link" onClick={() => setOpen(true)}>{isHeld ? "Change which machines run it" : "Let other machines run it"}</Button></div>}
       {open && mesh.data !== undefined && <Known schedule={one} mesh={mesh.data} close={() => setOpen(false)} />}
     </>

@@ -34,6 +34,19 @@ test("a schedule of the mesh says who runs it, who cannot, and which of its runs
   expect(screen.getByRole("article", { name: "night" }).textContent).toContain("No machine runs it yet (laptop, server).");
 });
 
+test("a schedule of the mesh says that it waits where no other machine can be reached, and only there", async () => {
+  const held = { nodes: ["laptop", "server"], holder: "laptop", rank: 1, is_here: true, unready: [] };
+  const schedules = [{ ...SCHEDULE, held_by: { ...held, is_cut_off: true } }, { ...SCHEDULE, name: "noon", held_by: { ...held, is_cut_off: false } }, { ...SCHEDULE, name: "night", held_by: held }, { ...SCHEDULE, name: "alone" }];
+  const host = scene({ "schedules.list": { schedules } });
+  show(host, "/schedules");
+  const card = within(await screen.findByRole("article", { name: "morning" }));
+  const words = /Waits here: no other machine can be reached, so this one begins nothing of it until a relay or another machine is connected/;
+  expect(card.getByText(words).getAttribute("role")).toBe("status");
+  expect(card.getByRole("link", { name: "See which ways are tried" }).getAttribute("href")).toBe("/machines");
+  for (const name of ["noon", "night", "alone"]) expect(within(screen.getByRole("article", { name })).queryByText(words)).toBeNull();
+  expect(await seriousFindings()).toEqual([]);
+});
+
 test("which machines run a schedule is chosen by rank, and it is taken back to this one alone", async () => {
   const held = { nodes: ["server", "desk"], holder: "server", rank: 1, is_here: true, unready: [] };
   const files = { ...SCHEDULE.waits_for, kind: "files", globs: [], changes: null, quiet_ms: null } as unknown as NonNullable<typeof SCHEDULE.waits_for>;

@@ -27,8 +27,11 @@ import { unseen, waits, watches } from "./triggers";
 
 const TONE: Readonly<Record<ScheduleState, "done" | "waiting" | "mute">> = { active: "done", paused: "waiting", over: "mute", removed: "mute" };
 
+/** How often it is asked whether one that machines hold together waits for a way between them: no notice tells of that. */
+const AGAIN_MS = 5_000;
+
 export function Schedules({ of }: { of?: string | undefined }) {
-  const asked = useAsk("schedules.list", {});
+  const asked = useAsk("schedules.list", {}, { refetchInterval: ({ state }) => (state.data?.schedules.some((one) => one.held_by != null) === true ? AGAIN_MS : false) });
   const [isNew, setNew] = useState(false);
   const [view, setView] = useState<"list" | "calendar">("list");
   return (

@@ -199,6 +199,8 @@ export interface ScheduleHolder {
   is_here: boolean;
   /** Those that cannot run it now: their person did not approve the same schedule, it is paused there, or its folder is missing. */
   unready: string[];
+  /** Whether it waits here: no way to another machine is open, so this one begins nothing of it until one is. */
+  is_cut_off?: boolean;
 }
 
 /** What a schedule waits for that is no time. */

@@ -361,7 +361,7 @@ fn hook(host: &dyn Host, record: &ScheduleRecord, name: &str) -> Result<Schedule
 }
 
 /// Which machines may run it, and which one does, where the mesh holds it.
-fn held_by(record: &ScheduleRecord, mesh: &MeshRegistry) -> Option<ScheduleHolder> {
+fn held_by(host: &dyn Host, record: &ScheduleRecord, mesh: &MeshRegistry) -> Option<ScheduleHolder> {
     let held = mesh.holder_of(&record.name).filter(|_| record.state() != ScheduleState::Removed)?;
     let (me, names) = (mesh.node(), Names::of(mesh));
     // As the list of machines names each: a page chooses among them by these names.
@@ -376,7 +376,18 @@ fn held_by(record: &ScheduleRecord, mesh: &MeshRegistry) -> Option<ScheduleHolde
         rank: rank.and_then(|at| u32::try_from(at).ok()).map(|at| at.saturating_add(1)),
         nodes: held.nodes.into_iter().map(name).collect(),
         unready: held.unready.into_iter().map(name).collect(),
+        is_cut_off: record.may_begin() && is_cut_off(host),
     })
+}
+
+/// Whether no way to another machine is open, so that this one begins nothing that machines hold together. Of a mesh that is on, only
+/// the process that runs it knows.
+fn is_cut_off(host: &dyn Host) -> bool {
+    let Some(mesh) = host.mesh() else { return false };
+    match mesh.live() {
+        Some(live) => !live.is_reached,
+        None => mesh.settings().is_ok_and(|set| !set.on),
+    }
 }
 
 fn row(host: &dyn Host, record: &ScheduleRecord, mesh: &MeshRegistry) -> Result<Schedule, Error> {
@@ -437,6 +448,6 @@ fn row(host: &dyn Host, record: &ScheduleRecord, mesh: &MeshRegistry) -> Result<
             .last_passed_over
             .map(|(until, why)| PassedOverAt { until: until.0, why }),
         artifact_id: record.schedule.artifact_id.to_string(),
-        held_by: held_by(record, mesh),
+        held_by: held_by(host, record, mesh),
     })
 }

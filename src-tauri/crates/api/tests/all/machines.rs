@@ -12,15 +12,18 @@ use seal::Signer as _;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use wire::mesh::{Carried, Code as PairingCode, PairingState, Set};
 use wire::{Caller, Code, Error};
 
 /// What whoever runs the mesh is told, and what they tell of it.
 #[derive(Default)]
-struct Ran {
+pub struct Ran {
     shown: Mutex<MeshShown>,
     runs: bool,
+    /// Whether a way to another machine is open.
+    pub is_reached: AtomicBool,
     here: BTreeMap<NodeId, Presence>,
     said: Mutex<Vec<Command>>,
 }
@@ -44,7 +47,8 @@ impl Mesh for Fake {
     }
 
     fn live(&self) -> Option<MeshLive> {
-        self.0.runs.then(|| MeshLive { here: self.0.here.clone(), ..MeshLive::default() })
+        let is_reached = self.0.is_reached.load(Ordering::SeqCst);
+        self.0.runs.then(|| MeshLive { is_reached, here: self.0.here.clone(), ..MeshLive::default() })
     }
 
     fn say(&self, commands: Vec<Command>) -> Result<(), Error> {
@@ -74,6 +78,12 @@ impl Mesh for Fake {
     fn import(&self, path: &Path) -> Result<Carried, Error> {
         self.export(path, None)
     }
+}
+
+/// A mesh that runs, and hears nobody.
+pub fn running() -> (Box<dyn Mesh>, Arc<Ran>) {
+    let ran = Arc::new(Ran { runs: true, ..Ran::default() });
+    (Box::new(Fake(Arc::clone(&ran))), ran)
 }
 
 fn node(digits: &str) -> NodeId {

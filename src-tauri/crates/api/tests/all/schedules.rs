@@ -1,12 +1,14 @@
 //! Schedules through the commands: names of their own, one question for one key, and standing grants that name them.
 
 use crate::home::Home;
+use crate::machines;
 use kernel::DriveOutcome;
 use mesh::sealed::{NostrSealing, Sealing as _};
 use mesh::{Chance, Command, Happened, Node, Peer, State};
 use model::standing::{Cover, PathAct, StandingGrant, StandingScope};
 use seal::{SeedSigner, Signer as _};
 use serde_json::{Value, json};
+use std::sync::atomic::Ordering;
 use wire::Code;
 
 const MINUTE: i64 = 60_000;
@@ -355,7 +357,10 @@ impl Chance for Same {
 
 #[test]
 fn a_schedule_of_the_mesh_tells_who_runs_it_and_who_cannot() {
-    let home = Home::new(189);
+    let mut home = Home::new(189);
+    let (mesh, ran) = machines::running();
+    home.mesh = Some(mesh);
+    ran.is_reached.store(true, Ordering::SeqCst);
     keep(&home, json!({}));
     let shown = || home.must("schedules.show", json!({ "name": "tidy" })).get("held_by").cloned();
     assert_eq!(shown(), None);
@@ -375,7 +380,9 @@ fn a_schedule_of_the_mesh_tells_who_runs_it_and_who_cannot() {
     kernel.hold_schedule("tidy", &[me, other], 2 * MINUTE).unwrap().into_iter().for_each(&mut say);
     let held = |unready: Value| {
         let nodes = ["laptop", "server"];
-        json!({ "nodes": nodes, "holder": "laptop", "rank": 1, "is_here": true, "unready": unready })
+        json!({
+            "nodes": nodes, "holder": "laptop", "rank": 1, "is_here": true, "unready": unready, "is_cut_off": false,
+        })
     };
     assert_eq!(shown(), Some(held(json!([]))));
     let sha256 = kernel.mesh_registry().state().unwrap().schedule("tidy").unwrap().sha256;
@@ -391,4 +398,14 @@ fn a_schedule_of_the_mesh_tells_who_runs_it_and_who_cannot() {
     say(Command::Pair { peer, group: None });
     let digits: String = other.to_string().chars().take(8).collect();
     assert_eq!(shown().unwrap()["nodes"], json!(["laptop", format!("server ({digits})")]));
+    // With no way to another machine nothing of it begins here, whoever holds it; what is paused begins nothing in any case.
+    let waits = || shown().unwrap()["is_cut_off"].clone();
+    ran.is_reached.store(false, Ordering::SeqCst);
+    assert_eq!(waits(), true);
+    assert_eq!(home.must("schedules.list", json!({}))["schedules"][0]["held_by"]["is_cut_off"], true);
+    ran.is_reached.store(true, Ordering::SeqCst);
+    assert_eq!(waits(), false);
+    ran.is_reached.store(false, Ordering::SeqCst);
+    home.must("schedules.pause", json!({ "name": "tidy" }));
+    assert_eq!(waits(), false);
 }

@@ -1,6 +1,7 @@
 //! `hermit schedule`.
 
 use super::Came;
+use super::gateway::told;
 use super::keyring::approval_passphrase;
 use super::run::{micros, parameters, playbook_file};
 use super::schedule_hook;
@@ -24,6 +25,10 @@ use words::schedule::{
     CatchUpKind, Condition, FileChanges, MachineEvent, Overlap, RunEnd, ScheduleState, TriggerKind, Unseen,
 };
 
+/// What is said of a schedule that machines hold together, where no way from here to another of them is open.
+const WAITS_HERE: &str = "waits here: no other machine can be reached, so this one begins nothing of it until a relay or another \
+                          machine is connected";
+
 /// `hermit schedule`.
 pub fn schedule(context: &Context, verb: ScheduleVerb) -> Came {
     let cli = || Some("cli".to_owned());
@@ -33,12 +38,12 @@ pub fn schedule(context: &Context, verb: ScheduleVerb) -> Came {
             stay(context, |session| session.call(&keep))
         }
         ScheduleVerb::List => {
-            let found = context.reading()?.call(&List {})?;
+            let found = told(context, &List {})?;
             context.out.answer(&found, listed)?;
             Ok(exit::DONE)
         }
         ScheduleVerb::Show { schedule } => {
-            let found = context.reading()?.call(&Show { name: schedule })?;
+            let found = told(context, &Show { name: schedule })?;
             let address = found.hook.as_ref().and_then(|_| schedule_hook::address(context));
             context.out.answer(&found, |out, one| shown(out, one, address.as_deref()))?;
             Ok(exit::DONE)
@@ -201,6 +206,9 @@ fn listed(out: &Output, found: &Schedules) {
     for one in &found.schedules {
         if let Some(held) = &one.held_by {
             out.say(Tone::Faint, format!("{}: {}", plain(&one.name), held_by(held)));
+            if held.is_cut_off {
+                out.say(Tone::Warn, format!("{} {WAITS_HERE}", plain(&one.name)));
+            }
         }
         if let Some(why) = &one.why {
             out.say(Tone::Warn, format!("{} {}: {}", plain(&one.name), stood(one), plain(why)));
@@ -300,6 +308,10 @@ fn shown(out: &Output, one: &Schedule, address: Option<&str>) {
     bounded(&one.limits).into_iter().for_each(|line| out.line(format!("  {line}")));
     if let Some(held) = &one.held_by {
         out.line(format!("  held by the mesh: {}", held_by(held)));
+        if held.is_cut_off {
+            out.say(Tone::Warn, format!("  it {WAITS_HERE}"));
+            out.say(Tone::Faint, "  `hermit mesh show` says which relays and machines are tried");
+        }
     }
     for due in &one.next {
         out.line(format!("  next: {}", plain(&due.text)));

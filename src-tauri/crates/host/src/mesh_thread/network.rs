@@ -177,7 +177,9 @@ impl<W: Ways> Engine<W> {
 
     /// The mesh as it is now.
     pub fn shown(&self) -> api::MeshLive {
-        let mut live = api::MeshLive::default();
+        // As the node was told it: a relay at which only a pairing meets is none of its ways.
+        let is_reached = self.node.is_some() && !self.up.is_empty();
+        let mut live = api::MeshLive { is_reached, ..api::MeshLive::default() };
         for (at, is_open, why) in self.parts.ways.stands() {
             let (place, node) = match &at {
                 At::Relay(url) => (url.clone(), None),

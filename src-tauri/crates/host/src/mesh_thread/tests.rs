@@ -395,6 +395,7 @@ fn machines_meet_as_guests_and_a_stick_carries_what_waits() {
     let net = Net::default();
     let (mut one, mut other) = (Machine::new(&net, 1, &[]), Machine::new(&net, 2, &[]));
     assert!(one.engine().invite().is_err(), "there is no place to meet");
+    assert!(!one.engine().shown().is_reached, "no way is open where no relay is named");
     let settings = MeshSettings { listen: Some("192.168.1.5:7447".parse().unwrap()), ..one.settings.clone() };
     one.settings = settings.clone();
     one.engine().take(settings).unwrap();
@@ -435,6 +436,7 @@ fn one_that_nobody_knows() -> NodeId {
 fn a_locked_keychain_and_a_panic_stop_the_node_and_not_the_machine() {
     let net = Net::default();
     let (mut one, mut other) = paired(&net);
+    assert!(one.engine().shown().is_reached, "a relay is open");
     one.world.keys.lock(true);
     one.world.clock.advance(61_000);
     one.turns();
@@ -443,6 +445,7 @@ fn a_locked_keychain_and_a_panic_stop_the_node_and_not_the_machine() {
         ways.iter().any(|way| !way.is_open && way.says.as_deref().is_some_and(|why| why.contains("locked")))
     );
     assert!(ways.iter().all(|way| !way.is_open), "nothing is open");
+    assert!(!one.engine().shown().is_reached);
     let told = one.engine().say(Vec::new(), None, true).expect_err("it stands still").to_string();
     assert!(told.contains("locked"), "{told}");
     one.world.keys.lock(false);
@@ -452,4 +455,5 @@ fn a_locked_keychain_and_a_panic_stop_the_node_and_not_the_machine() {
     one.sends(to, "after that").unwrap();
     go_on([&mut one, &mut other]);
     assert_eq!(other.tasks().len(), 1);
+    assert!(one.engine().shown().is_reached, "it runs again");
 }

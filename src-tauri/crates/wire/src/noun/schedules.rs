@@ -199,6 +199,9 @@ answers! {
         is_here: bool,
         /// Those that cannot run it now: their person did not approve the same schedule, it is paused there, or its folder is missing.
         unready: Vec<String>,
+        /// Whether it waits here: no way to another machine is open, so this one begins nothing of it until one is.
+        #[serde(default)]
+        is_cut_off: bool,
     }
     /// What a schedule waits for that is no time.
     ScheduleTrigger {
