@@ -488,3 +488,6 @@ impl Servers for RecordedExecutors {
         effects::ToolServers::fits(&toolservers::McpClient, schema, value)
     }
 }
+
+#[cfg(test)]
+mod tests;
