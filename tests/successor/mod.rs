@@ -3,6 +3,7 @@
 mod budget;
 mod code;
 mod killed;
+mod models;
 mod proposed;
 mod reach;
 mod trial;

@@ -39,8 +39,15 @@ fn parent() -> (Stage, Served, Handed) {
         tools: Vec::new(),
         tasks: Vec::new(),
     };
-    let handed =
-        Handed { case, arm: Arm::Parent, words: Vec::new(), terms: Vec::new(), file_rules: None, places };
+    let handed = Handed {
+        case,
+        arm: Arm::Parent,
+        words: Vec::new(),
+        terms: Vec::new(),
+        file_rules: None,
+        model: None,
+        places,
+    };
     (stage, served, handed)
 }
 

@@ -85,6 +85,7 @@ fn tried_within(world: &World, tasks: &[TaskId], patch: &Patch, budget: Budget) 
         seed: 7,
         budget,
         profile: PROFILE,
+        model: None,
         code: None,
         clean_room: Vec::new(),
         stopped: &|| false,

@@ -295,12 +295,7 @@ impl Adopting for Programs {
 
     fn check_model(&self, address: &str, sha256: Option<Digest>) -> Result<(), String> {
         let config = Config::load(&self.home).map_err(|e| e.to_string())?;
-        let ours = crate::models::ours(address, &config).map_err(|e| e.message)?;
-        match sha256.is_none_or(|sha256| ours.ends_with(&format!("sha256:{sha256}"))) {
-            true if ours == address => Ok(()),
-            true => Err(format!("write the model as `{ours}`")),
-            false => Err("the digest of its file is not the one in the model's address".to_owned()),
-        }
+        crate::models::check_named(address, sha256, &config)
     }
 
     fn store_format(&self) -> u32 {

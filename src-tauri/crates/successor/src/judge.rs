@@ -404,8 +404,13 @@ fn measures(judged: &Judged<'_>) -> Vec<Measure> {
     };
     all.sort_by_key(|(name, ..)| !is_named(name));
     let bounded = |number: u64| number.min(u64::try_from(INTEGER_MAX).unwrap_or(u64::MAX));
+    // Another model is asked by the host, which counts what it is asked and answers.
+    let is_model = judged.successor_case.patch.as_ref().is_some_and(|patch| patch.kind() == PatchKind::Model);
     let measured_by = |name: &str| match name {
         "wall_ms" | "cpu_ms" | "memory_bytes" => Some(MeasuredBy::Host),
+        "tokens" | "turns" if is_model && judged.successor.measured_by == Some(MeasuredBy::Parent) => {
+            Some(MeasuredBy::Host)
+        }
         _ => judged.successor.measured_by,
     };
     let measure = |(name, parent, successor): (&str, u64, u64)| Measure {

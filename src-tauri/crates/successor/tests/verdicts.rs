@@ -2,8 +2,8 @@
 
 use crate::world::{BUDGET, Run, code, one_line, passed};
 use successor::{
-    Arm, Case, Change, Evidence, Judged, Patch, PatchKind, Planted, Reason, Verdict, VerdictOutcome, judge,
-    planted,
+    Arm, Case, Change, Evidence, Judged, MeasuredBy, Patch, PatchKind, Planted, Reason, Verdict,
+    VerdictOutcome, judge, planted,
 };
 
 #[test]
@@ -18,6 +18,12 @@ fn equal_input_gives_the_same_bytes_and_its_digests_are_of_what_was_compared() {
     assert_eq!((one.kind, one.seed, one.evidence_sha256.len()), (PatchKind::Model, 7, 2));
     assert_ne!(one.evidence_sha256[0], one.evidence_sha256[1]);
     assert_eq!(one.used.wall_ms, 1_800, "both clones are counted");
+    let tokens = one.measures.iter().find(|measure| measure.name == "tokens").unwrap();
+    assert_eq!(
+        tokens.measured_by,
+        Some(MeasuredBy::Host),
+        "another model is asked by the host, which counts it"
+    );
     assert_eq!(one.measures[0].name, "questions", "what the change is to do is shown first");
 }
 

@@ -24,7 +24,7 @@ export function Successor({ of }: { of: string | undefined }) {
         <div>
           <section className={styles.section} aria-labelledby="what">
             <h2 id="what">What a trial tells</h2>
-            <p>One copy of Hermit without the change and one with it do completed work of yours again, in a sandbox without the network, on recorded answers and effects. What they did is compared act by act.</p>
+            <p>One copy of Hermit without the change and one with it do completed work of yours again, in a sandbox without the network, on recorded answers and effects; another model, on this machine, is asked again. What they did is compared act by act.</p>
             <p>A trial changes nothing of yours and adopts nothing. Begin one at a terminal: <code>hermit successor try --help</code> tells how.</p>
           </section>
           <section className={styles.section} aria-labelledby="trials">

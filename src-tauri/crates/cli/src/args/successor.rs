@@ -8,8 +8,9 @@ use std::path::PathBuf;
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
 A change of Hermit is tried before you adopt it: one clone without it and one with it play work of yours that was done, in a \
-sandbox without the network, on recorded answers and recorded effects, and what they did is compared act by act. Nothing of \
-your store is changed by a trial, and a trial adopts nothing.
+sandbox without the network, on recorded answers and recorded effects, and what they did is compared act by act. Another model \
+is asked again by Hermit itself, on this machine alone; what it does that was not done then has no effect. Nothing of your store \
+is changed by a trial, and a trial adopts nothing.
 
 The verdict is `better`, `same`, `worse`, `unsafe` or `inconclusive`, with the rules that led to it, and signed. In each run \
 changes that are known to be bad are tried as well: where one of them passes, the verdict does not count.
@@ -59,7 +60,8 @@ pub struct SuccessorTry {
     /// difference for `soul` alone, so that no other kind is tried.
     #[arg(long = "words", value_name = "WHAT=NAME=FILE")]
     pub words: Vec<String>,
-    /// Another standard model; each is a change of its own.
+    /// Another standard model, on this machine; each is a change of its own. It is asked again, within `--tokens`, and what it does is
+    /// compared with what was done.
     #[arg(long = "model", value_name = "ADDRESS")]
     pub models: Vec<String>,
     /// A unified diff against the source of Hermit; each file is a change of its own.

@@ -11,6 +11,7 @@ use kernel::state::TaskState;
 use model::task::{ModelChoice, Origin, TaskContract, TaskStatus};
 use model::tool_server::{ServerRegistration, ToolTerms};
 use model::{Digest, TaskId};
+use reasoning::Descriptor;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use words::successor::Arm;
@@ -42,6 +43,9 @@ pub struct Handed {
     /// Rules of the parent that stand in a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_rules: Option<String>,
+    /// The other model that its parent asks for it, where the change is one of the model; else answers are the recorded ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Descriptor>,
     /// Where its parent is, for the attempts to reach it.
     pub places: ParentPlaces,
 }
@@ -152,7 +156,7 @@ pub fn export(kernel: &Kernel, of: &CaseOf<'_>, places: ParentPlaces) -> Result<
     }
     let file_rules = std::fs::read_to_string(kernel.dir().join(kernel::drive::USER_RULES)).ok();
     let words = words_as_they_stand(kernel);
-    let handed = Handed { case, arm: Arm::Parent, words, terms, file_rules, places };
+    let handed = Handed { case, arm: Arm::Parent, words, terms, file_rules, model: None, places };
     let bytes = serde_json::to_vec(&handed).map_err(|e| e.to_string())?;
     if bytes.len() > CASE_BYTES_MAX {
         return Err(format!(

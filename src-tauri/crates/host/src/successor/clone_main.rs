@@ -4,6 +4,7 @@
 //! Its clock and its chance begin with the seed of the case, so that two clones of one case write the same.
 
 use super::case::{CASE_BYTES_MAX, Handed, RecordedServer, TaskTerms};
+use super::model_pipe::PipedModel;
 use super::played::played;
 use super::probes::probes;
 use super::recorded_executors::{RecordedSource, RecordedWorld};
@@ -22,11 +23,11 @@ use model::principal::PrincipalType;
 use model::proposal::Answer;
 use model::task::{ModelChoice, TaskStatus};
 use model::{ApprovalId, Clock, Digest, Entropy, TaskId, UnixMs};
-use reasoning::{Reasoner, Scripted};
+use reasoning::{Descriptor, Reasoner, Scripted};
 use seal::schnorr::SchnorrKey;
 use seal::{PublicKey, SeedSigner, Signer};
 use std::collections::BTreeMap;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -41,7 +42,8 @@ pub(super) const SOUL: &str = "soul";
 /// How a task ended that left its recording.
 const DIVERGED: &str = "diverged";
 
-/// `hermit successor-clone`: the case on standard input, the evidence on standard output.
+/// `hermit successor-clone`: the case on standard input, in one line, and the evidence on standard output. Between them, where another
+/// model is tried, what the clone asks it and what it answers.
 pub fn run_clone() -> ExitCode {
     let done = read().and_then(|handed| evidence(&handed)).and_then(|bytes| {
         let mut out = std::io::stdout().lock();
@@ -59,7 +61,7 @@ pub fn run_clone() -> ExitCode {
 fn read() -> Result<Handed, String> {
     let mut bytes = Vec::new();
     let most = u64::try_from(CASE_BYTES_MAX).unwrap_or(u64::MAX).saturating_mul(2);
-    std::io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    std::io::stdin().lock().take(most).read_until(b'\n', &mut bytes).map_err(|e| e.to_string())?;
     serde_json::from_slice(&bytes).map_err(|e| format!("standard input is no case of a trial: {e}"))
 }
 
@@ -98,6 +100,7 @@ struct CloneRun {
     kernel: Kernel,
     executors: Arc<RecordedSource>,
     models: Arc<RecordedModels>,
+    model: Option<Descriptor>,
     person: SeedSigner,
     standard: String,
     profile: Option<Profile>,
@@ -150,7 +153,8 @@ impl CloneRun {
             _ => None,
         };
         let profile = named.map(|named| named.parse::<Profile>()).transpose().map_err(|e| e.to_string())?;
-        Ok(Self { dir, kernel, executors, models, person, standard, profile, asked })
+        let model = handed.model.clone();
+        Ok(Self { dir, kernel, executors, models, model, person, standard, profile, asked })
     }
 
     /// The person's rules, words and tools, as they stand or as the change has them.
@@ -158,7 +162,7 @@ impl CloneRun {
         let change = handed.case.patch.as_ref().map(|patch| &patch.change);
         let changed: &[WordsItem] = match change {
             Some(Change::Words { items }) => items,
-            Some(Change::Model { .. }) => {
+            Some(Change::Model { .. }) if handed.model.is_none() => {
                 return Err("a clone has no other model than the recorded one".to_owned());
             }
             _ => &[],
@@ -248,10 +252,16 @@ impl CloneRun {
                 .and_then(|()| std::fs::write(&file, rules))
                 .map_err(|e| format!("`{}`: {e}", file.display()))?;
         }
-        let world = Arc::new(RecordedWorld::of(task)?);
+        let world = Arc::new(RecordedWorld::of(task, self.model.is_some())?);
         self.executors.put(root.clone(), Arc::clone(&world));
         let name = format!("task {at}");
-        self.models.put(&name, model_of(task, &world)?);
+        self.models.put(
+            &name,
+            match &self.model {
+                Some(model) => Arc::new(PipedModel::new(at, model.clone(), &world)),
+                None => model_of(task, &world)?,
+            },
+        );
         let workspace = self.kernel.workspace(&root).map_err(|e| e.to_string())?;
         let recorded = task.profile.parse::<Profile>().map_err(|e| e.to_string())?;
         let profile = self.profile.filter(|_| task.profile == self.standard).unwrap_or(recorded);

@@ -1,12 +1,14 @@
 //! A clone at work: started in its sandbox, measured from outside, ended with its namespace at the first part of its budget that is
 //! used up, and read as a stranger is.
 
+use super::live_model::LiveModel;
 use crate::chance::Deadline;
 use ::successor::{Budget, Used};
 use effects::{CloneHome, CloneView, Sandbox, family_use};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 use words::successor::BudgetPart;
@@ -117,6 +119,17 @@ pub fn run_confined(
     budget: &Budget,
     stopped: &dyn Fn() -> bool,
 ) -> Result<CloneEnd, String> {
+    run_answered(sandbox, clone, (input, None), budget, stopped)
+}
+
+/// The same for a clone that may ask a model, through this process, while it runs.
+pub(super) fn run_answered(
+    sandbox: &Sandbox,
+    clone: &CloneProgram,
+    (input, model): (Vec<u8>, Option<&Arc<LiveModel>>),
+    budget: &Budget,
+    stopped: &dyn Fn() -> bool,
+) -> Result<CloneEnd, String> {
     let home_bytes = budget.disk_bytes.max(HOME_BYTES_MIN);
     let view = CloneView {
         program: &clone.program,
@@ -136,7 +149,7 @@ pub fn run_confined(
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let child = command.spawn().map_err(|e| format!("the clone cannot be started: {e}"))?;
-    Running::new(child, input, home_bytes, clone.home.clone()).to_end(budget, stopped)
+    Running::new(child, (input, model), home_bytes, clone.home.clone()).to_end(budget, stopped)
 }
 
 /// What a reading thread tells.
@@ -151,6 +164,7 @@ enum Piped {
 struct Running {
     child: Child,
     heard: Receiver<Piped>,
+    model: Option<Arc<LiveModel>>,
     began: Instant,
     home_bytes: u64,
     folder: Option<PathBuf>,
@@ -167,16 +181,30 @@ impl Drop for Running {
 }
 
 impl Running {
-    fn new(mut child: Child, input: Vec<u8>, home_bytes: u64, folder: Option<PathBuf>) -> Self {
+    fn new(
+        mut child: Child,
+        (input, model): (Vec<u8>, Option<&Arc<LiveModel>>),
+        home_bytes: u64,
+        folder: Option<PathBuf>,
+    ) -> Self {
         let (send, heard) = channel();
-        if let Some(mut stdin) = child.stdin.take() {
-            // One that does not read it finds out by itself; the pipe closes with it.
-            std::thread::spawn(move || drop(stdin.write_all(&input)));
-        }
+        let model = model.cloned();
+        let asks = match (model.clone(), child.stdin.take()) {
+            (Some(model), Some(stdin)) => Some((model, stdin, input)),
+            (None, Some(mut stdin)) => {
+                // One that does not read it finds out by itself; the pipe closes with it.
+                std::thread::spawn(move || drop(stdin.write_all(&input)));
+                None
+            }
+            (_, None) => None,
+        };
         if let Some(stdout) = child.stdout.take() {
             let send = send.clone();
             std::thread::spawn(move || {
-                let (bytes, more) = read_evidence(stdout);
+                let (bytes, more) = match asks {
+                    Some((model, stdin, input)) => model.converse(&input, stdin, stdout),
+                    None => read_evidence(stdout),
+                };
                 let _ = send.send(Piped::Evidence(bytes, more));
             });
         }
@@ -189,11 +217,14 @@ impl Running {
             });
         }
         let (began, weighed, used) = (Instant::now(), None, Used::default());
-        Self { child, heard, began, home_bytes, folder, weighed, crowd: 0, used }
+        Self { child, heard, model, began, home_bytes, folder, weighed, crowd: 0, used }
     }
 
     /// Ends its group, and its namespace with it.
     fn end_all(&mut self) {
+        if let Some(model) = &self.model {
+            model.end();
+        }
         let group = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
         if let (Some(group), Ok(None)) = (group, self.child.try_wait()) {
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);

@@ -10,6 +10,8 @@ mod case;
 mod clean_room;
 mod clone_main;
 mod confined;
+mod live_model;
+mod model_pipe;
 mod parents_tests;
 mod played;
 mod probes;
@@ -22,6 +24,7 @@ pub use build::{Built, CodeTrial, build};
 pub use case::{CaseOf, Handed, draw, export};
 pub use clone_main::run_clone;
 pub use confined::{CloneEnd, CloneProgram, part_in_words, run_confined};
+pub use live_model::LiveModel;
 pub use probes::ParentPlaces;
 pub use threads::{TrialThreads, UnpackOwn};
 pub(crate) use threads::{can_be_made, sweep_builds};
@@ -29,10 +32,13 @@ pub(crate) use threads::{can_be_made, sweep_builds};
 use crate::programs::own_digest;
 use ::successor::{Budget, Change, Evidence, Judged, Patch, Planted, Reason, Used, Verdict};
 use clone_main::SOUL;
+use confined::run_answered;
 use effects::Sandbox;
 use kernel::Kernel;
+use live_model::SpentInAll;
 use model::{Digest, TaskId};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use words::successor::{Arm, BudgetPart, MeasuredBy, VerdictOutcome};
 
 /// The hidden verb of a clone.
@@ -65,6 +71,8 @@ pub struct TrialRun<'a> {
     pub budget: Budget,
     /// The standard profile.
     pub profile: &'a str,
+    /// The model, where the change is one of it.
+    pub model: Option<Arc<LiveModel>>,
     /// How code is built, where the change is one.
     pub code: Option<CodeTrial<'a>>,
     /// Rules of the clean room that it breaks.
@@ -88,7 +96,7 @@ pub struct TrialEnd {
 /// # Errors
 /// In words, when there is nothing to judge: no case, no sandbox, or a parent's arm that does not come to its end.
 pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
-    if let Some(why) = unplayable(&run.patch.change) {
+    if let Some(why) = unplayable(&run.patch.change, run.model.is_some()) {
         return Err(why);
     }
     if run.tasks.is_empty() {
@@ -102,7 +110,8 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
         tasks: run.tasks,
     };
     let parent = export(run.kernel, &of, run.places.clone())?;
-    let successor = changed(&parent, run.patch);
+    let mut successor = changed(&parent, run.patch);
+    successor.model = run.model.as_ref().map(|model| model.descriptor());
     let built = run.built()?;
     let of_parent = run.whole(&parent)?;
     let program = built.as_ref().and_then(|built| built.program.as_deref()).unwrap_or(run.program);
@@ -129,10 +138,11 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
     Ok(TrialEnd { verdict, evidence, program })
 }
 
-/// Why a change cannot be tried over recorded answers; none where it can.
-fn unplayable(change: &Change) -> Option<String> {
+/// Why a change cannot be tried; none where it can. `asks`: whether there is a model that is asked again.
+fn unplayable(change: &Change, asks: bool) -> Option<String> {
     match change {
         Change::Policy { .. } | Change::Code { .. } => None,
+        Change::Model { .. } if asks => None,
         Change::Model { address, .. } => Some(format!(
             "the model `{address}` cannot be tried over recorded answers: what another model would answer stands in none of them"
         )),
@@ -152,6 +162,23 @@ fn changed(of: &Handed, patch: &Patch) -> Handed {
     changed.case.patch = Some(patch.clone());
     changed.arm = Arm::Successor;
     changed
+}
+
+/// What the host counted of a model that it asked for a clone stands in the place of what the clone says.
+fn counted(evidence: &mut Evidence, handed: &Handed, spent: &SpentInAll) {
+    for task in &mut evidence.tasks {
+        let place = handed.case.tasks.iter().position(|one| one.task_id == task.task_id);
+        let own = place.and_then(|at| spent.tasks.get(at)).copied().unwrap_or_default();
+        (task.tokens, task.turns) = (own.tokens, own.turns);
+    }
+}
+
+/// The tokens of a model that was asked, and whether they were what the clone ended for.
+fn take_up(used: &mut Used, spent: &SpentInAll) {
+    used.tokens = spent.tokens;
+    if spent.over {
+        used.ended_for.get_or_insert(BudgetPart::Tokens);
+    }
 }
 
 /// Evidence of a clone that left none.
@@ -196,8 +223,13 @@ impl TrialRun<'_> {
     fn run(&self, program: &Path, handed: &Handed) -> Result<(Option<Evidence>, CloneEnd), String> {
         let input = serde_json::to_vec(handed).map_err(|e| e.to_string())?;
         let clone = CloneProgram::of(program, &[CLONE_VERB]);
-        let mut end = run_confined(self.sandbox, &clone, input, &self.budget, self.stopped)?;
+        let model = self.model.as_ref().filter(|_| handed.model.is_some());
+        let mut end = run_answered(self.sandbox, &clone, (input, model), &self.budget, self.stopped)?;
+        let spent = model.map(|model| model.spent()).transpose()?;
         if !end.is_whole() {
+            if let Some(spent) = &spent {
+                take_up(&mut end.used, spent);
+            }
             return Ok((None, end));
         }
         let case_sha256 = Digest::of(&handed.case.bytes().map_err(|e| e.to_string())?);
@@ -208,7 +240,15 @@ impl TrialRun<'_> {
             return Ok((None, end));
         };
         // What it says of itself counts for nothing.
-        end.used.tokens = evidence.tasks.iter().fold(0, |sum, task| task.tokens.saturating_add(sum));
+        match &spent {
+            Some(spent) => {
+                counted(&mut evidence, handed, spent);
+                take_up(&mut end.used, spent);
+            }
+            None => {
+                end.used.tokens = evidence.tasks.iter().fold(0, |sum, task| task.tokens.saturating_add(sum));
+            }
+        }
         if end.used.tokens > self.budget.tokens {
             end.used.ended_for = Some(BudgetPart::Tokens);
         }
@@ -254,7 +294,7 @@ mod tests {
                 name: "terse".to_owned(),
                 text: "text".to_owned(),
             };
-            unplayable(&Change::Words { items: kinds.iter().map(item).collect() })
+            unplayable(&Change::Words { items: kinds.iter().map(item).collect() }, true)
         };
         assert_eq!(words(&["soul"]), None);
         for kind in ["skin", "skill", "pinned", "playbook"] {

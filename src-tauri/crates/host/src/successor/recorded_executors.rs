@@ -9,7 +9,7 @@ use acts::{Action, ActionRequest};
 use effects::{Authorization, Contents, Head, Outcome, Progress, Settled, Staging, Unstaged};
 use kernel::ports::{BeforeImages, Execute, ExecutorSource, Executors, Look, Servers, StagedView};
 use model::action::{ChangeItem, Prior, Reach};
-use model::receipt::{Ran, ResultCode, SandboxLevel};
+use model::receipt::{Change, ItemOutcome, Ran, ResultCode, SandboxLevel};
 use model::schedule::Unseen;
 use model::tool_server::{ServerLaunch, ServerRegistration, ToolManifest};
 use model::witness::{Fingerprint, Found, StateWitness};
@@ -35,6 +35,8 @@ struct RecordedOne {
 pub struct RecordedWorld {
     acts: Vec<RecordedOne>,
     bytes: BTreeMap<String, Vec<u8>>,
+    /// Whether another model than the recorded one is at work in it.
+    live: bool,
     played: Mutex<PlayedWorld>,
 }
 
@@ -54,14 +56,14 @@ struct PlayedWorld {
 impl RecordedWorld {
     /// A world in which nothing is recorded.
     pub fn empty() -> Self {
-        Self { acts: Vec::new(), bytes: BTreeMap::new(), played: Mutex::default() }
+        Self { acts: Vec::new(), bytes: BTreeMap::new(), live: false, played: Mutex::default() }
     }
 
-    /// The world of a task.
+    /// The world of a task; `live`: another model than the recorded one is at work in it.
     ///
     /// # Errors
     /// In words, when what came of an act cannot be read.
-    pub fn of(task: &RecordedTask) -> Result<Self, String> {
+    pub fn of(task: &RecordedTask, live: bool) -> Result<Self, String> {
         let (mut acts, mut bytes) = (Vec::with_capacity(task.acts.len()), BTreeMap::new());
         for act in &task.acts {
             let came: Recording = serde_json::from_value(act.outcome.clone())
@@ -78,7 +80,7 @@ impl RecordedWorld {
             });
         }
         let played = PlayedWorld { done: vec![false; acts.len()], ..PlayedWorld::default() };
-        Ok(Self { acts, bytes, played: Mutex::new(played) })
+        Ok(Self { acts, bytes, live, played: Mutex::new(played) })
     }
 
     fn played(&self) -> MutexGuard<'_, PlayedWorld> {
@@ -123,6 +125,37 @@ impl RecordedWorld {
         })
     }
 
+    /// The act of the recording that tells what an action comes to. Another model does the same in another order: what a look or a
+    /// command sees has to be as it was then, and the same look may be taken again.
+    fn telling(&self, played: &PlayedWorld, action: &Action, digest: &Digest) -> Option<usize> {
+        let sees: Option<Vec<&RelPath>> = match action {
+            Action::Observe(look) if self.live => Some(look.items.iter().map(acts::read_path).collect()),
+            Action::Command(_) | Action::Call(_) if self.live => None,
+            _ => return self.next(played, digest),
+        };
+        let tells = |(at, act): &(usize, &RecordedOne)| {
+            act.action_sha256 == *digest
+                && act.came.result_code.is_some()
+                && self.is_as_then(played, *at, sees.as_deref())
+        };
+        let told: Vec<usize> = self.acts.iter().enumerate().filter(tells).map(|(at, _)| at).collect();
+        let open = told.iter().find(|at| !played.done.get(**at).copied().unwrap_or(true));
+        open.or_else(|| told.first().filter(|_| sees.is_some())).copied()
+    }
+
+    /// Whether all that an act sees is as it was when it was recorded: what was changed before it then is changed by now, and nothing
+    /// else. `sees`: the places; everything where none are named.
+    fn is_as_then(&self, played: &PlayedWorld, at: usize, sees: Option<&[&RelPath]>) -> bool {
+        self.acts.iter().enumerate().all(|(other, act)| {
+            let is_done = played.done.get(other).copied().unwrap_or(true);
+            let touches = |change: &Change| {
+                change.outcome != ItemOutcome::NotDone
+                    && sees.is_none_or(|places| places.iter().any(|place| is_within(change, place)))
+            };
+            other == at || is_done == (other < at) || !act.came.changes.iter().any(touches)
+        })
+    }
+
     /// The recording of an action, done again or not: what is said of it before it is done.
     fn about(&self, action: &Action) -> Option<&Recording> {
         let digest = action_digest(action).ok()?;
@@ -134,6 +167,9 @@ impl RecordedWorld {
     /// What is at a place now.
     fn found(&self, resource: &ResourceId) -> Found {
         let (played, place) = (self.played(), place_of(resource));
+        if let Some(left) = played.left.get(&place).filter(|_| self.live) {
+            return left.clone();
+        }
         let of = |act: &RecordedOne| {
             let print = act.came.found.iter().find(|print| place_of(&print.resource) == place);
             print.map(|print| print.state.clone())
@@ -148,6 +184,19 @@ impl RecordedWorld {
         let told = told.or_else(|| played.left.get(&place).cloned());
         told.or_else(|| self.acts.iter().rev().find_map(of)).unwrap_or(Found::Absent)
     }
+}
+
+/// Whether a change is at a place, below it, or above it. One whose place cannot be read is taken for one that is.
+fn is_within(change: &Change, place: &RelPath) -> bool {
+    let Some(Ok(resource)) = change.resource.shown().map(|text| text.parse::<ResourceId>()) else {
+        return true;
+    };
+    let ResourceId::File(_, path) = resource else { return false };
+    let below = |inner: &RelPath, outer: &RelPath| {
+        let rest = inner.as_bytes().strip_prefix(outer.as_bytes());
+        rest.is_some_and(|rest| outer.is_root() || rest.is_empty() || rest.starts_with(b"/"))
+    };
+    below(&path, place) || below(place, &path)
 }
 
 /// Opens the executors of a clone, by the folder that a task is played in.
@@ -246,20 +295,20 @@ impl RecordedExecutors {
     }
 
     /// The changes of a recorded act, in this folder.
-    fn changes_here(&self, came: &Recording) -> Vec<model::receipt::Change> {
+    fn changes_here(&self, came: &Recording) -> Vec<Change> {
         let here = |resource: &str| match resource.parse() {
             Ok(ResourceId::File(_, path)) => ResourceId::File(self.workspace, path).to_string(),
             Ok(ResourceId::Ref(_, name)) => ResourceId::Ref(self.workspace, name).to_string(),
             _ => resource.to_owned(),
         };
-        let moved = |change: &model::receipt::Change| {
+        let moved = |change: &Change| {
             let resource = change.resource.as_ref().map(|text| here(text));
-            model::receipt::Change { resource, before_image: None, ..change.clone() }
+            Change { resource, before_image: None, ..change.clone() }
         };
         came.changes.iter().map(moved).collect()
     }
 
-    fn leave(&self, changes: &[model::receipt::Change]) {
+    fn leave(&self, changes: &[Change]) {
         let mut played = self.world.played();
         for change in changes {
             let resource = change.resource.shown().and_then(|text| text.parse::<ResourceId>().ok());
@@ -332,7 +381,7 @@ impl Execute for RecordedExecutors {
     ) -> Outcome {
         let next = action_digest(&request.action).ok().and_then(|digest| {
             let mut played = self.world.played();
-            let at = self.world.next(&played, &digest)?;
+            let at = self.world.telling(&played, &request.action, &digest)?;
             if let Some(done) = played.done.get_mut(at) {
                 *done = true;
             }
@@ -439,3 +488,6 @@ impl Servers for RecordedExecutors {
         effects::ToolServers::fits(&toolservers::McpClient, schema, value)
     }
 }
+
+#[cfg(test)]
+mod tests;

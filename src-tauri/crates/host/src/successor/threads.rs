@@ -3,11 +3,12 @@
 use super::build::SOURCE;
 use super::case::so_far;
 use super::confined::clear;
+use super::live_model::{LiveModel, reached};
 use super::{BUILDS, CodeTrial, ParentPlaces, TrialRun, clean_room, draw, run_trial};
 use crate::Home;
 use crate::executors::LocalExecutors;
 use crate::programs::keep_built;
-use ::successor::Patch;
+use ::successor::{Change, Patch};
 use effects::Sandbox;
 use kernel::Kernel;
 use model::policy::Profile;
@@ -181,6 +182,14 @@ impl Threads {
         let unpack = self.unpack.as_ref().map(|unpack| unpack as &dyn Fn(&Path) -> Result<Digest, String>);
         let unpack = unpack.filter(|_| patch.kind() == PatchKind::Code);
         let folder = self.home.path(BUILDS).join(trial_id);
+        // One that cannot be asked is told before a clone is made.
+        let model = match &patch.change {
+            Change::Model { address, sha256 } => {
+                let model = reached(&self.home, &*self.kernel.ports().reasoners, address, *sha256)?;
+                Some(Arc::new(LiveModel::new(address, model, trial.budget.tokens, trial.tasks.len())))
+            }
+            _ => None,
+        };
         let run = TrialRun {
             kernel: &self.kernel,
             sandbox: self.executors.walls(),
@@ -193,6 +202,7 @@ impl Threads {
             seed: trial.seed,
             budget: trial.budget,
             profile: Profile::LocalEditAllowed.as_str(),
+            model,
             code: unpack.and_then(|unpack| CodeTrial::of_hermit(unpack, folder.clone())).map(|code| {
                 // What a task proposes is built and tested in its time, too.
                 if trial.proposed_by.is_some() { code.within(trial.budget) } else { code }
