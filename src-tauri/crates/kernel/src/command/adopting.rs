@@ -10,10 +10,12 @@ use crate::ports::Adopting;
 use crate::trial_registry::Trial;
 use crate::writeup::{NewArtifact, Writeup};
 use crate::{Error, redaction};
-use ::successor::{Change, Patch, TestsRun, VERDICT_PAYLOAD_TYPE, Verdict, constitutional};
+use ::successor::{Change, Patch, TestsRun, VERDICT_PAYLOAD_TYPE, Verdict, constitutional, edited_tests};
 use acts::Register;
 use governance::Refusal;
-use model::adoption::{AdoptChange, AdoptedProgram, AdoptedReview, PatchKind, ReturnChange, VerdictOutcome};
+use model::adoption::{
+    AdoptChange, AdoptedProgram, AdoptedReview, EditedTest, PatchKind, ReturnChange, VerdictOutcome,
+};
 use model::artifact::{ArtifactKind, ArtifactRef, TrustTier};
 use model::body::{KeyPurpose, SuccessorAdopted, SuccessorReturned};
 use model::fault::Point;
@@ -48,6 +50,8 @@ pub struct AskedAdoption<'a> {
     pub although_same: bool,
     /// What a person signed for each room that a constitutional change touches ([`constitution_subject`]).
     pub signed: &'a [Signed],
+    /// Digests of the edits of tests at which the person has looked ([`EditedTest::sha256`]).
+    pub looked: &'a [Digest],
 }
 
 /// What a person signs for one room that a constitutional change touches: this change, with this verdict.
@@ -69,7 +73,8 @@ impl Kernel {
     ) -> Result<Submitted, Error> {
         let reviews = read_all(asked.reviews)?;
         let mut change = self.adoptable(asked.trial_id, Vec::new())?;
-        if change.outcome == VerdictOutcome::Same && !asked.although_same {
+        looked_at(&change, asked.looked)?;
+        if change.outcome != VerdictOutcome::Better && !asked.although_same {
             return Err(Error::Conflict(
                 "nothing was found to be better with it; say `--although-same` where you want it still"
                     .to_owned(),
@@ -270,6 +275,7 @@ impl Kernel {
         let patch = self.artifacts.read(&tried.patch.sha256)?;
         let patch = Patch::read(&patch).map_err(|e| Error::Conflict(e.to_string()))?;
         let (diff, program) = self.of_code(&patch, &verdict)?;
+        let edited_tests = edits_of(&patch, &verdict)?;
         let mut rooms = constitutional(&patch);
         rooms.extend(verdict.constitutional.iter().cloned());
         rooms.sort_unstable();
@@ -289,6 +295,7 @@ impl Kernel {
             diff,
             program,
             reviews,
+            edited_tests,
         })
     }
 
@@ -320,6 +327,8 @@ impl Kernel {
         }
         match verdict.outcome {
             VerdictOutcome::Better | VerdictOutcome::Same => Ok((at.clone(), verdict)),
+            // Whether a person has looked is asked of whoever wants it adopted.
+            VerdictOutcome::Inconclusive if verdict.waits_for_a_look() => Ok((at.clone(), verdict)),
             other => Err(Error::Conflict(format!(
                 "its verdict is `{other}`; only a change that is better is adopted"
             ))),
@@ -435,6 +444,30 @@ impl Kernel {
 
 fn subject(change: &AdoptChange, room: &str) -> Digest {
     constitution_subject(&change.trial_id, change.patch.sha256, change.verdict.sha256, room)
+}
+
+/// Tests that a change of the source edits, each with its difference, once they ran as they were before; none for any other change.
+fn edits_of(patch: &Patch, verdict: &Verdict) -> Result<Vec<EditedTest>, Error> {
+    let Change::Code { diff, .. } = &patch.change else { return Ok(Vec::new()) };
+    let named = verdict.tests.as_ref().map(|tests| tests.edited.as_slice()).unwrap_or_default();
+    let edited = edited_tests(diff, named).map_err(Error::Conflict)?;
+    let ran_as_before = verdict.tests.as_ref().is_some_and(|tests| tests.parent.is_some());
+    if !edited.is_empty() && !ran_as_before {
+        return Err(conflict("the tests that it edits were not run as they were before; try it again"));
+    }
+    Ok(edited)
+}
+
+/// Whether a person has looked at each test that a change edits, moves or removes.
+fn looked_at(change: &AdoptChange, looked: &[Digest]) -> Result<(), Error> {
+    match change.edited_tests.iter().find(|one| !looked.contains(&one.sha256)) {
+        None => Ok(()),
+        Some(one) => Err(Error::Conflict(format!(
+            "it edits, moves or removes tests in `{}`, and nobody has looked at that: `hermit successor show {}` tells the \
+             difference; then say `--looked {}`, or \"I have looked\" on the page Changes",
+            one.file, change.trial_id, one.sha256
+        ))),
+    }
 }
 
 fn conflict(why: &str) -> Error {
