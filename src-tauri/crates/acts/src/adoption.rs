@@ -271,8 +271,12 @@ mod tests {
         };
         assert_eq!(open.check(), Ok(()));
         let lines = open.lines();
-        let named = lines.iter().position(|line| line.text.contains("TESTS in \"tests/a.rs\"")).expect("a line");
-        assert!(lines[named].kind == LineKind::Destructive && lines[named].text.contains(&edited().sha256.to_string()));
+        let named =
+            lines.iter().position(|line| line.text.contains("TESTS in \"tests/a.rs\"")).expect("a line");
+        assert!(
+            lines[named].kind == LineKind::Destructive
+                && lines[named].text.contains(&edited().sha256.to_string())
+        );
         assert_eq!(lines[named + 1].text, "    | --- a/tests/a.rs");
         assert!(lines.iter().any(|line| line.text.contains("nothing that counts")));
         let unseen = AdoptChange { edited_tests: Vec::new(), ..open };

@@ -247,7 +247,9 @@ mod tests {
         assert_eq!(found.first().unwrap().removed, ["-- a/tests/never.rs"]);
         // Every line is told of one file, in order.
         assert_eq!(found.iter().map(|file| file.text.as_str()).collect::<String>(), diff);
-        assert!(found[1].text.starts_with("diff --git a/old.rs") && found[1].text.ends_with("rename to new.rs\n"));
+        assert!(
+            found[1].text.starts_with("diff --git a/old.rs") && found[1].text.ends_with("rename to new.rs\n")
+        );
         assert_eq!(found.last().unwrap().after, None);
     }
 

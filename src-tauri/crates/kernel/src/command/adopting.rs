@@ -1,7 +1,7 @@
 //! Adopting a change of Hermit that was tried, and going back from one: asked as every change of what Hermit may do, with a card
 //! that only a person answers (successor.md 5). What each kind changes stands in `adopting_pieces`.
 
-use super::adopting_reviews::{about, changed_files, read_all, reviewed};
+use super::adopting_reviews::{about, changed_files, edits_of, looked_at, read_all, reviewed};
 use super::person::{Matter, Signed};
 use super::submit::Submitted;
 use crate::adoption_registry::{AdoptedRecord, AdoptionRegistry};
@@ -10,12 +10,10 @@ use crate::ports::Adopting;
 use crate::trial_registry::Trial;
 use crate::writeup::{NewArtifact, Writeup};
 use crate::{Error, redaction};
-use ::successor::{Change, Patch, TestsRun, VERDICT_PAYLOAD_TYPE, Verdict, constitutional, edited_tests};
+use ::successor::{Change, Patch, TestsRun, VERDICT_PAYLOAD_TYPE, Verdict, constitutional};
 use acts::Register;
 use governance::Refusal;
-use model::adoption::{
-    AdoptChange, AdoptedProgram, AdoptedReview, EditedTest, PatchKind, ReturnChange, VerdictOutcome,
-};
+use model::adoption::{AdoptChange, AdoptedProgram, AdoptedReview, PatchKind, ReturnChange, VerdictOutcome};
 use model::artifact::{ArtifactKind, ArtifactRef, TrustTier};
 use model::body::{KeyPurpose, SuccessorAdopted, SuccessorReturned};
 use model::fault::Point;
@@ -50,7 +48,7 @@ pub struct AskedAdoption<'a> {
     pub although_same: bool,
     /// What a person signed for each room that a constitutional change touches ([`constitution_subject`]).
     pub signed: &'a [Signed],
-    /// Digests of the edits of tests at which the person has looked ([`EditedTest::sha256`]).
+    /// Digests of the edits of tests at which the person has looked ([`model::adoption::EditedTest::sha256`]).
     pub looked: &'a [Digest],
 }
 
@@ -444,30 +442,6 @@ impl Kernel {
 
 fn subject(change: &AdoptChange, room: &str) -> Digest {
     constitution_subject(&change.trial_id, change.patch.sha256, change.verdict.sha256, room)
-}
-
-/// Tests that a change of the source edits, each with its difference, once they ran as they were before; none for any other change.
-fn edits_of(patch: &Patch, verdict: &Verdict) -> Result<Vec<EditedTest>, Error> {
-    let Change::Code { diff, .. } = &patch.change else { return Ok(Vec::new()) };
-    let named = verdict.tests.as_ref().map(|tests| tests.edited.as_slice()).unwrap_or_default();
-    let edited = edited_tests(diff, named).map_err(Error::Conflict)?;
-    let ran_as_before = verdict.tests.as_ref().is_some_and(|tests| tests.parent.is_some());
-    if !edited.is_empty() && !ran_as_before {
-        return Err(conflict("the tests that it edits were not run as they were before; try it again"));
-    }
-    Ok(edited)
-}
-
-/// Whether a person has looked at each test that a change edits, moves or removes.
-fn looked_at(change: &AdoptChange, looked: &[Digest]) -> Result<(), Error> {
-    match change.edited_tests.iter().find(|one| !looked.contains(&one.sha256)) {
-        None => Ok(()),
-        Some(one) => Err(Error::Conflict(format!(
-            "it edits, moves or removes tests in `{}`, and nobody has looked at that: `hermit successor show {}` tells the \
-             difference; then say `--looked {}`, or \"I have looked\" on the page Changes",
-            one.file, change.trial_id, one.sha256
-        ))),
-    }
 }
 
 fn conflict(why: &str) -> Error {
