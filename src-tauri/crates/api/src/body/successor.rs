@@ -15,6 +15,7 @@ use model::{Digest, TaskId};
 use seal::dsse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use wire::policy::Check;
 use wire::successor::{
     List, Preview, Previewed, PreviewedChange, Show, Stop, Trial, TrialBudget, TrialChange, TrialDifference,
     TrialEdit, TrialList, TrialMeasure, TrialParentTests, TrialPlanted, TrialReason, TrialRow, TrialTests,
@@ -63,8 +64,8 @@ pub(crate) fn try_change(host: &dyn Host, p: Try) -> Result<TrialList, Error> {
     Ok(TrialList { trials: rows.collect::<Result<_, _>>()?, next: None })
 }
 
-/// Reads changes as `try_change` would, and begins nothing.
-pub(crate) fn preview(_: &dyn Host, p: Preview) -> Result<Previewed, Error> {
+/// Reads changes as `try_change` would, rules and differences to their end, and begins nothing.
+pub(crate) fn preview(host: &dyn Host, p: Preview) -> Result<Previewed, Error> {
     let asked = Try {
         wall_seconds: p.wall_seconds,
         cpu_seconds: p.cpu_seconds,
@@ -76,14 +77,18 @@ pub(crate) fn preview(_: &dyn Host, p: Preview) -> Result<Previewed, Error> {
     };
     let patches = patches(&p.patches)?;
     let budget = budget_of(&budget(&asked, &patches));
-    let changes = patches.into_iter().map(previewed).collect::<Result<_, _>>()?;
+    let changes = patches.into_iter().map(|patch| previewed(host, patch)).collect::<Result<_, _>>()?;
     Ok(Previewed { changes, budget })
 }
 
-fn previewed(patch: Patch) -> Result<PreviewedChange, Error> {
+fn previewed(host: &dyn Host, patch: Patch) -> Result<PreviewedChange, Error> {
     let edits = match &patch.change {
         Change::Code { diff, .. } => edited_tests(diff, &[]).map_err(usage)?,
-        Change::Policy { .. } | Change::Words { .. } | Change::Model { .. } => Vec::new(),
+        Change::Policy { rules, .. } => {
+            super::policy::check(host, Check { scope: None, text: rules.clone() })?;
+            Vec::new()
+        }
+        Change::Words { .. } | Change::Model { .. } => Vec::new(),
     };
     Ok(PreviewedChange {
         kind: patch.kind(),
