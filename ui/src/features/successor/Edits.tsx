@@ -29,7 +29,8 @@ function Edit({ of, isLooked, turn }: { of: TrialEdit; isLooked: boolean | null;
   const lines = of.difference.replace(/\n$/, "").split("\n");
   return (
     <div role="group" aria-label={`Tests in ${of.file}`}>
-      <Lines title={`${of.file} (${count(lines.length, "line")})`} lines={lines} mono opened={() => setOpen(true)} />
+      <p><Words of={of.file} /></p>
+      <Lines title={`Difference (${count(lines.length, "line")})`} lines={lines} mono opened={() => setOpen(true)} />
       {isLooked !== null && <Check label={<>I have looked at the difference of <Words of={of.file} /></>} checked={isLooked} disabled={!wasOpen && !isLooked} onChange={(event) => turn(of.sha256, event.target.checked)} />}
       {isLooked === false && !wasOpen && <p className={styles.note}>Open the difference first.</p>}
     </div>
