@@ -9,11 +9,11 @@ use conforms::conforms;
 use serde_json::{Value, json};
 use testkit::{Chat, Large};
 
-fn writes(path: &str) -> Value {
+pub(super) fn writes(path: &str) -> Value {
     json!({ "tool": "write", "arguments": { "path": path, "content": "text\n" } })
 }
 
-fn done(summary: &str) -> Value {
+pub(super) fn done(summary: &str) -> Value {
     json!({ "tool": "done", "arguments": { "summary": summary } })
 }
 
@@ -33,7 +33,7 @@ fn tries(patch: &Value) -> Value {
 }
 
 /// Has a model work at a terminal whose person allows everything; what the terminal showed.
-fn allowed(stage: &Stage, goal: &str, model: &str) -> String {
+pub(super) fn allowed(stage: &Stage, goal: &str, model: &str) -> String {
     let folder = stage.work();
     let words =
         ["run", "--log", "--goal", goal, "--model", model, "--workspace", folder.to_str().expect("UTF-8")];
@@ -48,14 +48,14 @@ fn allowed(stage: &Stage, goal: &str, model: &str) -> String {
     screen
 }
 
-fn task_of(stage: &Stage, goal: &str) -> String {
+pub(super) fn task_of(stage: &Stage, goal: &str) -> String {
     let listed = stage.hermit(&["task", "list"]).ends(0).json();
     let rows = listed["rows"].as_array().expect("rows");
     let row = rows.iter().find(|row| row["title"] == goal).unwrap_or_else(|| panic!("{listed}"));
     row["task_id"].as_str().expect("an id").to_owned()
 }
 
-fn trials(stage: &Stage) -> Vec<Value> {
+pub(super) fn trials(stage: &Stage) -> Vec<Value> {
     let listed = stage.hermit(&["successor", "list"]).ends(0).json();
     listed["trials"].as_array().expect("trials").clone()
 }
