@@ -139,7 +139,7 @@ fn a_change_that_edits_tests_is_adopted_once_each_difference_was_looked_at_and_n
     std::fs::write(stage.work().join("a.txt"), "a").expect("a file");
     let (played, approval) = stage.asks("tidy");
     yes(&stage, &approval);
-    let program = script(&stage, "healthy", HEALTHY);
+    let program = script(&stage, "crashes", "#!/bin/sh\nexit 3\n");
     let test = "src-tauri/crates/lineage/tests/all.rs";
     let diff = format!("{DIFF}--- a/{test}\n+++ b/{test}\n@@ -1 +1 @@\n-holds\n+returns\n");
     let as_before = json!({ "passed": 3, "failed": [], "not_run": [] });
@@ -154,16 +154,17 @@ fn a_change_that_edits_tests_is_adopted_once_each_difference_was_looked_at_and_n
     let edit = &shown["edited_tests"][0];
     assert!(edit["file"] == test && edit["difference"].to_string().contains("+returns"), "{edit}");
     let sha256 = edit["sha256"].as_str().expect("a digest");
+    let digits = |most: usize| sha256.get(..most).expect("digits");
     let [ada, bob] = reviews(&stage);
     let adopt = |more: &[&str]| {
-        let words = ["successor", "adopt", &trial, "--review", &ada, "--review", &bob];
-        stage.hermit(&[&words, more].concat())
+        let words: [&str; 7] = ["successor", "adopt", &trial, "--review", &ada, "--review", &bob];
+        stage.hermit(&[&words[..], more].concat())
     };
     adopt(&["--although-same"]).complains(&["nobody has looked", test, sha256]);
     adopt(&["--although-same", "--looked", &"0".repeat(64)]).complains(&["no tests that this change edits"]);
-    adopt(&["--although-same", "--looked", &sha256[..4]]).complains(&["no tests that this change edits"]);
+    adopt(&["--although-same", "--looked", digits(4)]).complains(&["no tests that this change edits"]);
     adopt(&["--looked", sha256]).complains(&["--although-same"]);
-    let (task, approval) = asked(&adopt(&["--although-same", "--looked", &sha256[..12]]).ends(4).json());
+    let (task, approval) = asked(&adopt(&["--although-same", "--looked", digits(12)]).ends(4).json());
     yes(&stage, &approval);
     assert_eq!(adopted(&stage, &trial)["task_id"], json!(task));
     stage.is_sound();
