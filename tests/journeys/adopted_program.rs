@@ -59,10 +59,15 @@ fn evidence(arm: &str) -> Vec<u8> {
 
 /// A trial that built this program and calls it better, as the store has it.
 fn judged(stage: &Stage, played: &str, program: &Path) -> String {
+    judged_as(stage, played, (program, DIFF), &json!({}))
+}
+
+/// The same of another difference, with what a test says otherwise of the verdict.
+fn judged_as(stage: &Stage, played: &str, (program, diff): (&Path, &str), otherwise: &Value) -> String {
     let words = Zeroizing::new(VAULT.as_bytes().to_vec());
     let local = Local::owning(home(stage), &Unlock::Words(words)).expect("the store opens");
     let kernel = local.kernel().expect("it owns the store");
-    let change = json!({ "kind": "code", "source": Digest::of(b"source").to_string(), "diff": DIFF });
+    let change = json!({ "kind": "code", "source": Digest::of(b"source").to_string(), "diff": diff });
     let patch = json!({ "says": "it is faster", "sources": ["this test"], "change": change });
     let patch: Patch = serde_json::from_value(patch).expect("a change");
     let tasks = vec![played.parse().expect("a task")];
@@ -73,7 +78,7 @@ fn judged(stage: &Stage, played: &str, program: &Path) -> String {
     let evidence = [evidence("parent"), evidence("successor")];
     let of: Vec<String> = evidence.iter().map(|bytes| Digest::of(bytes).to_string()).collect();
     let evaluator = Digest::of(&std::fs::read(hermit()).expect("the program"));
-    let verdict: Verdict = serde_json::from_value(json!({
+    let mut verdict = json!({
         "trial_id": trial_id,
         "patch_sha256": Digest::of(&patch.bytes().expect("bytes")).to_string(),
         "kind": "code",
@@ -88,8 +93,11 @@ fn judged(stage: &Stage, played: &str, program: &Path) -> String {
         "seed": 7,
         "evidence_sha256": of,
         "constitutional": [],
-    }))
-    .expect("a verdict");
+    });
+    for (field, value) in otherwise.as_object().expect("fields") {
+        verdict[field] = value.clone();
+    }
+    let verdict: Verdict = serde_json::from_value(verdict).expect("a verdict");
     kernel.end_trial(&verdict, &evidence).expect("it is judged");
     local.close();
     trial_id
@@ -98,13 +106,7 @@ fn judged(stage: &Stage, played: &str, program: &Path) -> String {
 /// Adopts a program by a card and two reviews.
 fn adopt(stage: &Stage, played: &str, program: &Path) -> String {
     let trial = judged(stage, played, program);
-    let review = |by: &str| {
-        let path = stage.at(&format!("{by}.jsonl"));
-        let line = json!({ "file": FILE, "line": 1, "says": "sound", "by": by });
-        std::fs::write(&path, format!("{line}\n")).expect("a file");
-        path.to_str().expect("UTF-8").to_owned()
-    };
-    let (ada, bob) = (review("ada"), review("bob"));
+    let [ada, bob] = reviews(stage);
     stage.hermit(&["successor", "adopt", &trial, "--review", &ada]).complains(&["2 distinct"]);
     let ran = stage.hermit(&["successor", "adopt", &trial, "--review", &ada, "--review", &bob]).ends(4);
     let (_, approval) = asked(&ran.json());
@@ -113,10 +115,59 @@ fn adopt(stage: &Stage, played: &str, program: &Path) -> String {
     trial
 }
 
+/// Files with reviews by two.
+fn reviews(stage: &Stage) -> [String; 2] {
+    let review = |by: &str| {
+        let path = stage.at(&format!("{by}.jsonl"));
+        let line = json!({ "file": FILE, "line": 1, "says": "sound", "by": by });
+        std::fs::write(&path, format!("{line}\n")).expect("a file");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    [review("ada"), review("bob")]
+}
+
 fn adopted(stage: &Stage, trial: &str) -> Value {
     let listed = stage.hermit(&["successor", "adopted"]).ends(0).json();
     let all = listed["adoptions"].as_array().expect("adoptions").clone();
     all.into_iter().find(|one| one["trial_id"] == trial).expect("it was adopted")
+}
+
+#[conforms::conforms(part = "HV-7-1")]
+#[test]
+fn a_change_that_edits_tests_is_adopted_once_each_difference_was_looked_at_and_named() {
+    let stage = Stage::new();
+    std::fs::write(stage.work().join("a.txt"), "a").expect("a file");
+    let (played, approval) = stage.asks("tidy");
+    yes(&stage, &approval);
+    let program = script(&stage, "crashes", "#!/bin/sh\nexit 3\n");
+    let test = "src-tauri/crates/lineage/tests/all.rs";
+    let diff = format!("{DIFF}--- a/{test}\n+++ b/{test}\n@@ -1 +1 @@\n-holds\n+returns\n");
+    let as_before = json!({ "passed": 3, "failed": [], "not_run": [] });
+    let otherwise = json!({
+        "outcome": "inconclusive",
+        "reasons": [{ "rule": "edits_tests", "says": "it edits a test; look at that first" }],
+        "tests": { "suite": "npm test", "passed": 3, "failed": [], "edited": [test], "parent": as_before },
+    });
+    let trial = judged_as(&stage, &played, (&program, &diff), &otherwise);
+    let shown = stage.hermit(&["successor", "show", &trial]).ends(0).json();
+    assert_eq!(shown["waits_for_look"], true, "{shown}");
+    let edit = &shown["edited_tests"][0];
+    assert!(edit["file"] == test && edit["difference"].to_string().contains("+returns"), "{edit}");
+    let sha256 = edit["sha256"].as_str().expect("a digest");
+    let digits = |most: usize| sha256.get(..most).expect("digits");
+    let [ada, bob] = reviews(&stage);
+    let adopt = |more: &[&str]| {
+        let words: [&str; 7] = ["successor", "adopt", &trial, "--review", &ada, "--review", &bob];
+        stage.hermit(&[&words[..], more].concat())
+    };
+    adopt(&["--although-same"]).complains(&["nobody has looked", test, sha256]);
+    adopt(&["--although-same", "--looked", &"0".repeat(64)]).complains(&["no tests that this change edits"]);
+    adopt(&["--although-same", "--looked", digits(4)]).complains(&["no tests that this change edits"]);
+    adopt(&["--looked", sha256]).complains(&["--although-same"]);
+    let (task, approval) = asked(&adopt(&["--although-same", "--looked", digits(12)]).ends(4).json());
+    yes(&stage, &approval);
+    assert_eq!(adopted(&stage, &trial)["task_id"], json!(task));
+    stage.is_sound();
 }
 
 #[conforms::conforms(part = "HV-5-7", part = "HV-8-1", part = "HV-8-2")]

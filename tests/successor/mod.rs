@@ -2,6 +2,7 @@
 
 mod budget;
 mod code;
+mod from_a_page;
 mod killed;
 mod models;
 mod proposed;

@@ -55,7 +55,7 @@ pub(super) fn task_of(stage: &Stage, goal: &str) -> String {
     row["task_id"].as_str().expect("an id").to_owned()
 }
 
-fn trials(stage: &Stage) -> Vec<Value> {
+pub(super) fn trials(stage: &Stage) -> Vec<Value> {
     let listed = stage.hermit(&["successor", "list"]).ends(0).json();
     listed["trials"].as_array().expect("trials").clone()
 }
@@ -94,6 +94,8 @@ fn a_task_has_a_change_tried_in_its_midst_and_its_model_is_told_the_verdict() {
     let id = trial["trial_id"].as_str().expect("an id");
     let shown = stage.hermit(&["successor", "show", id]).ends(0).json();
     let task = task_of(&stage, "write the second note");
+    // Whoever lists trials, or opens one, is told which task proposed it.
+    assert_eq!((&trial["proposed_by"], &shown["trial"]["proposed_by"]), (&json!(task), &json!(task)));
     let played = shown["tasks"].as_array().expect("tasks");
     assert_eq!(
         (played.len(), &played[0]),

@@ -10,13 +10,14 @@ const ALL_MAX = 200;
 interface Line { key: string; text: string }
 const keyOf = (line: Line) => line.key;
 
-export function Lines({ title, lines, mono = false }: { title: string; lines: readonly string[]; mono?: boolean }) {
+/** `opened` is told whenever it opens. */
+export function Lines({ title, lines, mono = false, opened }: { title: string; lines: readonly string[]; mono?: boolean; opened?: () => void }) {
   const [isOpen, setOpen] = useState(false);
   if (lines.length === 0) return null;
   const rows = lines.map((text, at) => ({ key: String(at), text }));
   const drawn = (line: Line) => <div className={styles.line}><Words of={line.text} /></div>;
   return (
-    <details className={styles.lines} data-mono={mono || undefined} onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details className={styles.lines} data-mono={mono || undefined} onToggle={(event) => { setOpen(event.currentTarget.open); if (event.currentTarget.open) opened?.(); }}>
       <summary>{title}</summary>
       {isOpen && (rows.length <= ALL_MAX
         ? <div className={styles.all}>{rows.map((line) => <div key={line.key} className={styles.line}><Words of={line.text} /></div>)}</div>

@@ -6,7 +6,7 @@ const TASK = "task_01a2000000007000800000000000000b";
 
 export function trialRow(more: Partial<TrialRow> = {}): TrialRow {
   return {
-    trial_id: "trial_01a20000000070008000000000000001", group: null, kind: "policy", says: "Documents may be edited unasked", about: "it asks less and breaks nothing",
+    trial_id: "trial_01a20000000070008000000000000001", group: null, proposed_by: null, kind: "policy", says: "Documents may be edited unasked", about: "it asks less and breaks nothing",
     state: "judged", outcome: "better", why: null, tasks: 1, seed: 7, began_at: Date.UTC(2026, 10, 22, 1, 0), ended_at: Date.UTC(2026, 10, 22, 1, 2),
     measures: [{ name: "questions", parent: 12, successor: 4, measured_by: "parent" }, { name: "tokens", parent: 1_000, successor: 1_000, measured_by: "parent" }], ...more,
   };
@@ -24,6 +24,6 @@ export function trialVerdict(more: Partial<TrialVerdict> = {}): TrialVerdict {
 export function trial(more: Partial<Trial> = {}): Trial {
   return {
     trial: trialRow(), patch_sha256: HASH, sources: ["my own idea"], changes: [{ what: "rules", text: "deny FileDelete(**)\nallow FileEdit(docs/**)" }], tasks: [TASK],
-    budget: { wall_ms: 600_000, cpu_ms: 1_200_000, memory_bytes: 1_000, disk_bytes: 1_000, processes: 64, tokens: 1_000_000 }, verdict: trialVerdict(), rivals: [], ...more,
+    budget: { wall_ms: 600_000, cpu_ms: 1_200_000, memory_bytes: 1_000, disk_bytes: 1_000, processes: 64, tokens: 1_000_000 }, verdict: trialVerdict(), edited_tests: [], waits_for_look: false, rivals: [], ...more,
   };
 }

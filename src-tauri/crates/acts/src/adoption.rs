@@ -5,7 +5,7 @@ use crate::call::quoted;
 use crate::skill::{Told, in_text};
 use crate::{Line, LineKind, count, visible};
 use model::adoption::{
-    AdoptChange, AdoptedPiece, AdoptedProgram, PIECES_MAX, PatchKind, REVIEWS_MAX, ReturnChange,
+    AdoptChange, AdoptedPiece, AdoptedProgram, EditedTest, PIECES_MAX, PatchKind, REVIEWS_MAX, ReturnChange,
     VerdictOutcome,
 };
 
@@ -13,6 +13,8 @@ impl Told for AdoptChange {
     fn check(&self) -> Result<(), String> {
         match self.outcome {
             VerdictOutcome::Better | VerdictOutcome::Same => {}
+            // Of its verdict only that is open which the card shows.
+            VerdictOutcome::Inconclusive if !self.edited_tests.is_empty() => {}
             other => return Err(format!("a change whose verdict is `{other}` cannot be adopted")),
         }
         if self.sources.is_empty() {
@@ -23,6 +25,9 @@ impl Told for AdoptChange {
             return Err(
                 "a change of the source has its changes and one program, and no other change has".to_owned()
             );
+        }
+        if !is_code && !self.edited_tests.is_empty() {
+            return Err("only a change of the source edits tests".to_owned());
         }
         if self.reviews.len() > REVIEWS_MAX {
             return Err(format!("a change has {REVIEWS_MAX} reviews at most"));
@@ -48,7 +53,7 @@ impl Told for AdoptChange {
         ];
         lines.extend(self.reasons.iter().map(|why| fact(format!("because: {}", visible(why)))));
         lines.extend(self.tests.iter().map(|suite| fact(format!("tests: {}", visible(suite)))));
-        if self.outcome == VerdictOutcome::Same {
+        if self.outcome != VerdictOutcome::Better {
             lines.push(risk("nothing that counts was found to be better with it".to_owned()));
         }
         if !self.constitutional.is_empty() {
@@ -61,6 +66,7 @@ impl Told for AdoptChange {
                 ),
             });
         }
+        lines.extend(self.edited_tests.iter().flat_map(of_edited_test));
         lines.extend(self.program.iter().flat_map(of_program));
         for review in &self.reviews {
             let remarks = count(usize::try_from(review.remarks).unwrap_or(usize::MAX), "remark");
@@ -150,6 +156,17 @@ fn of_piece(piece: &AdoptedPiece) -> Vec<Line> {
     lines
 }
 
+/// A test that it edits, and every word of the difference.
+fn of_edited_test(test: &EditedTest) -> Vec<Line> {
+    let mut lines = vec![Line::destructive(format!(
+        "it edits, moves or removes TESTS in \"{}\"; with your yes you have looked at this difference, sha256 {}:",
+        visible(&test.file),
+        test.sha256
+    ))];
+    lines.extend(quoted(&test.difference).map(|text| Line { kind: LineKind::Quoted, text }));
+    lines
+}
+
 fn of_program(program: &AdoptedProgram) -> Vec<Line> {
     vec![
         fact(format!("sha256 of the program: {}, {} bytes", program.sha256, program.bytes)),
@@ -209,6 +226,7 @@ mod tests {
             diff: None,
             program: None,
             reviews: Vec::new(),
+            edited_tests: Vec::new(),
         }
     }
 
@@ -231,6 +249,40 @@ mod tests {
         assert!(told.iter().any(|line| line.contains("nothing that counts")), "{told:?}");
     }
 
+    fn edited() -> EditedTest {
+        let difference = "--- a/tests/a.rs\n+++ b/tests/a.rs\n@@ -1 +1 @@\n-a\n+b\n".to_owned();
+        EditedTest { file: "tests/a.rs".to_owned(), sha256: Digest::of(difference.as_bytes()), difference }
+    }
+
+    #[test]
+    fn a_card_shows_each_edited_test_and_only_by_that_an_open_verdict_is_one_to_adopt() {
+        let program = AdoptedProgram {
+            sha256: Digest::of(b"a program"),
+            bytes: 9,
+            store_format: 1,
+            source: Digest::of(b"the source"),
+        };
+        let open = AdoptChange {
+            kind: PatchKind::Code,
+            diff: Some(edited().difference),
+            program: Some(program),
+            edited_tests: vec![edited()],
+            ..change(VerdictOutcome::Inconclusive)
+        };
+        assert_eq!(open.check(), Ok(()));
+        let lines = open.lines();
+        let named =
+            lines.iter().position(|line| line.text.contains("TESTS in \"tests/a.rs\"")).expect("a line");
+        assert!(
+            lines[named].kind == LineKind::Destructive
+                && lines[named].text.contains(&edited().sha256.to_string())
+        );
+        assert_eq!(lines[named + 1].text, "    | --- a/tests/a.rs");
+        assert!(lines.iter().any(|line| line.text.contains("nothing that counts")));
+        let unseen = AdoptChange { edited_tests: Vec::new(), ..open };
+        assert!(unseen.check().is_err_and(|why| why.contains("cannot be adopted")));
+    }
+
     #[test]
     fn what_no_verdict_is_for_or_what_changes_nothing_is_refused_in_words() {
         assert_eq!(change(VerdictOutcome::Better).check(), Ok(()));
@@ -245,6 +297,7 @@ mod tests {
         refused(AdoptChange { diff: Some("+".to_owned()), ..better() }, "one program");
         refused(AdoptChange { kind: PatchKind::Code, ..better() }, "one program");
         refused(AdoptChange { pieces: Vec::new(), ..better() }, "pieces");
+        refused(AdoptChange { edited_tests: vec![edited()], ..better() }, "edits tests");
         let mut same = better();
         let text = same.pieces[0].text.clone();
         same.pieces[0].was = text;

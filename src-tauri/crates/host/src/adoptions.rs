@@ -248,7 +248,13 @@ mod tests {
         }))
         .unwrap();
         world.kernel().end_trial(&verdict, &evidence).unwrap();
-        let asked = AskedAdoption { trial_id: &trial_id, reviews: &[], although_same: false, signed: &[] };
+        let asked = AskedAdoption {
+            trial_id: &trial_id,
+            reviews: &[],
+            although_same: false,
+            signed: &[],
+            looked: &[],
+        };
         let submitted = world.kernel().propose_adoption(&asked, (Channel::App, format!("adopt {address}")));
         yes(world, &submitted.unwrap());
         trial_id

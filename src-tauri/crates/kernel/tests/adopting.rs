@@ -36,12 +36,12 @@ const BUDGET: Budget = Budget {
     tokens: 10_000,
 };
 
-fn by() -> (Channel, String) {
+pub fn by() -> (Channel, String) {
     static ASKED: AtomicU32 = AtomicU32::new(0);
     (Channel::App, format!("adopt {}", ASKED.fetch_add(1, Ordering::SeqCst)))
 }
 
-fn patch(change: &Value) -> Patch {
+pub fn patch(change: &Value) -> Patch {
     let patch = json!({ "says": "it asks less", "sources": ["written for this test"], "change": change });
     serde_json::from_value(patch).unwrap()
 }
@@ -66,7 +66,7 @@ fn begun(world: &World, patch: &Patch) -> String {
 }
 
 /// A verdict on it, with what a test says otherwise.
-fn judged(world: &World, patch: &Patch, otherwise: &Value) -> String {
+pub fn judged(world: &World, patch: &Patch, otherwise: &Value) -> String {
     let trial_id = begun(world, patch);
     let evidence = |arm: &str| {
         let left: Evidence = serde_json::from_value(json!({
@@ -99,8 +99,8 @@ fn judged(world: &World, patch: &Patch, otherwise: &Value) -> String {
     trial_id
 }
 
-fn adopt<'a>(trial_id: &'a str, reviews: &'a [Vec<u8>], signed: &'a [Signed]) -> AskedAdoption<'a> {
-    AskedAdoption { trial_id, reviews, although_same: false, signed }
+pub fn adopt<'a>(trial_id: &'a str, reviews: &'a [Vec<u8>], signed: &'a [Signed]) -> AskedAdoption<'a> {
+    AskedAdoption { trial_id, reviews, although_same: false, signed, looked: &[] }
 }
 
 fn refused(world: &World, asked: &AskedAdoption<'_>, says: &str) {
@@ -114,7 +114,7 @@ fn asked(world: &World, asked: &AskedAdoption<'_>) -> (TaskId, ApprovalId) {
     (task, world.drive_to_approval(task))
 }
 
-fn yes(world: &World, (task, approval): (TaskId, ApprovalId)) {
+pub fn yes(world: &World, (task, approval): (TaskId, ApprovalId)) {
     world.person.allow(world.kernel(), task, approval).unwrap();
     assert_eq!(world.drive(task), completed());
 }
@@ -130,7 +130,7 @@ fn packet(world: &World, task: TaskId) -> ApprovalPacket {
     serde_json::from_slice(&world.kernel().artifacts().read(&packet.content_hash).unwrap()).unwrap()
 }
 
-fn card(world: &World, task: TaskId) -> String {
+pub fn card(world: &World, task: TaskId) -> String {
     let packet = packet(world, task);
     let lines = packet.action_request.action.as_tool().lines(&packet.action_request);
     lines.into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n")
@@ -140,7 +140,7 @@ fn in_store(world: &World, event: &str) -> usize {
     count(world.kernel(), world.kernel().store_state().system_task_id.unwrap(), event)
 }
 
-fn review(by: &str, file: &str) -> Vec<u8> {
+pub fn review(by: &str, file: &str) -> Vec<u8> {
     format!("{}\n", json!({ "file": file, "line": 1, "says": "sound", "by": by })).into_bytes()
 }
 
@@ -148,7 +148,7 @@ fn tests(failed: &[&str]) -> Value {
     json!({ "suite": "npm test", "passed": 12, "failed": failed, "edited": [] })
 }
 
-fn built(store_format: u32) -> Value {
+pub fn built(store_format: u32) -> Value {
     json!({ "program_sha256": Digest::of(b"a program").to_string(), "bytes": 9, "store_format": store_format })
 }
 

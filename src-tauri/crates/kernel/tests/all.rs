@@ -13,6 +13,7 @@
 )]
 
 mod adopting;
+mod adopting_edited;
 mod afar;
 mod anchoring;
 mod answers;

@@ -44,6 +44,18 @@ pub struct AdoptedProgram {
     pub source: Digest,
 }
 
+/// A file with tests that a change of the source edits, moves or removes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EditedTest {
+    /// Its path, from the root of the source.
+    pub file: String,
+    /// SHA-256 of its path, a new line, and the difference: what a person has looked at is named by it.
+    pub sha256: Digest,
+    /// All that the change says of the file, as a unified diff.
+    pub difference: String,
+}
+
 /// A review of a change of the source, as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -94,6 +106,9 @@ pub struct AdoptChange {
     /// What others wrote of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reviews: Vec<AdoptedReview>,
+    /// Tests that it edits, moves or removes, at which a person has looked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edited_tests: Vec<EditedTest>,
 }
 
 /// An adopted change that a person is asked to go back from.

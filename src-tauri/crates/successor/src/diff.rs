@@ -20,6 +20,8 @@ pub(crate) struct TouchedFile {
     pub(crate) removed: Vec<String>,
     /// Lines that come.
     pub(crate) added: Vec<String>,
+    /// All that the diff says of it, word for word.
+    pub(crate) text: String,
 }
 
 impl TouchedFile {
@@ -27,6 +29,12 @@ impl TouchedFile {
         let mut file = Self::default();
         file.stands(before, after);
         file
+    }
+
+    /// Takes in a line of the diff that is about it.
+    fn says(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
     }
 
     /// Its paths, before and after, as a header has them.
@@ -67,9 +75,12 @@ pub(crate) fn files(diff: &str) -> Result<Vec<TouchedFile>, String> {
     while let Some(line) = lines.next() {
         if let Some(rest) = line.strip_prefix("diff --git ") {
             let path = both(rest)?;
-            found.push(TouchedFile::of(path.clone(), path));
+            let mut file = TouchedFile::of(path.clone(), path);
+            file.says(line);
+            found.push(file);
         } else if let Some(rest) = line.strip_prefix("--- ") {
-            let after = lines.next().and_then(|line| line.strip_prefix("+++ "));
+            let behind = lines.next().unwrap_or_default();
+            let after = behind.strip_prefix("+++ ");
             let after = after.ok_or("a `---` line of its diff has no `+++` line behind it")?;
             let (before, after) = (path(rest, "a/")?, path(after, "b/")?);
             // What git has headed already is the same file.
@@ -80,13 +91,21 @@ pub(crate) fn files(diff: &str) -> Result<Vec<TouchedFile>, String> {
                 Some(last) => last.stands(before, after),
                 None => found.push(TouchedFile::of(before, after)),
             }
+            if let Some(file) = found.last_mut() {
+                file.says(line);
+                file.says(behind);
+            }
         } else if let Some(rest) = line.strip_prefix("@@ ") {
             let (old, new) = counts(rest).ok_or("a hunk of its diff does not say how long it is")?;
             let file = found.last_mut().ok_or("its diff begins with a hunk of no file")?;
             file.has_hunk = true;
+            file.says(line);
             hunk(&mut lines, (old, new), file)?;
         } else {
             header(line, found.last_mut())?;
+            if let Some(file) = found.last_mut() {
+                file.says(line);
+            }
         }
         if found.len() > FILES_MAX {
             return Err(format!("its diff touches more than {FILES_MAX} files"));
@@ -143,6 +162,7 @@ fn hunk<'d>(
 ) -> Result<(), String> {
     while old > 0 || new > 0 {
         let line = lines.next().ok_or("a hunk of its diff is shorter than it says")?;
+        file.says(line);
         let short = || "a hunk of its diff is longer than it says".to_owned();
         if let Some(gone) = line.strip_prefix('-') {
             old = old.checked_sub(1).ok_or_else(short)?;
@@ -225,6 +245,11 @@ mod tests {
         let paths: Vec<Vec<&str>> = found.iter().map(|file| file.paths().collect()).collect();
         assert_eq!(paths, [vec!["src/one.rs"], vec!["old.rs", "new.rs"], vec!["gone.rs"]]);
         assert_eq!(found.first().unwrap().removed, ["-- a/tests/never.rs"]);
+        // Every line is told of one file, in order.
+        assert_eq!(found.iter().map(|file| file.text.as_str()).collect::<String>(), diff);
+        assert!(
+            found[1].text.starts_with("diff --git a/old.rs") && found[1].text.ends_with("rename to new.rs\n")
+        );
         assert_eq!(found.last().unwrap().after, None);
     }
 

@@ -2,7 +2,9 @@
 
 use crate::constitutional::is_test;
 use crate::diff::{self, TouchedFile};
-use std::collections::BTreeMap;
+use model::Digest;
+use model::adoption::EditedTest;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Tests that a change of the source touches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -77,6 +79,27 @@ impl TouchedTests {
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && self.beside.is_empty()
     }
+}
+
+/// Files with tests that a change of the source edits, moves or removes, each with all that the diff says of it: those that the diff
+/// itself tells, and those that are `named` beside, as a run of the tests found them.
+///
+/// # Errors
+/// In words, when it is no diff, touches nothing, or says nothing of a file that is named.
+pub fn edited_tests(diff: &str, named: &[String]) -> Result<Vec<EditedTest>, String> {
+    let told = TouchedTests::read(diff)?.all();
+    let paths: BTreeSet<String> = told.into_iter().chain(named.iter().cloned()).collect();
+    let files = diff::files(diff)?;
+    let edited = |path: String| {
+        let of_it = files.iter().filter(|file| file.paths().any(|one| one == path));
+        let difference: String = of_it.map(|file| file.text.as_str()).collect();
+        if difference.is_empty() {
+            return Err(format!("its diff says nothing of the test `{}`", path.escape_debug()));
+        }
+        let sha256 = Digest::of(format!("{path}\n{difference}").as_bytes());
+        Ok(EditedTest { file: path, sha256, difference })
+    };
+    paths.into_iter().map(edited).collect()
 }
 
 /// Whether lines of a test go, in a file of whatever name.
@@ -160,7 +183,7 @@ fn ends_with_its_first_block(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands")]
-    use super::{TouchedTests, with_parents_tests};
+    use super::{TouchedTests, edited_tests, with_parents_tests};
     use std::collections::BTreeMap;
 
     const DIFF: &str = "--- a/src/lib.rs\n+++ b/src/lib.rs\n@@ -1 +1 @@\n-old\n+new\n";
@@ -196,6 +219,24 @@ mod tests {
         for none in ["", "nothing", "--- a/../x\n+++ b/../x\n@@ -1 +1 @@\n-a\n+b\n"] {
             assert!(TouchedTests::read(none).is_err(), "{none}");
         }
+    }
+
+    #[test]
+    fn each_edited_test_has_its_own_part_of_the_diff_and_a_digest_of_that() {
+        let of_test = DIFF.replace("src/lib.rs", "tests/a.rs");
+        let both = format!("{DIFF}{of_test}");
+        let found = edited_tests(&both, &[]).unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].file.as_str(), found[0].difference.as_str()), ("tests/a.rs", of_test.as_str()));
+        // What a run of the tests found beside is shown as well.
+        let named = ["src/lib.rs".to_owned(), "tests/a.rs".to_owned()];
+        let found = edited_tests(&both, &named).unwrap();
+        let files: Vec<&str> = found.iter().map(|one| one.file.as_str()).collect();
+        assert_eq!((files, found[0].difference.as_str()), (vec!["src/lib.rs", "tests/a.rs"], DIFF));
+        let other = edited_tests(&both.replace("+new", "+newer"), &named).unwrap();
+        assert!(found.iter().zip(&other).all(|(one, other)| one.sha256 != other.sha256));
+        assert!(edited_tests(DIFF, &[]).unwrap().is_empty());
+        assert!(edited_tests(DIFF, &["tests/b.rs".to_owned()]).is_err());
     }
 
     #[test]

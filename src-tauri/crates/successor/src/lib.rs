@@ -41,7 +41,7 @@ pub use budget::{Budget, Used};
 pub use case::{Case, RecordedAct, RecordedAnswer, RecordedTask};
 pub use constitutional::constitutional;
 pub use diff::added_text;
-pub use edited::{TouchedTests, with_parents_tests};
+pub use edited::{TouchedTests, edited_tests, with_parents_tests};
 pub use error::Error;
 pub use evidence::{Evidence, Played, PlayedAct, Probe};
 pub use judge::{Judged, judge};

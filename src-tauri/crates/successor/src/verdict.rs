@@ -47,6 +47,22 @@ pub struct Verdict {
     pub constitutional: Vec<String>,
 }
 
+/// Rules that a person's look at the edited tests answers.
+const ANSWERED_BY_A_LOOK: [&str; 2] = ["edits_tests", "parents_tests_not_run"];
+/// Rules that are told, and turn nothing.
+const TURN_NOTHING: [&str; 3] = ["told_by_the_change", "told_by_nobody", "costs_less_by_its_own_word"];
+
+impl Verdict {
+    /// Whether nothing but the tests that the change edits, moves or removes keeps it from being the same as its parent: then a person
+    /// who has looked at these may adopt it.
+    pub fn waits_for_a_look(&self) -> bool {
+        let is = |reason: &Reason, rules: &[&str]| rules.contains(&reason.rule.as_str());
+        self.outcome == VerdictOutcome::Inconclusive
+            && self.reasons.iter().any(|reason| is(reason, &ANSWERED_BY_A_LOOK))
+            && self.reasons.iter().all(|one| is(one, &ANSWERED_BY_A_LOOK) || is(one, &TURN_NOTHING))
+    }
+}
+
 /// A rule that led to a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -274,6 +274,7 @@ macro_rules! with_commands {
         "writes what waits for other machines to a file that a person carries" mesh.export(Export) -> Carried, write [];
         "takes in a file that a person carried from another machine" mesh.import(Import) -> Carried, write [];
         "tries changes of Hermit itself on the person's own past work, and applies none" successor.try_change(Try) -> TrialList, write [];
+        "tells what changes of Hermit itself are, and what each clone might use up, and begins nothing" successor.preview(Preview) -> Previewed, free [];
         "lists trials of changes of Hermit itself" successor.list(List) -> TrialList, read [store];
         "shows what a trial of a change ran, what differed, and its verdict" successor.show(Show) -> Trial, read [store];
         "stops a trial of a change" successor.stop(Stop) -> Trial, write [];

@@ -30,7 +30,7 @@ test("a better change is put to its person by a card, and nothing is offered for
   expect(await screen.findAllByRole("button", { name: "Ask me to adopt it" })).toHaveLength(1);
   await user.click(screen.getByRole("button", { name: "Ask me to adopt it" }));
   expect((await screen.findByRole("link", { name: "Review the card" })).getAttribute("href")).toContain("task_new");
-  expect(asked("adoptions.propose")).toEqual([{ trial: "trial_1", reviews: [], although_same: false, signed: [], channel: "app" }]);
+  expect(asked("adoptions.propose")).toEqual([{ trial: "trial_1", reviews: [], although_same: false, signed: [], looked: [], channel: "app" }]);
   expect(await seriousFindings()).toEqual([]);
 });
 

@@ -22,37 +22,54 @@ interface Props {
   outcome: VerdictOutcome | null;
   /** Parts that keep Hermit in check and that the change touches. */
   constitutional: readonly string[];
+  /** Digests of tests that it edits, moves or removes. */
+  edits?: readonly string[];
+  /** Whether nothing but these keeps its verdict open. */
+  waits?: boolean;
+  /** Those of them at which the person has looked. */
+  looked?: ReadonlySet<string>;
 }
 
+/** Whether a person may be asked to adopt it, once they have looked at what it edits. */
+export function isAdoptable(outcome: VerdictOutcome | null, waits: boolean): boolean {
+  return outcome === "better" || outcome === "same" || (outcome === "inconclusive" && waits);
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
 /** What a person can do about a change that was judged. */
-export function Adopt({ trial, kind, outcome, constitutional }: Props) {
+export function Adopt({ trial, kind, outcome, constitutional, edits = [], waits = false, looked = NONE }: Props) {
   const listed = useAsk("adoptions.list", {});
   const propose = useAct("adoptions.propose");
   const [reviews, setReviews] = useState<readonly [string, string]>(["", ""]);
   const adopted = listed.data?.adoptions.find((one) => one.trial_id === trial);
   if (adopted !== undefined) return <OneAdoption of={adopted} />;
-  if (outcome !== "better" && outcome !== "same") return null;
+  if (!isAdoptable(outcome, waits)) return null;
+  const seen = edits.filter((one) => looked.has(one));
+  const isSame = outcome !== "better";
   if (constitutional.length > 0) {
     return (
       <section className={styles.adopt} aria-label="Adopt this change">
         <p>It changes what keeps Hermit in check: <Words of={constitutional.join(", ")} />. It waits a day after its verdict, and you sign for each part at a terminal:</p>
-        <pre tabIndex={0} aria-label="Command"><Words of={`hermit successor adopt ${trial}${kind === "code" ? " --review FILE --review FILE" : ""}`} /></pre>
+        <pre tabIndex={0} aria-label="Command"><Words of={`hermit successor adopt ${trial}${isSame ? " --although-same" : ""}${seen.map((one) => ` --looked ${one}`).join("")}${kind === "code" ? " --review FILE --review FILE" : ""}`} /></pre>
+        {seen.length < edits.length && <p>Look at each edited test first: the command names what you have looked at.</p>}
       </section>
     );
   }
   const given = reviews.filter((one) => one.trim() !== "");
   const because = propose.isPending ? "Asking"
+    : seen.length < edits.length ? "Look at each edited test first, and say that you have"
     : kind === "code" && given.length < 2 ? "Add two reviews, by two persons or agents" : null;
   return (
     <section className={styles.adopt} aria-label="Adopt this change">
-      {outcome === "same" && <p>Nothing that counts was found to be better with it.</p>}
+      {isSame && <p>Nothing that counts was found to be better with it.</p>}
       {kind === "code" && [0, 1].map((at) => (
         <TextArea key={at} label={`Review ${at + 1}, one JSON object a line: file, line, says, by`} rows={4} value={reviews[at] ?? ""}
           onChange={(event) => { const text = event.currentTarget.value; setReviews(at === 0 ? [text, reviews[1]] : [reviews[0], text]); }} />
       ))}
       <div className={styles.buttons}>
         {propose.data === undefined
-          ? <Button because={because} onClick={() => propose.mutate({ trial, reviews: [...given], although_same: outcome === "same", signed: [], channel: "app" })}>Ask me to adopt it</Button>
+          ? <Button because={because} onClick={() => propose.mutate({ trial, reviews: [...given], although_same: isSame, signed: [], looked: seen, channel: "app" })}>Ask me to adopt it</Button>
           : <Link to="/task/$id" params={{ id: propose.data.task_id }}>Review the card</Link>}
       </div>
       {propose.error !== null && <Failed error={propose.error} />}

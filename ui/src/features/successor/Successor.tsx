@@ -7,7 +7,9 @@ import { Answer, Empty } from "~/primitives/States";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { Screen } from "~/screen/Screen";
+import { useDraftOf } from "~/screen/drafts";
 import { Adoptions } from "./Adopt";
+import { DRAFT, NewTrial } from "./NewTrial";
 import { Standing } from "./Race";
 import styles from "./Successor.module.css";
 import { Trial } from "./Trial";
@@ -18,6 +20,9 @@ const PART = 30;
 
 export function Successor({ of }: { of: string | undefined }) {
   const [older, setOlder] = useState(0);
+  const [draft] = useDraftOf(DRAFT);
+  // What was begun to be written is shown when the page is opened again.
+  const [isNew, setNew] = useState(draft !== "");
   return (
     <Screen title="Changes" sub={<span>Changes of Hermit itself, tried on your own past work before you adopt one</span>}>
       <div className={styles.two}>
@@ -25,8 +30,10 @@ export function Successor({ of }: { of: string | undefined }) {
           <section className={styles.section} aria-labelledby="what">
             <h2 id="what">What a trial tells</h2>
             <p>One copy of Hermit without the change and one with it do completed work of yours again, in a sandbox without the network, on recorded answers and effects; another model, on this machine, is asked again. What they did is compared act by act.</p>
-            <p>A trial changes nothing of yours and adopts nothing. Begin one at a terminal: <code>hermit successor try --help</code> tells how.</p>
+            <p>A trial changes nothing of yours and adopts nothing. At a terminal <code>hermit successor try --help</code> tells how to race several changes.</p>
+            {!isNew && <div><Button look="person" onClick={() => setNew(true)}>Try a change</Button></div>}
           </section>
+          {isNew && <NewTrial close={() => setNew(false)} />}
           <section className={styles.section} aria-labelledby="trials">
             <h2 id="trials">Trials</h2>
             <Part cursor={null} older={older} another={() => setOlder(older + 1)} of={of} />
@@ -57,7 +64,7 @@ function Part({ cursor, older, another, of }: { cursor: string | null; older: nu
                 <Link to="/successor" search={{ of: one.trial_id }} className={styles.row} aria-current={one.trial_id === of ? "true" : undefined}>
                   <Standing row={one} />
                   <b><Words of={one.says ?? "Its words were erased"} /></b>
-                  <span>{kindName(one.kind)}, <Time at={one.began_at} ago /></span>
+                  <span>{kindName(one.kind)}, <Time at={one.began_at} ago />{one.proposed_by !== null && ", proposed by a task"}</span>
                 </Link>
               </li>
             ))}

@@ -1,5 +1,6 @@
 // One trial on one page: what changed, what was run, what differed act by act, what it cost, and why the verdict is what it is.
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Trial as Shown, TrialParentTests, TrialVerdict } from "~/ipc/generated/successor";
 import { Button } from "~/primitives/Button";
@@ -12,7 +13,8 @@ import tables from "~/primitives/Table.module.css";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { capital, count, plain } from "~/screen/words";
-import { Adopt } from "./Adopt";
+import { Adopt, isAdoptable } from "./Adopt";
+import { Edits } from "./Edits";
 import { Race, Standing } from "./Race";
 import styles from "./Successor.module.css";
 import { kindName, measureName, saidOf } from "./words";
@@ -25,12 +27,16 @@ export function Trial({ id }: { id: string }) {
 function One({ shown }: { shown: Shown }) {
   const { trial: row, verdict } = shown;
   const stop = useAct("successor.stop");
+  const [looked, setLooked] = useState<ReadonlySet<string>>(new Set());
+  const turn = (sha256: string, isLooked: boolean) => setLooked((before) => new Set(isLooked ? [...before, sha256] : [...before].filter((one) => one !== sha256)));
+  const asksForLook = row.state === "judged" && isAdoptable(row.outcome, shown.waits_for_look);
   return (
     <article className={styles.section} aria-label="Trial">
       <header className={styles.section}>
         <Standing row={row} />
         <h2><Words of={row.says ?? "Its words were erased"} /></h2>
         <p>{kindName(row.kind)}, begun <Time at={row.began_at} ago />.{row.about !== null && <> It is to do: <Words of={row.about} />.</>}</p>
+        {row.proposed_by !== null && <p>Proposed by <Link to="/task/$id" params={{ id: row.proposed_by }}>a task</Link>, not by you.</p>}
         {row.why !== null && <p className={styles.note}><Words of={capital(row.why)} /></p>}
         {row.state === "running" && <div><Button because={stop.isPending ? "Stopping" : null} onClick={() => stop.mutate({ trial: row.trial_id, reason: null })}>Stop this trial</Button></div>}
         {stop.error !== null && <Failed error={stop.error} />}
@@ -53,6 +59,7 @@ function One({ shown }: { shown: Shown }) {
         )}
         {verdict !== null && <Planted verdict={verdict} />}
       </section>
+      {shown.edited_tests.length > 0 && <Edits of={shown.edited_tests} looked={asksForLook ? looked : null} turn={turn} />}
       {verdict !== null && <Differed verdict={verdict} />}
       {verdict !== null && (
         <section className={styles.section} aria-labelledby="cost">
@@ -74,7 +81,7 @@ function One({ shown }: { shown: Shown }) {
         </section>
       )}
       {verdict !== null && <Why verdict={verdict} />}
-      {verdict !== null && <Adopt trial={row.trial_id} kind={row.kind} outcome={row.outcome} constitutional={verdict.constitutional} />}
+      {verdict !== null && <Adopt trial={row.trial_id} kind={row.kind} outcome={row.outcome} constitutional={verdict.constitutional} edits={shown.edited_tests.map((one) => one.sha256)} waits={shown.waits_for_look} looked={looked} />}
       {shown.rivals.length > 0 && (
         <section className={styles.section} aria-labelledby="race">
           <h3 id="race">Changes that raced over the same tasks</h3>

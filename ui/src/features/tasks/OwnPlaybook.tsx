@@ -4,6 +4,7 @@ import { useAct } from "~/ipc/client";
 import type { Playbook } from "~/ipc/generated/playbooks";
 import { Failed, Said } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
+import { textOf } from "~/screen/files";
 import styles from "./Tasks.module.css";
 
 /** As long as a playbook may be. */
@@ -11,15 +12,6 @@ const BYTES_MAX = 256 * 1024;
 
 /** What was read from a file. */
 export interface OwnPlaybook { file: string; text: string; playbook: Playbook }
-
-function textOf(file: Blob): Promise<string> {
-  return new Promise((done, failed) => {
-    const reader = new FileReader();
-    reader.onload = () => done(String(reader.result));
-    reader.onerror = () => failed(reader.error ?? new Error("the file cannot be read"));
-    reader.readAsText(file);
-  });
-}
 
 export function OwnPlaybookField({ value, onChange }: { value: OwnPlaybook | null; onChange: (own: OwnPlaybook | null) => void }) {
   const id = useId();
@@ -29,7 +21,7 @@ export function OwnPlaybookField({ value, onChange }: { value: OwnPlaybook | nul
     read.reset();
     if (file === undefined) return;
     // What is too long is cut, and the host says that it is.
-    const text = await textOf(file.slice(0, BYTES_MAX + 1));
+    const text = await textOf(file, BYTES_MAX + 1);
     read.mutate({ text }, { onSuccess: (playbook) => onChange({ file: file.name, text, playbook }) });
   };
   return (

@@ -14,6 +14,8 @@ export interface Propose {
   although_same?: boolean;
   /** What a person signed for each part that keeps Hermit in check and that it changes. */
   signed?: PersonSigned[];
+  /** Edits of tests at which the person has looked: the `sha256` of each, as `successor.show` tells them. */
+  looked?: string[];
   channel?: string | null;
 }
 

@@ -299,6 +299,8 @@ export interface Commands {
   "mesh.import": { params: mesh.Import; answer: mesh.Carried };
   /** tries changes of Hermit itself on the person's own past work, and applies none */
   "successor.try_change": { params: successor.Try; answer: successor.TrialList };
+  /** tells what changes of Hermit itself are, and what each clone might use up, and begins nothing */
+  "successor.preview": { params: successor.Preview; answer: successor.Previewed };
   /** lists trials of changes of Hermit itself */
   "successor.list": { params: successor.List; answer: successor.TrialList };
   /** shows what a trial of a change ran, what differed, and its verdict */
@@ -674,6 +676,7 @@ export const COMMANDS: Readonly<Record<CommandName, { access: Access; topics: re
   "mesh.export": { access: "write", topics: [] },
   "mesh.import": { access: "write", topics: [] },
   "successor.try_change": { access: "write", topics: [] },
+  "successor.preview": { access: "free", topics: [] },
   "successor.list": { access: "read", topics: ["store"] },
   "successor.show": { access: "read", topics: ["store"] },
   "successor.stop": { access: "write", topics: [] },

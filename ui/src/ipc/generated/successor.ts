@@ -22,6 +22,19 @@ export interface Try {
   tokens?: number | null;
 }
 
+/** What changes are, and what each clone of a trial of them might use up: nothing is begun. */
+export interface Preview {
+  /** Each as JSON. */
+  patches: string[];
+  /** What each clone may use up; what is not said is the standard. */
+  wall_seconds?: number | null;
+  cpu_seconds?: number | null;
+  memory_mb?: number | null;
+  disk_mb?: number | null;
+  processes?: number | null;
+  tokens?: number | null;
+}
+
 /** The newest first. */
 export interface List {
   cursor?: string | null;
@@ -39,6 +52,25 @@ export interface Stop {
   reason?: string | null;
 }
 
+/** Changes that could be tried. */
+export interface Previewed {
+  /** In the order in which they were named. */
+  changes: PreviewedChange[];
+  /** What each clone might use up. */
+  budget: TrialBudget;
+}
+
+/** A change that could be tried. */
+export interface PreviewedChange {
+  kind: PatchKind;
+  /** What it is for. */
+  says: string;
+  /** Rooms of gate, policy, approval, successor or proof that it touches. */
+  constitutional: string[];
+  /** Files with tests that it edits, moves or removes. */
+  edited_tests: string[];
+}
+
 /** Trials. */
 export interface TrialList {
   trials: TrialRow[];
@@ -50,6 +82,8 @@ export interface TrialRow {
   trial_id: string;
   /** The first trial of the tournament that it is part of. */
   group: string | null;
+  /** The task that proposed it; none where a person began it. */
+  proposed_by: string | null;
   kind: PatchKind;
   /** What the change is for, in the words of whoever made it; none once it was erased. */
   says: string | null;
@@ -88,8 +122,21 @@ export interface Trial {
   tasks: string[];
   budget: TrialBudget;
   verdict: TrialVerdict | null;
+  /** Tests that it edits, moves or removes: a person looks at each before the change is adopted. */
+  edited_tests: TrialEdit[];
+  /** Whether nothing but these keeps it from being the same: who has looked at them may adopt it. */
+  waits_for_look: boolean;
   /** The others of its tournament. */
   rivals: TrialRow[];
+}
+
+/** A file with tests that a change edits, moves or removes. */
+export interface TrialEdit {
+  file: string;
+  /** What a person has looked at is named by it. */
+  sha256: string;
+  /** All that the change says of the file, as a unified diff. */
+  difference: string;
 }
 
 /** A piece of a change. */

@@ -4,13 +4,17 @@ use super::task::{channel, of_submitted};
 use super::task_control::signed;
 use crate::convert::opt_word;
 use crate::{Host, Wire as _, fold, usage};
+use ::successor::limits::FILES_MAX;
 use kernel::adoption_registry::AdoptedRecord;
 use kernel::command::adopting::AskedAdoption;
+use model::Digest;
 use model::adoption::{AdoptChange, REVIEW_BYTES_MAX, REVIEWS_MAX};
 use wire::Error;
 use wire::adoptions::{Adoption, AdoptionList, Back, List, Propose};
 use wire::task::Submitted;
 
+/// Edited tests at which a person looks: a file that moves has two paths.
+const LOOKED_MAX: usize = 2 * FILES_MAX;
 /// Parts that a person signs for.
 const SIGNED_MAX: usize = 16;
 
@@ -27,11 +31,21 @@ pub(crate) fn propose(host: &dyn Host, p: Propose) -> Result<Submitted, Error> {
     for one in &p.signed {
         given.extend(signed(kernel, Some(one))?);
     }
+    if p.looked.len() > LOOKED_MAX {
+        return Err(usage(format!("a change edits tests in {LOOKED_MAX} files at most")));
+    }
+    let digest = |text: &String| {
+        let unread =
+            |_| usage(format!("`{text}` is no SHA-256 of an edited test, as `successor.show` tells it"));
+        text.parse::<Digest>().map_err(unread)
+    };
+    let looked = p.looked.iter().map(digest).collect::<Result<Vec<Digest>, Error>>()?;
     let asked = AskedAdoption {
         trial_id: &p.trial,
         reviews: &reviews,
         although_same: p.although_same,
         signed: &given,
+        looked: &looked,
     };
     let by = (channel(p.channel.as_deref())?, host.fresh_key());
     let submitted = kernel.propose_adoption(&asked, by).wire()?;

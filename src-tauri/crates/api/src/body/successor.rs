@@ -5,6 +5,7 @@ use crate::{Host, Wire as _, failed, fold, ids, no_host, not_found, usage};
 use ::successor::limits::{LINE_CHARS_MAX, PATCH_BYTES_MAX, TASKS_MAX};
 use ::successor::{
     Budget, Change, Evidence, Patch, PatchKind, Played, PlayedAct, VERDICT_PAYLOAD_TYPE, Verdict, WordsItem,
+    constitutional, edited_tests,
 };
 use kernel::Kernel;
 use kernel::command::successor::BegunTrial;
@@ -14,9 +15,11 @@ use model::{Digest, TaskId};
 use seal::dsse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use wire::policy::Check;
 use wire::successor::{
-    List, Show, Stop, Trial, TrialBudget, TrialChange, TrialDifference, TrialList, TrialMeasure,
-    TrialParentTests, TrialPlanted, TrialReason, TrialRow, TrialTests, TrialVerdict, Try,
+    List, Preview, Previewed, PreviewedChange, Show, Stop, Trial, TrialBudget, TrialChange, TrialDifference,
+    TrialEdit, TrialList, TrialMeasure, TrialParentTests, TrialPlanted, TrialReason, TrialRow, TrialTests,
+    TrialVerdict, Try,
 };
 use wire::{Code, Error};
 
@@ -59,6 +62,51 @@ pub(crate) fn try_change(host: &dyn Host, p: Try) -> Result<TrialList, Error> {
     let registry = kernel.trial_registry();
     let rows = begun.iter().filter_map(|id| registry.get(id)).map(|one| row(host, one));
     Ok(TrialList { trials: rows.collect::<Result<_, _>>()?, next: None })
+}
+
+/// Reads changes as `try_change` would, rules and differences to their end, and begins nothing.
+pub(crate) fn preview(host: &dyn Host, p: Preview) -> Result<Previewed, Error> {
+    let asked = Try {
+        wall_seconds: p.wall_seconds,
+        cpu_seconds: p.cpu_seconds,
+        memory_mb: p.memory_mb,
+        disk_mb: p.disk_mb,
+        processes: p.processes,
+        tokens: p.tokens,
+        ..Try::default()
+    };
+    let patches = patches(&p.patches)?;
+    let budget = budget_of(&budget(&asked, &patches));
+    let changes = patches.into_iter().map(|patch| previewed(host, patch)).collect::<Result<_, _>>()?;
+    Ok(Previewed { changes, budget })
+}
+
+fn previewed(host: &dyn Host, patch: Patch) -> Result<PreviewedChange, Error> {
+    let edits = match &patch.change {
+        Change::Code { diff, .. } => edited_tests(diff, &[]).map_err(usage)?,
+        Change::Policy { rules, .. } => {
+            super::policy::check(host, Check { scope: None, text: rules.clone() })?;
+            Vec::new()
+        }
+        Change::Words { .. } | Change::Model { .. } => Vec::new(),
+    };
+    Ok(PreviewedChange {
+        kind: patch.kind(),
+        constitutional: constitutional(&patch),
+        edited_tests: edits.into_iter().map(|one| one.file).collect(),
+        says: patch.says,
+    })
+}
+
+fn budget_of(budget: &Budget) -> TrialBudget {
+    TrialBudget {
+        wall_ms: budget.wall_ms,
+        cpu_ms: budget.cpu_ms,
+        memory_bytes: budget.memory_bytes,
+        disk_bytes: budget.disk_bytes,
+        processes: Some(budget.processes),
+        tokens: budget.tokens,
+    }
 }
 
 /// Puts trials on record: one, or a tournament. Where one cannot be, none of the others runs.
@@ -196,10 +244,21 @@ fn object<T>(
 fn row(host: &dyn Host, one: &Record) -> Result<TrialRow, Error> {
     let patch = object(host, &one.patch, Patch::read)?;
     let verdict = one.verdict.as_ref().map(|at| object(host, at, Verdict::read)).transpose()?.flatten();
-    Ok(row_of(one, patch.as_ref(), verdict.as_ref()))
+    row_of(host, one, patch.as_ref(), verdict.as_ref())
 }
 
-fn row_of(one: &Record, patch: Option<&Patch>, verdict: Option<&Verdict>) -> TrialRow {
+/// The task whose act proposed a trial; none where a person began it.
+fn proposing_task(host: &dyn Host, one: &Record) -> Result<Option<String>, Error> {
+    let Some(act) = one.proposed_by else { return Ok(None) };
+    Ok(host.query()?.action(act).wire()?.map(|act| act.task_id.to_string()))
+}
+
+fn row_of(
+    host: &dyn Host,
+    one: &Record,
+    patch: Option<&Patch>,
+    verdict: Option<&Verdict>,
+) -> Result<TrialRow, Error> {
     let measures = verdict.map(|verdict| verdict.measures.as_slice()).unwrap_or_default();
     let measure = |one: &::successor::Measure| TrialMeasure {
         name: one.name.clone(),
@@ -207,9 +266,10 @@ fn row_of(one: &Record, patch: Option<&Patch>, verdict: Option<&Verdict>) -> Tri
         successor: one.successor,
         measured_by: one.measured_by,
     };
-    TrialRow {
+    Ok(TrialRow {
         trial_id: one.trial_id.clone(),
         group: one.group.clone(),
+        proposed_by: proposing_task(host, one)?,
         kind: one.kind,
         says: patch.map(|patch| patch.says.clone()),
         about: one.about.clone(),
@@ -221,7 +281,7 @@ fn row_of(one: &Record, patch: Option<&Patch>, verdict: Option<&Verdict>) -> Tri
         began_at: one.began_at.0,
         ended_at: one.ended_at.map(|at| at.0),
         measures: measures.iter().map(measure).collect(),
-    }
+    })
 }
 
 pub(super) fn shown(host: &dyn Host, registry: &TrialRegistry, record: &Record) -> Result<Trial, Error> {
@@ -235,23 +295,33 @@ pub(super) fn shown(host: &dyn Host, registry: &TrialRegistry, record: &Record) 
         one.trial_id != record.trial_id && one.group.as_deref().unwrap_or(&one.trial_id) == group
     };
     let rivals = registry.all().filter(is_rival).map(|one| row(host, one)).collect::<Result<_, _>>()?;
+    let judged = verdict.as_ref().map(|(_, verdict)| verdict);
     Ok(Trial {
-        trial: row_of(record, patch.as_ref(), verdict.as_ref().map(|(_, verdict)| verdict)),
+        trial: row_of(host, record, patch.as_ref(), judged)?,
+        edited_tests: patch.as_ref().map(|patch| edits(patch, judged)).unwrap_or_default(),
+        waits_for_look: judged.is_some_and(Verdict::waits_for_a_look),
         patch_sha256: record.patch.sha256.to_string(),
         sources: patch.as_ref().map(|patch| patch.sources.clone()).unwrap_or_default(),
         changes: patch.as_ref().map(|patch| changes(&patch.change)).unwrap_or_default(),
         tasks: all(&record.tasks),
-        budget: TrialBudget {
-            wall_ms: record.budget.wall_ms,
-            cpu_ms: record.budget.cpu_ms,
-            memory_bytes: record.budget.memory_bytes,
-            disk_bytes: record.budget.disk_bytes,
-            processes: Some(record.budget.processes),
-            tokens: record.budget.tokens,
-        },
+        budget: budget_of(&record.budget),
         verdict: verdict.map(|(at, verdict)| verdict_of(host, record, at, verdict)).transpose()?,
         rivals,
     })
+}
+
+/// Tests that a change edits, as it tells itself and as a run of the tests found them. A change that cannot be read has none: its
+/// trial says why.
+fn edits(patch: &Patch, verdict: Option<&Verdict>) -> Vec<TrialEdit> {
+    let Change::Code { diff, .. } = &patch.change else { return Vec::new() };
+    let run = verdict.and_then(|verdict| verdict.tests.as_ref());
+    let named = run.map(|run| run.edited.as_slice()).unwrap_or_default();
+    let shown = |one: model::adoption::EditedTest| TrialEdit {
+        file: one.file,
+        sha256: one.sha256.to_string(),
+        difference: one.difference,
+    };
+    edited_tests(diff, named).unwrap_or_default().into_iter().map(shown).collect()
 }
 
 /// What a change changes, piece by piece.

@@ -70,7 +70,7 @@ fn questions(home: &Home, task: &str, approval: &str, receipt: &str, artifact: &
         ("gateways.list", json!({})), ("guests.list", json!({})),
         ("identity.show", json!({})), ("anchors.list", json!({})), ("training.list", json!({})), ("anchors.clocks", json!({})),
         ("mesh.show", json!({})), ("mesh.messages", json!({})), ("mesh.receipts", json!({ "limit": 1 })), ("mesh.questions", json!({})),
-        ("successor.list", json!({})), ("adoptions.list", json!({})),
+        ("successor.list", json!({})), ("successor.preview", json!({ "patches": [NO_CHANGE] })), ("adoptions.list", json!({})),
         ("keys.list", json!({})), ("secrets.list", json!({})), ("passkeys.list", json!({})),
         ("host.status", json!({})),
         ("host.doctor", json!({})),
@@ -85,6 +85,8 @@ struct Story {
     artifact: String,
 }
 
+/// A change that leaves rules as they are.
+const NO_CHANGE: &str = r#"{"says":"none","sources":["own"],"change":{"kind":"policy","rules":""}}"#;
 /// The digest of no rules at all.
 const NO_RULES: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 

@@ -186,6 +186,45 @@ fn a_trial_is_stopped_once_and_one_that_cannot_run_says_why() {
 }
 
 #[test]
+fn what_a_change_is_and_what_each_clone_might_use_up_is_told_before_anything_is_on_record() {
+    let (home, task, told) = home(415, false);
+    let code = |diff: &str| {
+        let change = json!({ "kind": "code", "source": Digest::of(b"the source").to_string(), "diff": diff });
+        json!({ "says": "one less", "sources": ["my own idea"], "change": change }).to_string()
+    };
+    let diff = "--- a/tests/a.rs\n+++ b/tests/a.rs\n@@ -1 +1 @@\n-a\n+b\n";
+    let patches = [patch("deny FileDelete(**)\n"), code(diff)];
+    let previewed = home.must("successor.preview", json!({ "patches": patches, "tokens": 7 }));
+    assert_eq!(previewed["changes"][0]["kind"], "policy");
+    let of_code =
+        json!({ "kind": "code", "says": "one less", "constitutional": [], "edited_tests": ["tests/a.rs"] });
+    assert_eq!(previewed["changes"][1], of_code);
+    // A race has one budget for all: that of the change that is built.
+    assert_eq!(
+        (&previewed["budget"]["wall_ms"], &previewed["budget"]["tokens"]),
+        (&json!(10_800_000), &json!(7))
+    );
+    let alone = home.must("successor.preview", json!({ "patches": [patch("")], "wall_seconds": 9 }));
+    assert_eq!((&alone["budget"]["wall_ms"], &alone["budget"]["cpu_ms"]), (&json!(9_000), &json!(18_000)));
+    // What a trial of it uses up is the same.
+    let begun = home.must("successor.try_change", asked(&task, &[patch("")]));
+    let shown = home.must("successor.show", json!({ "trial": begun["trials"][0]["trial_id"] }));
+    let standard = home.must("successor.preview", json!({ "patches": [patch("")] }));
+    assert_eq!(shown["budget"], standard["budget"]);
+    assert_eq!((&shown["trial"]["proposed_by"], &shown["edited_tests"]), (&Value::Null, &json!([])));
+    for (wrong, says) in [
+        (patch("allow FileEdit("), "line 1"),
+        (code("no diff"), "diff"),
+        ("{}".to_owned(), "change"),
+        (code(&"x".repeat(2 * 1024 * 1024)), "bytes at most"),
+    ] {
+        let refused = home.ask("successor.preview", json!({ "patches": [wrong] })).unwrap_err();
+        assert!(refused.code == Code::Usage && refused.message.contains(says), "{says}: {refused:?}");
+    }
+    assert_eq!(told.lock().unwrap().len(), 1, "a look begins nothing");
+}
+
+#[test]
 fn what_cannot_be_tried_is_refused_before_anything_is_on_record() {
     let (home, task, told) = home(414, false);
     let code = |patches: &[String]| home.ask("successor.try_change", asked(&task, patches)).unwrap_err();

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 A change is put to you on a card with its verdict and every word of it; only you say yes, with the approval passphrase. A change \
 of the source needs two reviews by distinct persons or agents, each a file of JSON lines with file, line, says and by. A change of \
 what keeps Hermit in check (the gate, policy, approvals, trials, proofs) waits a day after its verdict, and you type the approval \
-passphrase once more for each of these parts.
+passphrase once more for each of these parts. Where a change edits, moves or removes tests, look at each difference first, as \
+`hermit successor show TRIAL` tells it, and name its sha256 with --looked; the card shows these differences again.
 
 An adopted program is kept beside this one. This one starts it, once it has opened your store, verified its log and answered, and \
 goes on itself where that does not come. `hermit successor back` returns from it, also where it cannot start.")]
@@ -19,6 +20,9 @@ pub struct SuccessorAdopt {
     /// A review of a change of the source; give it once for each.
     #[arg(long, value_name = "FILE")]
     pub review: Vec<PathBuf>,
+    /// The sha256, or its first 8 digits or more, of an edit of tests at which you have looked; give it once for each.
+    #[arg(long, value_name = "SHA256")]
+    pub looked: Vec<String>,
     /// Adopt it although nothing was found to be better.
     #[arg(long)]
     pub although_same: bool,

@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 use wire::adoptions::{Adoption, AdoptionList, Back, List, Propose};
-use wire::successor::Show;
+use wire::successor::{Show, Trial};
 use wire::{Code, Error, exit};
 
 /// `hermit successor adopt`: for each part that keeps Hermit in check and that it changes, the passphrase is typed once.
@@ -20,7 +20,9 @@ pub fn adopt(context: &Context, args: SuccessorAdopt) -> Came {
     let reviews = args.review.iter().map(|file| text_of(file)).collect::<Result<Vec<_>, _>>()?;
     let reading = context.reading()?;
     // Named by its identifier, or the end of it.
-    let trial = reading.call(&Show { trial: args.trial })?.trial.trial_id;
+    let shown = reading.call(&Show { trial: args.trial })?;
+    let looked = args.looked.iter().map(|digits| edit(&shown, digits)).collect::<Result<Vec<_>, _>>()?;
+    let trial = shown.trial.trial_id;
     let rooms = reading.rooms_of(&trial)?;
     let mut signed = Vec::with_capacity(rooms.len());
     if !rooms.is_empty() {
@@ -42,7 +44,7 @@ pub fn adopt(context: &Context, args: SuccessorAdopt) -> Came {
         }
     }
     let (although_same, channel) = (args.although_same, Some("cli".to_owned()));
-    let propose = Propose { trial, reviews, although_same, signed, channel };
+    let propose = Propose { trial, reviews, although_same, signed, looked, channel };
     stay(context, |session| session.call(&propose))
 }
 
@@ -57,6 +59,25 @@ pub fn adopted(context: &Context) -> Came {
     let listed = context.reading()?.call(&List {})?;
     context.out.answer(&listed, listed_in_words)?;
     Ok(exit::DONE)
+}
+
+/// The edit of tests that is meant by its digest, or the beginning of it.
+fn edit(shown: &Trial, digits: &str) -> Result<String, Error> {
+    const DIGITS_MIN: usize = 8;
+    let digits = digits.trim().to_ascii_lowercase();
+    let is_meant = |sha256: &&String| digits.len() >= DIGITS_MIN && sha256.starts_with(&digits);
+    let mut found = shown.edited_tests.iter().map(|one| &one.sha256).filter(is_meant);
+    match (found.next(), found.next()) {
+        (Some(one), None) => Ok(one.clone()),
+        (Some(_), Some(_)) => {
+            Err(Error::new(Code::Ambiguous, format!("`{digits}` fits more than one edit of tests")))
+        }
+        (None, _) => Err(Error::new(
+            Code::Usage,
+            format!("no tests that this change edits have a difference with the sha256 `{digits}`"),
+        )
+        .hint(format!("`hermit successor show {}` tells each of them", shown.trial.trial_id))),
+    }
 }
 
 /// The text of a review.

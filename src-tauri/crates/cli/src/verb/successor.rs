@@ -11,7 +11,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 use wire::successor::{
-    List, Show, Stop, Trial, TrialDifference, TrialList, TrialMeasure, TrialParentTests, TrialRow,
+    List, Show, Stop, Trial, TrialDifference, TrialEdit, TrialList, TrialMeasure, TrialParentTests, TrialRow,
     TrialVerdict, Try,
 };
 use wire::{Code, Error, exit};
@@ -178,7 +178,10 @@ fn listed_in_words(out: &Output, list: &TrialList) {
         return out.line("No change of Hermit was tried. `hermit successor try --help` tells how.");
     }
     let row = |one: &TrialRow| {
-        let says = one.says.as_deref().map(plain).unwrap_or_default();
+        let mut says = one.says.as_deref().map(plain).unwrap_or_default();
+        if let Some(task) = &one.proposed_by {
+            says.push_str(&format!(" (proposed by the task {})", short(task)));
+        }
         vec![short(&one.trial_id).to_owned(), time(one.began_at), one.kind.to_string(), stands(one), says]
     };
     table(out, &["trial", "began", "kind", "", "for"], &list.trials.iter().map(row).collect::<Vec<_>>());
@@ -234,6 +237,9 @@ fn shown_in_words(out: &Output, shown: &Trial) {
         format!("{}: {}", capital(&stands(row)), row.says.as_deref().map(plain).unwrap_or_default()),
     );
     out.line(format!("  trial {}, a change of {}, begun {}", row.trial_id, row.kind, time(row.began_at)));
+    if let Some(task) = &row.proposed_by {
+        out.line(format!("  proposed by the task {}", plain(task)));
+    }
     if let Some(about) = &row.about {
         out.line(format!("  to do: {}", plain(about)));
     }
@@ -252,6 +258,7 @@ fn shown_in_words(out: &Output, shown: &Trial) {
             out.say(Tone::Faint, "      and more; --json shows all of it");
         }
     }
+    edited_tests(out, shown);
     shown.sources.iter().for_each(|source| out.line(format!("  comes from: {}", plain(source))));
     out.say(Tone::Bold, "What was run");
     let tasks = count(shown.tasks.len(), "completed task");
@@ -350,6 +357,30 @@ fn costs(out: &Output, row: &TrialRow, verdict: &TrialVerdict) {
     }
     if let Some(part) = verdict.ended_for {
         out.say(Tone::Warn, format!("  a clone used up its {part}"));
+    }
+}
+
+/// Tests that the change edits, each with every line of the difference: a person looks at these before it is adopted.
+fn edited_tests(out: &Output, shown: &Trial) {
+    for TrialEdit { file, sha256, difference } in &shown.edited_tests {
+        out.say(
+            Tone::Warn,
+            format!("  it edits, moves or removes tests in {}, sha256 {sha256}:", plain(file)),
+        );
+        difference.lines().for_each(|line| out.line(format!("      {}", plain(line))));
+    }
+    if shown.waits_for_look {
+        let looked: Vec<String> =
+            shown.edited_tests.iter().map(|one| format!(" --looked {}", one.sha256)).collect();
+        out.say(
+            Tone::Warn,
+            "  nothing else keeps it from being the same. Once you have looked at these, with two reviews:",
+        );
+        out.line(format!(
+            "  hermit successor adopt {} --although-same{} --review FILE --review FILE",
+            shown.trial.trial_id,
+            looked.concat()
+        ));
     }
 }
 

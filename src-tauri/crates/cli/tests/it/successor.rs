@@ -29,3 +29,16 @@ fn nothing_was_tried_and_what_can_be_no_change_is_told() {
     let listed = bench.run(&["successor", "list", "--json"]).ends_with(0).json();
     assert_eq!(listed["trials"], serde_json::json!([]));
 }
+
+#[test]
+fn what_was_looked_at_is_named_for_a_trial_that_is_there_and_help_says_how() {
+    let bench = Bench::new();
+    let adopt = ["successor", "adopt", "trial_0", "--although-same", "--looked", "01234567"];
+    let refused = bench.run(&adopt);
+    assert!(refused.code != 0 && refused.err.contains("trial_0"), "{}", refused.err);
+    let told = bench.run(&["successor", "adopt", "--help"]).ends_with(0);
+    let told = told.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in ["--looked <SHA256>", "hermit successor show TRIAL"] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Adopting a change of Hermit that was tried, and going back from one: asked as every change of what Hermit may do, with a card
 //! that only a person answers (successor.md 5). What each kind changes stands in `adopting_pieces`.
 
-use super::adopting_reviews::{about, changed_files, read_all, reviewed};
+use super::adopting_reviews::{about, changed_files, edits_of, looked_at, read_all, reviewed};
 use super::person::{Matter, Signed};
 use super::submit::Submitted;
 use crate::adoption_registry::{AdoptedRecord, AdoptionRegistry};
@@ -48,6 +48,8 @@ pub struct AskedAdoption<'a> {
     pub although_same: bool,
     /// What a person signed for each room that a constitutional change touches ([`constitution_subject`]).
     pub signed: &'a [Signed],
+    /// Digests of the edits of tests at which the person has looked ([`model::adoption::EditedTest::sha256`]).
+    pub looked: &'a [Digest],
 }
 
 /// What a person signs for one room that a constitutional change touches: this change, with this verdict.
@@ -69,7 +71,8 @@ impl Kernel {
     ) -> Result<Submitted, Error> {
         let reviews = read_all(asked.reviews)?;
         let mut change = self.adoptable(asked.trial_id, Vec::new())?;
-        if change.outcome == VerdictOutcome::Same && !asked.although_same {
+        looked_at(&change, asked.looked)?;
+        if change.outcome != VerdictOutcome::Better && !asked.although_same {
             return Err(Error::Conflict(
                 "nothing was found to be better with it; say `--although-same` where you want it still"
                     .to_owned(),
@@ -270,6 +273,7 @@ impl Kernel {
         let patch = self.artifacts.read(&tried.patch.sha256)?;
         let patch = Patch::read(&patch).map_err(|e| Error::Conflict(e.to_string()))?;
         let (diff, program) = self.of_code(&patch, &verdict)?;
+        let edited_tests = edits_of(&patch, &verdict)?;
         let mut rooms = constitutional(&patch);
         rooms.extend(verdict.constitutional.iter().cloned());
         rooms.sort_unstable();
@@ -289,6 +293,7 @@ impl Kernel {
             diff,
             program,
             reviews,
+            edited_tests,
         })
     }
 
@@ -320,6 +325,8 @@ impl Kernel {
         }
         match verdict.outcome {
             VerdictOutcome::Better | VerdictOutcome::Same => Ok((at.clone(), verdict)),
+            // Whether a person has looked is asked of whoever wants it adopted.
+            VerdictOutcome::Inconclusive if verdict.waits_for_a_look() => Ok((at.clone(), verdict)),
             other => Err(Error::Conflict(format!(
                 "its verdict is `{other}`; only a change that is better is adopted"
             ))),

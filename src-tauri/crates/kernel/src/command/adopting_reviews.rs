@@ -1,7 +1,10 @@
-//! Reviews of a change of the source: remarks about lines of its files, by more than one (HV-8).
+//! Reviews of a change of the source: remarks about lines of its files, by more than one (HV-8); and the tests that it edits, at which
+//! a person has to look.
 
 use crate::Error;
-use model::adoption::{AdoptChange, PatchKind, REVIEWS_MAX, ReviewRemark};
+use ::successor::{Change, Patch, Verdict, edited_tests};
+use model::Digest;
+use model::adoption::{AdoptChange, EditedTest, PatchKind, REVIEWS_MAX, ReviewRemark};
 use std::collections::BTreeSet;
 
 /// A change of the source is reviewed by as many at least.
@@ -52,6 +55,38 @@ pub(super) fn reviewed(change: &AdoptChange) -> Result<(), String> {
             by.len()
         )),
         false => Ok(()),
+    }
+}
+
+/// Tests that a change of the source edits, each with its difference; none for any other change.
+///
+/// # Errors
+/// [`Error::Conflict`] where they did not run as they were before.
+pub(super) fn edits_of(patch: &Patch, verdict: &Verdict) -> Result<Vec<EditedTest>, Error> {
+    let Change::Code { diff, .. } = &patch.change else { return Ok(Vec::new()) };
+    let named = verdict.tests.as_ref().map(|tests| tests.edited.as_slice()).unwrap_or_default();
+    let edited = edited_tests(diff, named).map_err(Error::Conflict)?;
+    let ran_as_before = verdict.tests.as_ref().is_some_and(|tests| tests.parent.is_some());
+    if !edited.is_empty() && !ran_as_before {
+        return Err(Error::Conflict(
+            "the tests that it edits were not run as they were before; try it again".to_owned(),
+        ));
+    }
+    Ok(edited)
+}
+
+/// Whether a person has looked at each test that a change edits, moves or removes.
+///
+/// # Errors
+/// [`Error::Conflict`] with how to, for the first at which nobody has.
+pub(super) fn looked_at(change: &AdoptChange, looked: &[Digest]) -> Result<(), Error> {
+    match change.edited_tests.iter().find(|one| !looked.contains(&one.sha256)) {
+        None => Ok(()),
+        Some(one) => Err(Error::Conflict(format!(
+            "it edits, moves or removes tests in `{}`, and nobody has looked at that: `hermit successor show {}` tells the \
+             difference; then say `--looked {}`, or \"I have looked\" on the page Changes",
+            one.file, change.trial_id, one.sha256
+        ))),
     }
 }
 

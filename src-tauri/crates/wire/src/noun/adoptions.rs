@@ -20,6 +20,9 @@ params! {
         /// What a person signed for each part that keeps Hermit in check and that it changes.
         #[serde(default)]
         signed: Vec<PersonSigned>,
+        /// Edits of tests at which the person has looked: the `sha256` of each, as `successor.show` tells them.
+        #[serde(default)]
+        looked: Vec<String>,
         channel: Option<String>,
     }
     /// What was before the change that was adopted last is to be at work again.

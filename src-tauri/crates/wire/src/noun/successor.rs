@@ -26,6 +26,18 @@ params! {
         processes: Option<u32>,
         tokens: Option<u64>,
     }
+    /// What changes are, and what each clone of a trial of them might use up: nothing is begun.
+    Preview {
+        /// Each as JSON.
+        patches: Vec<String>,
+        /// What each clone may use up; what is not said is the standard.
+        wall_seconds: Option<u64>,
+        cpu_seconds: Option<u64>,
+        memory_mb: Option<u64>,
+        disk_mb: Option<u64>,
+        processes: Option<u32>,
+        tokens: Option<u64>,
+    }
     /// The newest first.
     List { cursor: Option<String>, limit: Option<u32> }
     /// One of them.
@@ -35,6 +47,23 @@ params! {
 }
 
 answers! {
+    /// Changes that could be tried.
+    Previewed {
+        /// In the order in which they were named.
+        changes: Vec<PreviewedChange>,
+        /// What each clone might use up.
+        budget: TrialBudget,
+    }
+    /// A change that could be tried.
+    PreviewedChange {
+        kind: PatchKind,
+        /// What it is for.
+        says: String,
+        /// Rooms of gate, policy, approval, successor or proof that it touches.
+        constitutional: Vec<String>,
+        /// Files with tests that it edits, moves or removes.
+        edited_tests: Vec<String>,
+    }
     /// Trials.
     TrialList { trials: Vec<TrialRow>, next: Option<String> }
     /// A trial, in a list.
@@ -42,6 +71,8 @@ answers! {
         trial_id: String,
         /// The first trial of the tournament that it is part of.
         group: Option<String>,
+        /// The task that proposed it; none where a person began it.
+        proposed_by: Option<String>,
         kind: PatchKind,
         /// What the change is for, in the words of whoever made it; none once it was erased.
         says: Option<String>,
@@ -78,8 +109,20 @@ answers! {
         tasks: Vec<String>,
         budget: TrialBudget,
         verdict: Option<TrialVerdict>,
+        /// Tests that it edits, moves or removes: a person looks at each before the change is adopted.
+        edited_tests: Vec<TrialEdit>,
+        /// Whether nothing but these keeps it from being the same: who has looked at them may adopt it.
+        waits_for_look: bool,
         /// The others of its tournament.
         rivals: Vec<TrialRow>,
+    }
+    /// A file with tests that a change edits, moves or removes.
+    TrialEdit {
+        file: String,
+        /// What a person has looked at is named by it.
+        sha256: String,
+        /// All that the change says of the file, as a unified diff.
+        difference: String,
     }
     /// A piece of a change.
     TrialChange {

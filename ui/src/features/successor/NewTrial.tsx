@@ -1,0 +1,169 @@
+// A trial that is begun from the page: the change, on which tasks, and what each copy may use up, which is shown before. What was typed
+// is kept by this browser until the trial has begun.
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useEffect, useId, useState } from "react";
+import { useAct, useAsk } from "~/ipc/client";
+import type { Previewed } from "~/ipc/generated/successor";
+import { bytes } from "~/primitives/Diff";
+import { Button } from "~/primitives/Button";
+import { Check, Select, TextArea, TextField } from "~/primitives/Field";
+import { many } from "~/primitives/number";
+import { Failed } from "~/primitives/States";
+import { Words } from "~/primitives/Words";
+import { useDraftOf } from "~/screen/drafts";
+import { textOf } from "~/screen/files";
+import { capital, count, plain, said } from "~/screen/words";
+import { budgetOf, type Draft, EMPTY, KINDS, kept, type Kind, lacks, PARTS, patchOf, PIECES, textNow, tryOf } from "./draft";
+import styles from "./Successor.module.css";
+
+/** By which a browser keeps what was typed. */
+export const DRAFT = "successor.try";
+/** A change has no more bytes; a host says so of what is longer. */
+const BYTES_MAX = 1024 * 1024 + 1;
+/** How long nothing is typed before a host reads the change. */
+const PAUSE_MS = 300;
+/** Completed tasks that can be chosen by a click. */
+const TASKS = 50;
+
+const TEXT: Readonly<Record<Exclude<Kind, "model">, { label: string; hint: string }>> = {
+  policy: { label: "Your rules, all of them, as they would be", hint: "Such as: deny FileDelete(**)" },
+  words: { label: "Its whole text, as it would be", hint: "Recorded answers show a difference for SOUL.md alone, so that a trial of other words ends without a verdict." },
+  code: { label: "Unified diff against the source of Hermit", hint: "As git writes it, with paths from the root of the source." },
+  written: { label: "Change as JSON", hint: "With says, sources and change." },
+};
+
+/** The value once it has stayed the same for a moment. */
+function useSettled<T>(value: T): T {
+  const [settled, settle] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => settle(value), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
+
+export function NewTrial({ close }: { close: () => void }) {
+  const navigate = useNavigate();
+  const [raw, keep] = useDraftOf(DRAFT);
+  const draft = kept(raw);
+  const write = (more: Partial<Draft>) => keep(JSON.stringify({ ...draft, ...more }));
+  const version = useAsk("version.show", {});
+  const source = version.data?.source_sha256 ?? null;
+  const lack = lacks(draft, source);
+  const patch = lack === null ? patchOf(draft, source) : null;
+  const asks = JSON.stringify({ patches: patch === null ? [] : [patch], ...budgetOf(draft) });
+  const settled = useSettled(asks);
+  const isSettled = settled === asks;
+  const read = useAsk("successor.preview", JSON.parse(settled) as { patches: string[] }, { enabled: settled === asks && patch !== null });
+  const wrong = isSettled && patch !== null && read.error !== null ? capital(read.error.message) : null;
+  const begin = useAct("successor.try_change");
+  const because = begin.isPending ? "Beginning" : lack ?? (wrong !== null ? "Mend the change first" : !isSettled || read.data === undefined ? "Reading the change" : null);
+  const send = () => {
+    if (patch === null) return;
+    begin.mutate(tryOf(draft, patch), {
+      onSuccess: ({ trials }) => {
+        keep("");
+        close();
+        const first = trials[0];
+        if (first !== undefined) void navigate({ to: "/successor", search: { of: first.trial_id } });
+      },
+    });
+  };
+  return (
+    <form className={styles.section} aria-label="New trial" onSubmit={(event) => { event.preventDefault(); if (because === null) send(); }}>
+      <h2>Try a change</h2>
+      <Select label="Kind of change" value={draft.kind} options={KINDS} onChange={(event) => write({ kind: KINDS.find((one) => one.value === event.target.value)?.value ?? EMPTY.kind })} />
+      <OfKind draft={draft} write={write} source={source} wrong={wrong} />
+      <TextField label="What the change is to do" value={draft.about} placeholder="it asks less and breaks nothing" onChange={(event) => write({ about: event.target.value })} />
+      {draft.kind !== "written" && (
+        <>
+          <TextField label="What it is for, in one line (optional)" value={draft.says} hint="What it is to do, where nothing is said." onChange={(event) => write({ says: event.target.value })} />
+          <TextArea label="Where what is new in it comes from, one source a line" rows={2} value={draft.sources} placeholder="my own idea" onChange={(event) => write({ sources: event.target.value })} />
+        </>
+      )}
+      <OnTasks draft={draft} write={write} />
+      <details>
+        <summary>What each copy may use up</summary>
+        <div className={styles.section}>
+          {PARTS.map(({ part, label }) => <TextField key={part} label={label} inputMode="numeric" value={draft.budget[part] ?? ""} hint="The standard, where nothing is said." onChange={(event) => write({ budget: { ...draft.budget, [part]: event.target.value } })} />)}
+        </div>
+      </details>
+      <div role="status">{isSettled && patch !== null && read.data !== undefined && <Before of={read.data} />}</div>
+      <div className={styles.head}>
+        <Button look="person" type="submit" because={because}>Begin the trial</Button>
+        <Button look="link" onClick={close}>Close</Button>
+        {raw !== "" && <Button look="link" onClick={() => { keep(""); begin.reset(); }}>Clear</Button>}
+      </div>
+      {because !== null && <p className={styles.note}>{because}.</p>}
+      {begin.error !== null && <Failed error={begin.error} />}
+    </form>
+  );
+}
+
+interface Part { draft: Draft; write: (more: Partial<Draft>) => void }
+
+/** The change itself, with what a host says of it beside. */
+function OfKind({ draft, write, source, wrong }: Part & { source: string | null; wrong: string | null }) {
+  const { kind } = draft;
+  const type = (text: string) => write({ texts: { ...draft.texts, [kind]: text } });
+  if (kind === "model") return <TextField label="Address of the model" value={draft.address} error={wrong} placeholder="openai:http://127.0.0.1:8080/v1#name" hint="One on this machine: your past work does not leave it for a trial." onChange={(event) => write({ address: event.target.value })} />;
+  return (
+    <>
+      {kind === "words" && <Select label="Which words" value={draft.piece} options={PIECES} onChange={(event) => write({ piece: event.target.value })} />}
+      {kind === "words" && draft.piece !== "soul" && <TextField label="Its name" value={draft.name} onChange={(event) => write({ name: event.target.value })} />}
+      <TextArea label={TEXT[kind].label} hint={TEXT[kind].hint} rows={8} spellCheck={false} value={textNow(draft)} error={wrong} onChange={(event) => type(event.target.value)} />
+      <FromFile key={kind} take={type} />
+      {kind === "policy" && <TextField label="Standard profile, as it would be (optional)" value={draft.profile} placeholder="local_edit_allowed" onChange={(event) => write({ profile: event.target.value })} />}
+      {kind === "code" && <TextField label="SHA-256 of the source that it applies to" mono value={draft.base} placeholder={source ?? ""} hint={source === null ? "As `hermit source` tells it." : "That of the running version, where nothing is said."} onChange={(event) => write({ base: event.target.value })} />}
+    </>
+  );
+}
+
+function FromFile({ take }: { take: (text: string) => void }) {
+  const id = useId();
+  const [failed, setFailed] = useState<string | null>(null);
+  const read = (file: File | undefined) => {
+    setFailed(null);
+    if (file !== undefined) textOf(file, BYTES_MAX).then(take, (error: unknown) => setFailed(error instanceof Error ? error.message : "the file cannot be read"));
+  };
+  return (
+    <div>
+      <label htmlFor={id}>Or from a file <input id={id} type="file" onChange={(event) => { read(event.target.files?.[0]); event.target.value = ""; }} /></label>
+      {failed !== null && <Failed error={{ message: failed }} />}
+    </div>
+  );
+}
+
+/** Tasks that are drawn, and those that are played whatever is drawn. */
+function OnTasks({ draft, write }: Part) {
+  const done = useAsk("task.list", { group: "done", limit: TASKS }, { keep: true });
+  const turn = (id: string, isOn: boolean) => write({ tasks: isOn ? [...draft.tasks, id] : draft.tasks.filter((one) => one !== id) });
+  const rows = done.data?.rows ?? [];
+  // What was chosen and is not among the newest stays chosen, and is shown.
+  const older = draft.tasks.filter((id) => !rows.some((row) => row.task_id === id));
+  return (
+    <>
+      <TextField label="How many completed tasks are played (optional)" inputMode="numeric" value={draft.draw} placeholder="10" onChange={(event) => write({ draw: event.target.value })} />
+      <TextField label="What the draw begins with (optional)" inputMode="numeric" value={draft.seed} hint="The same number draws the same tasks." onChange={(event) => write({ seed: event.target.value })} />
+      <details>
+        <summary>{draft.tasks.length === 0 ? "Name tasks that are played" : `${count(draft.tasks.length, "task")} named, the others are drawn`}</summary>
+        {done.error !== null && <Failed error={done.error} />}
+        {rows.map((row) => <Check key={row.task_id} label={<Words of={said(row.title)} />} checked={draft.tasks.includes(row.task_id)} onChange={(event) => turn(row.task_id, event.target.checked)} />)}
+        {older.map((id) => <Check key={id} label={<Link to="/task/$id" params={{ id }}>An older task</Link>} checked onChange={() => turn(id, false)} />)}
+        {done.data !== undefined && rows.length === 0 && <p className={styles.note}>No task was completed yet, so there is nothing to try a change on.</p>}
+      </details>
+    </>
+  );
+}
+
+/** What a person knows before a trial begins. */
+function Before({ of: { changes, budget } }: { of: Previewed }) {
+  const seconds = (ms: number) => (ms >= 120_000 ? `${many(Math.round(ms / 60_000))} minutes` : `${many(Math.round(ms / 1_000))} seconds`);
+  return (
+    <>
+      <p>Each copy may use {seconds(budget.wall_ms)}, {seconds(budget.cpu_ms)} of processors, {bytes(budget.memory_bytes)} of memory, {bytes(budget.disk_bytes)} of disk{budget.processes !== null && <>, {count(budget.processes, "process", "processes")}</>} and {count(budget.tokens, "token")}. It is ended where it wants more.</p>
+      {changes.flatMap((one) => one.edited_tests).map((file) => <p key={file} className={styles.note}>It edits, moves or removes tests in <Words of={file} />. You look at these before you adopt it.</p>)}
+      {changes.filter((one) => one.constitutional.length > 0).map((one) => <p key={one.says} className={styles.bad}>It touches what checks every change: {one.constitutional.map(plain).join(", ")}.</p>)}
+    </>
+  );
+}
