@@ -165,6 +165,8 @@ crate::names! {
         MeshRecord = "mesh.record",
         /// A trial of a change of Hermit begins, ends, or is adopted.
         TrialRecord = "trial.record",
+        /// An update of Hermit: the store is copied, the program is installed, and it is pointed at, in this order.
+        UpdateApply = "update.apply",
     }
 }
 
