@@ -74,7 +74,7 @@ pub fn standing(home: &Home) -> Result<Standing, Error> {
     let at_work = record.at_work().and_then(|which| record.of(which));
     Ok(Standing {
         installed: OWN.to_owned(),
-        at_work: at_work.map_or(OWN, |update| &update.version).to_owned(),
+        at_work: at_work.map_or(OWN, |update| update.version.as_str()).to_owned(),
         system: check::own_system(),
         key: Pinned::read()?.map(|pinned| pinned.fingerprint()),
         format: ledger::schema_of(home.dir()).ok(),

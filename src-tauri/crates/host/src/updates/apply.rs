@@ -1,7 +1,7 @@
 //! Installs a release that was checked, once a person said yes, and asks its program whether it comes up.
 //!
 //! In this order: the program is installed beside the one at work, the ledger is copied, and the record names both. Until then the
-//! program at work is started; from then on the next start asks the new one, and goes on with the one before where it does not come up.
+//! program at work is started; from then on the next start asks the new one, and takes the one before where it does not come up.
 //! So whenever this process ends, one of the two is started.
 
 use super::check::Checked;

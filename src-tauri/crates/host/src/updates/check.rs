@@ -67,7 +67,7 @@ pub fn check(home: &Home, path: &Path, key: Option<&str>) -> Result<Checked, Err
     };
     let record = Record::read(home).map_err(HostError::to_wire)?;
     let at_work = record.at_work().and_then(|which| record.of(which));
-    let at_work = at_work.map_or(OWN, |update| &update.version).to_owned();
+    let at_work = at_work.map_or(OWN, |update| update.version.as_str()).to_owned();
     let (system, keys) = (own_system(), [key]);
     let asked = ReleaseAsked {
         keys: &keys,
