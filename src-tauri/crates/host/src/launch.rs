@@ -80,7 +80,7 @@ pub fn chosen(home: &Home) -> Option<Chosen> {
     if std::env::var_os(STARTED_BY).is_some() || !home.has_store() {
         return None;
     }
-    adopted(home).map(Chosen::Adopted).or_else(|| updated(home).map(Chosen::Updated))
+    adopted(home).map(Chosen::Adopted).or_else(|| updated(home, Copied::Before).map(Chosen::Updated))
 }
 
 fn adopted(home: &Home) -> Option<PathBuf> {
@@ -98,8 +98,17 @@ fn adopted(home: &Home) -> Option<PathBuf> {
     }
 }
 
+/// When the ledger was copied that a program may change which is asked for the first time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Copied {
+    /// A moment ago.
+    Just,
+    /// When a person updated; work may have gone on since.
+    Before,
+}
+
 /// The program of the newest update that is healthy, back to the one before it; what does not come up is put on record.
-pub(crate) fn updated(home: &Home) -> Option<PathBuf> {
+pub(crate) fn updated(home: &Home, copied: Copied) -> Option<PathBuf> {
     let mut record = match Record::read(home) {
         Ok(record) => record,
         Err(error) => {
@@ -109,6 +118,15 @@ pub(crate) fn updated(home: &Home) -> Option<PathBuf> {
     };
     for which in [Which::Now, Which::Before] {
         let Some(mut pointer) = record.of(which).and_then(Update::pointer) else { continue };
+        if !pointer.healthy && copied == Copied::Before {
+            if is_held(home) {
+                return None;
+            }
+            if let Err(error) = record.copy_again(which, home) {
+                tracing::warn!(%error, "the store cannot be copied for the updated program; this one goes on");
+                return None;
+            }
+        }
         match stands(home, &mut pointer) {
             Found::Unknown => return None,
             Found::Healthy => return Some(pointer.program(home)),
@@ -186,15 +204,19 @@ fn looked_at(
     if pointer.healthy && asked_by == mark.asked_by.as_deref() {
         return Some(Ok(()));
     }
-    let is_held = || ledger::holder(home.dir()).ok().flatten().is_some();
-    if is_held() {
+    if is_held(home) {
         return None;
     }
     match asked(home, &program, pointer.sha256, patience(home)) {
         // Another process took the store meanwhile.
-        Err(_) if is_held() => None,
+        Err(_) if is_held(home) => None,
         came => Some(came.map(drop)),
     }
+}
+
+/// Whether another process has the store open.
+fn is_held(home: &Home) -> bool {
+    ledger::holder(home.dir()).ok().flatten().is_some()
 }
 
 /// Whether how it stands could be kept.

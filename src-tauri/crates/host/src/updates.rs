@@ -31,6 +31,8 @@ use std::path::{Path, PathBuf};
 const STATE: &str = "updates";
 /// In the store's folder: copies of its ledger.
 const COPIES: &str = "updates";
+/// There, a copy that is being made.
+const COPYING: &str = "copying";
 /// Bytes of a file of that state.
 const STATE_BYTES_MAX: u64 = 1024 * 1024;
 /// Copies that are listed, and names that are tried for a new one.
@@ -107,6 +109,24 @@ fn fresh_copy(home: &Home, of: &str) -> Result<PathBuf, Error> {
     let mut names = (1..=COPIES_MAX).map(|n| folder.join(format!("{of}-{n}")));
     let full = || Error::io("make", &folder, &io::Error::other("it holds too many copies; remove some"));
     names.find(|path| !path.exists()).ok_or_else(full)
+}
+
+/// Copies the ledger as it is before the program of this version is started; the copied file.
+fn copy_ledger(home: &Home, version: &str) -> Result<PathBuf, Error> {
+    let to = fresh_copy(home, &format!("before-{version}"))?;
+    let draft = home.path(COPIES).join(COPYING);
+    let failed = |e: io::Error| Error::io("make", &draft, &e);
+    // One that was broken off.
+    match std::fs::remove_dir_all(&draft) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(failed(e)),
+        _ => {}
+    }
+    disk::owner_only::new_folder(&draft).map_err(failed)?;
+    let said = |e: ledger::Error| Error::Said(api::of_ledger(e));
+    let reader = ledger::Reader::open(home.dir()).map_err(said)?;
+    ledger::backup(&reader, &draft).map_err(said)?;
+    disk::rename(&draft, &to).map_err(failed)?;
+    Ok(to.join(ledger::FILE))
 }
 
 /// A file of the user's state about updates.

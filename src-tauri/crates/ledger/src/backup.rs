@@ -66,14 +66,23 @@ pub fn backup(reader: &Reader, to: &Path) -> Result<Backup, Error> {
 pub fn restore(from: &Path, to: &Path) -> Result<Reader, Error> {
     let lock = Lock::take(to, "restore")?;
     let (partial, path) = fresh(to)?;
-    taken(from, &partial)?;
+    taken(from, &partial, Format::Known)?;
     settle(&partial, &path)?;
     drop(lock);
     Reader::open(to)
 }
 
+/// Which formats of a ledger are put into a store.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    /// Those that this program reads.
+    Known,
+    /// Those of newer programs as well.
+    Any,
+}
+
 /// Copies the file `from` to `partial`, once it is a sound ledger of ours, ready to be written.
-fn taken(from: &Path, partial: &Path) -> Result<(), Error> {
+fn taken(from: &Path, partial: &Path, format: Format) -> Result<(), Error> {
     let doing = || format!("restoring `{}`", from.display());
     let copied = File::open(from).and_then(|mut from| {
         let mut to = owner_only::create(partial)?;
@@ -89,7 +98,10 @@ fn taken(from: &Path, partial: &Path) -> Result<(), Error> {
         if checked != "ok" {
             return Err(damaged(checked));
         }
-        schema::require_ours(&copy, from)?;
+        match schema::require_ours(&copy, from) {
+            Err(Error::NewerSchema { .. }) if format == Format::Any => {}
+            known => known?,
+        }
         let mode: String =
             copy.pragma_update_and_check(None, "journal_mode", "wal", |r| r.get(0)).map_err(sql)?;
         if mode != "wal" {
@@ -105,13 +117,13 @@ fn taken(from: &Path, partial: &Path) -> Result<(), Error> {
 /// `aside` on the same disk. Whenever this is stopped, one of the two lies there.
 ///
 /// # Errors
-/// [`Error::Held`], [`Error::NewerSchema`] or [`Error::Corrupt`] when the copy is not a ledger that this program reads,
-/// [`Error::Full`], [`Error::Io`]; the ledger is as it was then.
+/// [`Error::Held`], [`Error::Corrupt`] when the copy is not a sound ledger of ours, [`Error::Full`], [`Error::Io`]; the ledger is
+/// as it was then.
 pub fn put_back(from: &Path, dir: &Path, aside: &Path) -> Result<(), Error> {
     let lock = Lock::take(dir, "put back")?;
     let (partial, path) = (dir.join(PARTIAL), schema::path(dir));
     remove_partial(dir)?;
-    taken(from, &partial)?;
+    taken(from, &partial, Format::Any)?;
     // What a newer program wrote may stand in its WAL: it is folded in, so that the file stands by itself.
     let sql = |e: rusqlite::Error| Error::sql("keeping the ledger", &e);
     let newer = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sql)?;

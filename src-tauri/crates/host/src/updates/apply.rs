@@ -7,8 +7,9 @@
 use super::check::Checked;
 use super::pinned::Pinned;
 use super::record::Update;
-use super::{COPIES, Record, Which, fresh_copy};
+use super::{Record, Which, copy_ledger};
 use crate::keys::APPROVAL_FILE;
+use crate::launch::Copied;
 use crate::places::{EXECUTOR, PROGRAM};
 use crate::programs::{Mark, Marks, Pointer, digest_of, install};
 use crate::{Error as HostError, Home, SystemClock};
@@ -17,11 +18,8 @@ use model::fault::{Faults, Point};
 use model::{Clock as _, Digest};
 use proof::ReleaseFound;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use wire::{Code, Error};
-
-/// The folder of a copy that is being made.
-const COPYING: &str = "copying";
 
 /// Whether a person could update this store now.
 ///
@@ -77,7 +75,7 @@ pub fn apply(home: &Home, checked: &Checked, approval: &[u8]) -> Result<Update, 
     let mut record = Record::read(home).map_err(HostError::to_wire)?;
     let format_before = ledger::schema_of(home.dir()).map_err(api::of_ledger)?;
     let (sha256, bytes) = step(&*faults, || installed(home, checked, found))?;
-    let copy = step(&*faults, || copied(home, &found.made_of.version))?;
+    let copy = step(&*faults, || copy_ledger(home, &found.made_of.version).map_err(HostError::to_wire))?;
     record.put(Update {
         version: found.made_of.version.clone(),
         commit: found.made_of.commit.clone(),
@@ -94,7 +92,7 @@ pub fn apply(home: &Home, checked: &Checked, approval: &[u8]) -> Result<Update, 
     let pinned = Pinned { key: checked.key, head: found.head.clone() };
     pinned.keep().map_err(HostError::to_wire)?;
     step(&*faults, || record.keep(home).map_err(HostError::to_wire))?;
-    if crate::launch::updated(home).is_none() {
+    if crate::launch::updated(home, Copied::Just).is_none() {
         tracing::info!(version = %found.made_of.version, "the updated program is not at work");
     }
     let record = Record::read(home).map_err(HostError::to_wire)?;
@@ -142,21 +140,4 @@ fn installed(home: &Home, checked: &Checked, found: &ReleaseFound) -> Result<(Di
 
 fn unread(path: &Path, error: &io::Error) -> Error {
     HostError::io("read", path, error).to_wire()
-}
-
-/// Copies the ledger as it is before the new program is started.
-fn copied(home: &Home, version: &str) -> Result<PathBuf, Error> {
-    let to = fresh_copy(home, &format!("before-{version}")).map_err(HostError::to_wire)?;
-    let draft = home.path(COPIES).join(COPYING);
-    let failed = |e: io::Error| HostError::io("make", &draft, &e).to_wire();
-    // One that was broken off.
-    match std::fs::remove_dir_all(&draft) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(failed(e)),
-        _ => {}
-    }
-    disk::owner_only::new_folder(&draft).map_err(failed)?;
-    let reader = ledger::Reader::open(home.dir()).map_err(api::of_ledger)?;
-    ledger::backup(&reader, &draft).map_err(api::of_ledger)?;
-    disk::rename(&draft, &to).map_err(failed)?;
-    Ok(to.join(ledger::FILE))
 }

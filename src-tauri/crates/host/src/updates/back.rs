@@ -7,7 +7,7 @@ use super::apply::{confirmed, free};
 use super::{OWN, Record, Update, Which, fresh_copy};
 use crate::{Error as HostError, Home};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use wire::{Code, Error};
 
 /// Why an update is not started any more.
@@ -57,7 +57,7 @@ pub fn plan(home: &Home, restore: bool) -> Result<Back, Error> {
         None => (OWN.to_owned(), ledger::SCHEMA),
     };
     let format = ledger::schema_of(home.dir()).map_err(api::of_ledger)?;
-    let copy = left.and_then(|left| left.copy.clone());
+    let copy = left.and_then(|left| left.copy.clone()).filter(|copy| copy.is_file());
     if format > known && !restore {
         return Err(newer(format, &to, known, copy.as_ref()));
     }
@@ -106,7 +106,7 @@ pub fn back(home: &Home, plan: &Back, approval: &[u8]) -> Result<Went, Error> {
 }
 
 /// Puts the copy into the store's place; where the ledger lies that was there.
-fn restored(home: &Home, copy: &std::path::Path, plan: &Back) -> Result<PathBuf, Error> {
+fn restored(home: &Home, copy: &Path, plan: &Back) -> Result<PathBuf, Error> {
     let of = plan.from.as_deref().unwrap_or("update");
     let folder = fresh_copy(home, &format!("after-{of}")).map_err(HostError::to_wire)?;
     let made = disk::owner_only::new_folder(&folder);

@@ -1,6 +1,6 @@
 //! Which release was updated to for a store, and the one before it. What is started follows it (`launch.rs`).
 
-use super::{COPIES, OWN, keep, kept, state};
+use super::{COPIES, OWN, copy_ledger, keep, kept, state};
 use crate::programs::Pointer;
 use crate::{Error, Home};
 use model::Digest;
@@ -114,6 +114,22 @@ impl Record {
         *self = Self { now: Some(update), before };
     }
 
+    /// Copies the ledger again where a program is about to be asked for the first time and work went on since the copy was made. A
+    /// store that this program brought to another format already, or that this one does not read, is left with the copy it has.
+    ///
+    /// # Errors
+    /// [`Error::Io`], and what the ledger says.
+    pub(crate) fn copy_again(&mut self, which: Which, home: &Home) -> Result<(), Error> {
+        let Some(update) = self.of_mut(which).filter(|update| !update.healthy) else { return Ok(()) };
+        let format = ledger::schema_of(home.dir()).map_err(|e| Error::Said(api::of_ledger(e)))?;
+        if format != update.format_before || format > ledger::SCHEMA {
+            return Ok(());
+        }
+        let before = update.copy.replace(copy_ledger(home, &update.version)?);
+        self.keep(home)?;
+        before.map_or(Ok(()), |copy| remove(home, &copy))
+    }
+
     /// Takes note of how its program stands, as its start has shown. A copy from before goes where the program left the store's format
     /// as it was: the program before reads that store.
     pub(crate) fn learn(&mut self, which: Which, pointer: &Pointer, home: &Home) {
@@ -159,7 +175,10 @@ impl Record {
 fn remove(home: &Home, copy: &Path) -> Result<(), Error> {
     let folder = copy.parent().filter(|folder| folder.parent() == Some(home.path(COPIES).as_path()));
     let Some(folder) = folder else { return Ok(()) };
-    std::fs::remove_dir_all(folder).map_err(|e| Error::io("remove", folder, &e))
+    match std::fs::remove_dir_all(folder) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", folder, &e)),
+        _ => Ok(()),
+    }
 }
 
 fn path(home: &Home) -> Result<PathBuf, Error> {
