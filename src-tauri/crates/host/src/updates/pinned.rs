@@ -29,7 +29,8 @@ impl Pinned {
     /// # Errors
     /// [`Error::Io`] when it cannot be read: another key is then not taken for it.
     pub(super) fn read() -> Result<Option<Self>, Error> {
-        let path = state(FILE)?;
+        // Where the platform names no place for it, none was pinned.
+        let Ok(path) = state(FILE) else { return Ok(None) };
         let Some(stored) = kept::<Stored>(&path)? else { return Ok(None) };
         let key = PublicKey::from_pem(&stored.key).map_err(|e| damaged(&path, &e))?;
         Ok(Some(Self { key, head: stored.head }))

@@ -72,7 +72,8 @@ impl Record {
     /// # Errors
     /// [`Error::Io`] when it cannot be read.
     pub(crate) fn read(home: &Home) -> Result<Self, Error> {
-        if !home.has_store() {
+        // Where the platform names no place for it, none was kept.
+        if !home.has_store() || crate::places::state().is_none() {
             return Ok(Self::default());
         }
         Ok(kept(&path(home)?)?.unwrap_or_default())
