@@ -81,6 +81,7 @@ pub mod trained;
 mod trained_real;
 mod tree;
 mod triggered;
+mod updated;
 mod upgrade;
 mod walled_servers;
 mod webhook;

@@ -27,6 +27,7 @@ mod standing;
 mod successor;
 mod tools;
 mod train;
+mod update;
 mod watch;
 mod work;
 
@@ -63,6 +64,7 @@ pub use tools::{
     ToolsAdd, ToolsClassify, ToolsLogin, ToolsPassOn, ToolsPrompt, ToolsSampling, ToolsTry, ToolsVerb,
 };
 pub use train::{TrainJoin, TrainRun, TrainTogether, TrainVerb};
+pub use update::{UpdateBack, UpdateRelease, UpdateVerb};
 pub use watch::WatchArgs;
 pub use work::{
     AgentsVerb, ApprovalsVerb, ApproveArgs, ContextArgs, ConversationVerb, ListArgs, ReceiptsVerb,
@@ -216,6 +218,9 @@ pub enum Verb {
     /// Changes of Hermit itself, tried on your own past work before you adopt one.
     #[command(subcommand)]
     Successor(SuccessorVerb),
+    /// Updates Hermit from a release that you have here; goes back where the new program does not come up.
+    #[command(subcommand)]
+    Update(UpdateVerb),
     /// Secrets by handle: what agents may use and never see.
     #[command(subcommand)]
     Secret(SecretVerb),

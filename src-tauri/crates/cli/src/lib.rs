@@ -83,7 +83,7 @@ pub fn main() -> ExitCode {
             return ExitCode::from(code);
         }
     };
-    if let Some(code) = adopted_program(&args) {
+    if let Some(code) = chosen_program(&args) {
         return code;
     }
     let context = match context::Context::new(&args) {
@@ -129,14 +129,22 @@ fn health() -> Option<ExitCode> {
     })
 }
 
-/// The program that a person adopted, in the place of this one; none where this one is it. Going back is always this one's.
-fn adopted_program(args: &args::Args) -> Option<ExitCode> {
+/// The program that a person adopted or updated to, in the place of this one; none where this one is it. Going back is always this
+/// one's.
+fn chosen_program(args: &args::Args) -> Option<ExitCode> {
+    use args::{SuccessorVerb, UpdateVerb, Verb};
     // What the system starts is the installed program, which outlives every one that is adopted.
-    if matches!(&args.verb, args::Verb::Successor(args::SuccessorVerb::Back(_)) | args::Verb::Service(_)) {
+    let is_own = matches!(
+        &args.verb,
+        Verb::Successor(SuccessorVerb::Back(_))
+            | Verb::Service(_)
+            | Verb::Update(UpdateVerb::Back(_) | UpdateVerb::Show)
+    );
+    if is_own {
         return None;
     }
     let home = host::Home::find(args.home.as_deref()).ok()?;
-    let program = host::launch::adopted(&home)?;
+    let program = host::launch::chosen(&home)?;
     // What does not start is on record, and this program goes on.
     host::launch::instead(&home, &program, std::env::args_os().skip(1)).ok().map(ExitCode::from)
 }

@@ -62,6 +62,7 @@ mod task;
 mod tools;
 mod trace;
 mod train;
+mod update;
 mod witness;
 mod workspace;
 
@@ -116,6 +117,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Anchor(verb) => anchor::anchor(context, verb),
         Verb::Mesh(verb) => mesh::mesh(context, verb),
         Verb::Successor(verb) => successor::successor(context, verb),
+        Verb::Update(verb) => update::update(context, verb),
         Verb::Witness(verb) => witness::witness(context, verb),
         Verb::Backup(args) => store::backup(context, &args),
         Verb::Restore(args) => store::restore(context, &args),

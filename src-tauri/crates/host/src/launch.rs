@@ -1,6 +1,7 @@
-//! Which program is Hermit here: the one that was installed, or one that a person adopted (successor.md 5). The installed one starts
-//! the adopted one, once that has opened the store, verified its log and answered, within a time; it goes on itself where that does
-//! not come, so that a store is never without a program that opens it.
+//! Which program is Hermit here: the one that was installed, one that a person adopted (successor.md 5), or one of a release that a
+//! person updated to (systems.md 5). The installed one starts the other, once that has opened the store, verified its log and
+//! answered, within a time; it goes on itself where that does not come, so that a store is never without a program that opens it.
+//! An adopted program goes before an updated one: it was adopted for this store, and is returned from first.
 //!
 //! A store's folder says only which program it would be. Whether a person adopted that here is kept outside of it (`programs/mark.rs`),
 //! so that a folder that came from elsewhere starts nothing.
@@ -9,7 +10,8 @@
 //! ([`Health`]). It changes nothing of what anybody did.
 
 use crate::programs::{Mark, Marks, Pointer, compared, own_digest, stamp, stamp_of};
-use crate::{Home, Local, Unlock, program_group};
+use crate::updates::{Record, Update, Which};
+use crate::{Error, Home, Local, Unlock, program_group};
 use model::Digest;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -56,12 +58,32 @@ pub struct Health {
     pub events: u64,
 }
 
-/// The adopted program that is Hermit here, once it is healthy; none where the one that was installed is, or where another process
-/// has the store open, which is then asked as always.
-pub fn adopted(home: &Home) -> Option<PathBuf> {
+/// A program that is started in the place of the installed one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Chosen {
+    /// One that a person adopted.
+    Adopted(PathBuf),
+    /// One of a release that a person updated to.
+    Updated(PathBuf),
+}
+
+impl Chosen {
+    fn program(&self) -> &Path {
+        let (Self::Adopted(program) | Self::Updated(program)) = self;
+        program
+    }
+}
+
+/// The program that is Hermit here, once it is healthy; none where the one that was installed is, or where another process has the
+/// store open, which is then asked as always.
+pub fn chosen(home: &Home) -> Option<Chosen> {
     if std::env::var_os(STARTED_BY).is_some() || !home.has_store() {
         return None;
     }
+    adopted(home).map(Chosen::Adopted).or_else(|| updated(home, Copied::Before).map(Chosen::Updated))
+}
+
+fn adopted(home: &Home) -> Option<PathBuf> {
     let mut pointer = match Pointer::read(home) {
         Ok(pointer) => pointer.filter(|pointer| pointer.failed.is_none())?,
         Err(error) => {
@@ -69,31 +91,99 @@ pub fn adopted(home: &Home) -> Option<PathBuf> {
             return None;
         }
     };
+    match stands(home, &mut pointer) {
+        Found::Unknown => None,
+        Found::Healthy => Some(pointer.program(home)),
+        Found::Judged => (kept(&pointer, home) && pointer.failed.is_none()).then(|| pointer.program(home)),
+    }
+}
+
+/// When the ledger was copied that a program may change which is asked for the first time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Copied {
+    /// A moment ago.
+    Just,
+    /// When a person updated; work may have gone on since.
+    Before,
+}
+
+/// The program of the newest update that is healthy, back to the one before it; what does not come up is put on record.
+pub(crate) fn updated(home: &Home, copied: Copied) -> Option<PathBuf> {
+    let mut record = match Record::read(home) {
+        Ok(record) => record,
+        Err(error) => {
+            tracing::warn!(%error, "which release was updated to cannot be read; this program goes on");
+            return None;
+        }
+    };
+    for which in [Which::Now, Which::Before] {
+        let Some(mut pointer) = record.of(which).and_then(Update::pointer) else { continue };
+        if !pointer.healthy && copied == Copied::Before {
+            if is_held(home) {
+                return None;
+            }
+            if let Err(error) = record.copy_again(which, home) {
+                tracing::warn!(%error, "the store cannot be copied for the updated program; this one goes on");
+                return None;
+            }
+        }
+        match stands(home, &mut pointer) {
+            Found::Unknown => return None,
+            Found::Healthy => return Some(pointer.program(home)),
+            Found::Judged => {}
+        }
+        record.learn(which, &pointer, home);
+        if let Err(error) = record.keep(home) {
+            tracing::warn!(%error, "how the updated program stands cannot be kept; this one goes on");
+            return None;
+        }
+        match &pointer.failed {
+            None => return Some(pointer.program(home)),
+            Some(why) => {
+                tracing::warn!(%why, "the updated program did not come up; the one before it goes on")
+            }
+        }
+    }
+    None
+}
+
+/// What is known of a program beside this one.
+enum Found {
+    /// It is this one, nobody here said yes to it, or it cannot be asked now: this one goes on.
+    Unknown,
+    /// It was healthy, and nothing of it has changed.
+    Healthy,
+    /// It was looked at: whether it is healthy, or why not, stands in the pointer.
+    Judged,
+}
+
+fn stands(home: &Home, pointer: &mut Pointer) -> Found {
     let program = pointer.program(home);
     let (at_rest, asked_by) = (stamp_of(&program), own_stamp());
     // This is it.
     if asked_by.is_some() && asked_by == stamp(&program) {
-        return None;
+        return Found::Unknown;
     }
     let marks = Marks::own();
     let Some(mark) = marks.read(home.dir(), pointer.sha256) else {
         tracing::warn!(sha256 = %pointer.sha256, "nobody adopted this program here; this one goes on");
-        return None;
+        return Found::Unknown;
     };
     if pointer.healthy && at_rest.is_some() && (&at_rest, &asked_by) == (&mark.compared, &mark.asked_by) {
-        return Some(program);
+        return Found::Healthy;
     }
-    match looked_at(home, &pointer, &mark, asked_by.as_deref())? {
-        Ok(()) => {
+    match looked_at(home, pointer, &mark, asked_by.as_deref()) {
+        None => return Found::Unknown,
+        Some(Ok(())) => {
             pointer.healthy = true;
             let mark = Mark { compared: at_rest, asked_by, ..mark };
             if let Err(error) = marks.keep(home.dir(), &mark) {
                 tracing::warn!(%error, "that it is healthy cannot be kept; the next start asks it again");
             }
         }
-        Err(why) => pointer.failed = Some(why),
+        Some(Err(why)) => pointer.failed = Some(why),
     }
-    (kept(&pointer, home) && pointer.failed.is_none()).then_some(program)
+    Found::Judged
 }
 
 /// Whether an adopted program is what was adopted here, and healthy; none where that is not known now, and this one goes on.
@@ -114,15 +204,19 @@ fn looked_at(
     if pointer.healthy && asked_by == mark.asked_by.as_deref() {
         return Some(Ok(()));
     }
-    let is_held = || ledger::holder(home.dir()).ok().flatten().is_some();
-    if is_held() {
+    if is_held(home) {
         return None;
     }
     match asked(home, &program, pointer.sha256, patience(home)) {
         // Another process took the store meanwhile.
-        Err(_) if is_held() => None,
+        Err(_) if is_held(home) => None,
         came => Some(came.map(drop)),
     }
+}
+
+/// Whether another process has the store open.
+fn is_held(home: &Home) -> bool {
+    ledger::holder(home.dir()).ok().flatten().is_some()
 }
 
 /// Whether how it stands could be kept.
@@ -140,8 +234,8 @@ fn own_stamp() -> Option<String> {
 }
 
 /// Starts it in the place of this one, with the same words; comes back only where it cannot be started, with why.
-pub fn instead(home: &Home, program: &Path, words: impl Iterator<Item = OsString>) -> Result<u8, String> {
-    let mut command = Command::new(program);
+pub fn instead(home: &Home, chosen: &Chosen, words: impl Iterator<Item = OsString>) -> Result<u8, String> {
+    let mut command = Command::new(chosen.program());
     command.args(words).env(STARTED_BY, STARTED);
     if std::env::var_os("HERMIT_UI_DIR").is_none()
         && let Some(pages) = crate::session::built_pages()
@@ -149,15 +243,21 @@ pub fn instead(home: &Home, program: &Path, words: impl Iterator<Item = OsString
         command.env("HERMIT_UI_DIR", pages);
     }
     let came = started(command);
-    if let Err(why) = &came
-        && let Ok(Some(pointer)) = Pointer::read(home)
-    {
-        let failed = Pointer { healthy: false, failed: Some(why.clone()), ..pointer };
-        if let Err(error) = failed.keep(home) {
-            tracing::warn!(%error, "that the adopted program did not start cannot be kept");
+    if let Err(why) = &came {
+        let kept = match chosen {
+            Chosen::Adopted(_) => did_not_start(home, why),
+            Chosen::Updated(_) => Record::did_not_start(home, why),
+        };
+        if let Err(error) = kept {
+            tracing::warn!(%error, "that the program did not start cannot be kept");
         }
     }
     came
+}
+
+fn did_not_start(home: &Home, why: &str) -> Result<(), Error> {
+    let Some(pointer) = Pointer::read(home)? else { return Ok(()) };
+    Pointer { healthy: false, failed: Some(why.to_owned()), ..pointer }.keep(home)
 }
 
 fn started(command: Command) -> Result<u8, String> {

@@ -122,6 +122,7 @@ mod task_drivers;
 mod telemetry;
 mod trainer;
 pub mod trust;
+pub mod updates;
 mod watcher;
 
 pub use acts::visible_path;

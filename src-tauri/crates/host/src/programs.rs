@@ -234,14 +234,20 @@ fn copied(from: &Path, to: &Path) -> io::Result<()> {
     draft.replace()
 }
 
-/// Puts a program beside this one, with what it needs of this one's folder; the digest of that. It is not started by this.
+/// Puts a program of this digest and so many bytes beside this one, with the one that runs its commands, where there is one; the
+/// digest of that. It is not started by this.
 ///
 /// # Errors
 /// In words, when it is another than was judged, or cannot be written; nothing of it is started then.
-pub fn install(home: &Home, from: &Path, of: &AdoptedProgram) -> Result<Option<Digest>, String> {
-    let to = program(home, of.sha256);
+pub(crate) fn install(
+    home: &Home,
+    from: &Path,
+    of: (Digest, u64),
+    executor: Option<&Path>,
+) -> Result<Option<Digest>, String> {
+    let to = program(home, of.0);
     let failed = |e: io::Error| format!("`{}`: {e}", to.display());
-    let as_judged = |path: &Path| digest_of(path).is_ok_and(|found| found == (of.sha256, of.bytes));
+    let as_judged = |path: &Path| digest_of(path).is_ok_and(|found| found == of);
     let beside = to.parent().ok_or("a program lies in a folder")?;
     std::fs::create_dir_all(beside).map_err(failed)?;
     if !as_judged(&to) {
@@ -255,13 +261,12 @@ pub fn install(home: &Home, from: &Path, of: &AdoptedProgram) -> Result<Option<D
         }
     }
     let beside = beside.join(EXECUTOR);
-    match crate::executors::executor() {
-        Ok(executor) => {
-            copied(&executor, &beside).map_err(failed)?;
+    match executor {
+        Some(executor) => {
+            copied(executor, &beside).map_err(failed)?;
             digest_of(&beside).map(|(sha256, _)| Some(sha256)).map_err(failed)
         }
-        // This program runs no commands either.
-        Err(_) => match std::fs::remove_file(&beside) {
+        None => match std::fs::remove_file(&beside) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => Err(failed(e)),
             _ => Ok(None),
         },
@@ -303,7 +308,10 @@ impl Adopting for Programs {
     }
 
     fn keep_program(&self, trial_id: &str, program: &AdoptedProgram) -> Result<(), String> {
-        let executor = install(&self.home, &built_at(&self.home, trial_id)?, program)?;
+        // Where this program runs no commands, it runs none either.
+        let executor = crate::executors::executor().ok();
+        let (built, of) = (built_at(&self.home, trial_id)?, (program.sha256, program.bytes));
+        let executor = install(&self.home, &built, of, executor.as_deref())?;
         // A person said yes to it here, and for this store: nothing in the store's folder could say so.
         let mark = Mark { sha256: program.sha256, executor, compared: None, asked_by: None };
         let kept = self.marks.keep(self.home.dir(), &mark);

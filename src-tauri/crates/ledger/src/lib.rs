@@ -47,7 +47,7 @@ pub mod verify;
 mod wal;
 mod writer;
 
-pub use backup::{Backup, backup, restore};
+pub use backup::{Backup, backup, put_back, restore, schema_of};
 pub use batch::{Batch, Committed, NoProjections, Placed, Projector};
 pub use checkpoint::{Checkpoint, CheckpointKind, NewCheckpoint};
 pub use disk::owner_only;

@@ -165,6 +165,8 @@ crate::names! {
         MeshRecord = "mesh.record",
         /// A trial of a change of Hermit begins, ends, or is adopted.
         TrialRecord = "trial.record",
+        /// An update of Hermit: its program is installed, the ledger is copied, and the record names both, in this order.
+        UpdateApply = "update.apply",
     }
 }
 

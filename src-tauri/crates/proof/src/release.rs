@@ -14,7 +14,7 @@ mod make;
 mod report;
 mod statement;
 
-pub use check::{ReleaseAsked, verify_release};
+pub use check::{ReleaseAsked, is_newer, verify_release};
 pub use folder::digest_of;
 pub use key::release_signer;
 pub use make::{ReleaseParts, make_release};

@@ -1,7 +1,7 @@
 //! A copy made while others write, and the way back.
 
 use crate::world::{World, commit, plain, saying, signer, task};
-use ledger::{Error, Verdict, backup, restore};
+use ledger::{Error, Verdict, backup, put_back, restore, schema_of};
 use model::UnixMs;
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -76,4 +76,35 @@ fn a_damaged_copy_is_not_restored() {
         assert!(matches!(refused, Err(Error::Corrupt { .. })), "{what}: {refused:?}");
         assert!(!back.path().join("ledger.db").exists(), "{what}");
     }
+}
+
+#[test]
+fn a_copy_takes_the_place_of_a_ledger_of_any_format_which_stays_beside_it() {
+    let world = World::new();
+    let writer = world.writer();
+    let id = task();
+    commit(&writer, vec![plain(id)]);
+    writer.checkpoint_task(id, &signer(), UnixMs(1)).unwrap();
+    let to = tempfile::tempdir().unwrap();
+    let made = backup(&writer.reader(), to.path()).unwrap();
+    commit(&writer, vec![plain(task())]);
+    let aside = world.path().join("newer.db");
+    assert!(matches!(put_back(&made.path, world.path(), &aside), Err(Error::Held { .. })));
+    drop(writer);
+    let newer = rusqlite::Connection::open(world.path().join("ledger.db")).unwrap();
+    newer.pragma_update(None, "user_version", 99).unwrap();
+    newer.close().unwrap();
+    assert_eq!(schema_of(world.path()), Ok(99), "also where nobody here reads it");
+    let whole = fs::read(&made.path).unwrap();
+    fs::write(&made.path, &whole[..whole.len() / 2]).unwrap();
+    assert!(matches!(put_back(&made.path, world.path(), &aside), Err(Error::Corrupt { .. })));
+    assert!(!aside.exists() && schema_of(world.path()) == Ok(99), "it is as it was");
+    fs::write(&made.path, &whole).unwrap();
+    put_back(&made.path, world.path(), &aside).unwrap();
+    assert_eq!(schema_of(world.path()), Ok(ledger::SCHEMA));
+    assert_eq!(crate::world::verify_at(world.path()).verdict, Verdict::Valid);
+    let kept: i64 = rusqlite::Connection::open(&aside)
+        .and_then(|newer| newer.pragma_query_value(None, "user_version", |row| row.get(0)))
+        .unwrap();
+    assert_eq!(kept, 99);
 }

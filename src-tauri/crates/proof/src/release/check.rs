@@ -25,10 +25,19 @@ pub struct ReleaseAsked<'a> {
     pub keys: &'a [PublicKey],
     /// The version that it may not be older than.
     pub not_older: Option<&'a str>,
+    /// The version that it has to be newer than, which is that of whoever takes it in the place of their own.
+    pub newer_than: Option<&'a str>,
     /// The system that it has to be for.
     pub system: Option<&'a str>,
     /// A head of the log from before, or the `release.tlog-proof` of an older release.
     pub since: Option<&'a [u8]>,
+}
+
+/// Whether a version is newer than another, as semver orders them; what is no version is not.
+#[must_use]
+pub fn is_newer(version: &str, than: &str) -> bool {
+    let parsed = (Version::parse(version), Version::parse(than));
+    matches!(parsed, (Ok(version), Ok(than)) if version.cmp_precedence(&than) == Ordering::Greater)
 }
 
 /// Files with their digest and bytes.
@@ -73,27 +82,35 @@ fn unsigned(place: &str, error: &seal::Error) -> Ended {
 /// [`Error::Given`] when a version or a head that the caller gave cannot be read, [`Error::Io`] when the disk fails. What is
 /// wrong with the release is a verdict.
 pub fn verify_release(path: &Path, asked: &ReleaseAsked<'_>) -> Result<ReleaseReport, Error> {
-    let not_older = asked.not_older.map(|text| {
+    let version = |text: &str| {
         let refused = |e: semver::Error| Error::Given { what: "version", why: format!("`{text}`: {e}") };
         Version::parse(text).map_err(refused)
-    });
-    let not_older = not_older.transpose()?;
+    };
+    let not_older = asked.not_older.map(version).transpose()?;
+    let newer_than = asked.newer_than.map(version).transpose()?;
     let keys = keys(asked.keys).map_err(|e| Error::Given { what: "key", why: e.to_string() })?;
     let since = asked.since.map(|bytes| {
         head_of(bytes, &keys).map_err(|e| Error::Given { what: "head of the log", why: e.to_string() })
     });
     let since = since.transpose()?;
-    match found(path, asked, not_older.as_ref(), &keys, since.as_ref()) {
+    let least = Least { not_older, newer_than };
+    match found(path, asked, &least, &keys, since.as_ref()) {
         Ok(found) => Ok(ReleaseReport { verdict: Verdict::Valid, release: Some(found) }),
         Err(Ended::Said(verdict)) => Ok(ReleaseReport { verdict, release: None }),
         Err(Ended::Failed(error)) => Err(error),
     }
 }
 
+/// The versions that it is compared with.
+struct Least {
+    not_older: Option<Version>,
+    newer_than: Option<Version>,
+}
+
 fn found(
     path: &Path,
     asked: &ReleaseAsked<'_>,
-    not_older: Option<&Version>,
+    least: &Least,
     keys: &[VerifierKey],
     since: Option<&Checkpoint>,
 ) -> Result<ReleaseFound, Ended> {
@@ -102,15 +119,15 @@ fn found(
     let (statement, key) = signed(&bytes, asked.keys)?;
     let files = statement.files().map_err(|why| invalid(STATEMENT, why))?;
     let predicate = &statement.predicate;
-    wanted(&predicate.made_of, not_older, asked.system)?;
-    let (log_index, log_size) = in_log(&folder, &bytes, keys, since)?;
+    wanted(&predicate.made_of, least, asked.system)?;
+    let (log_index, log_size, head) = in_log(&folder, &bytes, keys, since)?;
     complete(&files, &predicate.lockfiles)?;
     whole(&folder, &files)?;
     let components = components(&folder, &predicate.lockfiles)?;
     let programs = files.iter().filter(|(name, _)| name.starts_with(PROGRAMS));
     let programs = programs.map(|(name, (sha256, _))| (name.clone(), *sha256)).collect();
     let made_of = predicate.made_of.clone();
-    Ok(ReleaseFound { made_of, programs, components, key, log_index, log_size })
+    Ok(ReleaseFound { made_of, programs, components, key, log_index, log_size, head })
 }
 
 /// The statement that one of the keys signed, and the id of that key.
@@ -128,10 +145,15 @@ fn signed(bytes: &[u8], keys: &[PublicKey]) -> Result<(Statement, Digest), Ended
 }
 
 /// Whether it is what the caller can use.
-fn wanted(of: &MadeOf, not_older: Option<&Version>, system: Option<&str>) -> Result<(), Ended> {
-    let version = of.version().map_err(|why| invalid(STATEMENT, why))?;
-    if let Some(least) = not_older.filter(|least| version.cmp_precedence(least) == Ordering::Less) {
-        return Err(invalid(STATEMENT, format!("its version {version} is older than {least}")));
+fn wanted(of: &MadeOf, least: &Least, system: Option<&str>) -> Result<(), Ended> {
+    let version = &of.version().map_err(|why| invalid(STATEMENT, why))?;
+    let is = |order: Ordering| move |than: &&Version| version.cmp_precedence(than) == order;
+    let both = [&least.not_older, &least.newer_than].map(Option::as_ref);
+    if let Some(than) = both.into_iter().flatten().find(is(Ordering::Less)) {
+        return Err(invalid(STATEMENT, format!("its version {} is older than {than}", of.version)));
+    }
+    if let Some(same) = least.newer_than.as_ref().filter(is(Ordering::Equal)) {
+        return Err(invalid(STATEMENT, format!("its version {} is the same as {same}", of.version)));
     }
     match system.filter(|system| *system != of.system) {
         Some(system) => Err(invalid(STATEMENT, format!("it is for {}, and not for {system}", of.system))),
@@ -139,13 +161,13 @@ fn wanted(of: &MadeOf, not_older: Option<&Version>, system: Option<&str>) -> Res
     }
 }
 
-/// The place of the envelope in the log, and how many leaves that has, once its signed head covers all of them.
+/// The place of the envelope in the log, how many leaves that has, and its signed head, once that covers all of them.
 fn in_log(
     folder: &Folder,
     envelope: &[u8],
     keys: &[VerifierKey],
     since: Option<&Checkpoint>,
-) -> Result<(u64, u64), Ended> {
+) -> Result<(u64, u64, String), Ended> {
     let proof = folder.read(PROOF, PROOF_BYTES_MAX)?.ok_or_else(|| missing(PROOF))?;
     let log = folder.read(LOG, LOG_BYTES_MAX)?.ok_or_else(|| missing(LOG))?;
     let proof = TlogProof::parse(&proof).map_err(|e| invalid(PROOF, e))?;
@@ -160,7 +182,7 @@ fn in_log(
     if since.is_some_and(|before| !log.begins_as(before)) {
         return Err(invalid(LOG, "it does not continue the log that you have from before"));
     }
-    Ok((proof.index, head.size))
+    Ok((proof.index, head.size, proof.checkpoint.to_string()))
 }
 
 /// Whether all is signed that a release has to have.

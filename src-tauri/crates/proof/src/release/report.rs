@@ -33,6 +33,9 @@ pub struct ReleaseFound {
     pub log_index: u64,
     /// Releases in that log, as the head says.
     pub log_size: u64,
+    /// That head as it was signed: what a release that comes later is checked with (`since`).
+    #[serde(skip)]
+    pub head: String,
 }
 
 impl ReleaseReport {

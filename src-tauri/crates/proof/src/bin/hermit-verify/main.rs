@@ -109,7 +109,8 @@ fn release(words: &[String]) -> Result<(String, u8), String> {
     if keys.is_empty() {
         return Err(format!("give the key that signs releases with `--key`\n\n{USAGE}"));
     }
-    let asked = ReleaseAsked { keys: &keys, not_older, system, since: since.as_deref() };
+    let since = since.as_deref();
+    let asked = ReleaseAsked { keys: &keys, not_older, system, since, ..ReleaseAsked::default() };
     let report = verify_release(&path, &asked).map_err(|e| e.to_string())?;
     let text = if as_json { json(&report)? } else { report.to_string() };
     Ok((text, report.exit_code()))

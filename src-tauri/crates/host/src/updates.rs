@@ -1,0 +1,161 @@
+//! Updates of Hermit from a release at hand (systems.md 5): checked with a key that a person pinned, installed beside the program
+//! that is there, and left again where the new one does not come up.
+//!
+//! How a release came to this machine is the person's matter; nothing is fetched. Before the new program is started for the first time
+//! the ledger is copied, since only the new program knows whether it brings the store to another format. Where it does not, the copy
+//! goes; where it does, it stays, and is put back only by a person's word.
+//!
+//! The key, the head of the log of releases that was seen last, and which release was updated to for a store are kept outside of every
+//! store's folder, as `programs/mark.rs` keeps what was adopted.
+
+mod apply;
+mod back;
+mod check;
+mod pinned;
+mod record;
+
+pub use apply::{apply, ready};
+pub use back::{Back, Went, back, plan};
+pub use check::{Checked, check};
+pub use record::Update;
+pub(crate) use record::{Record, Which};
+
+use crate::{Error, Home};
+use pinned::Pinned;
+use serde::Serialize;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+/// In the user's folder for state.
+const STATE: &str = "updates";
+/// In the store's folder: copies of its ledger.
+const COPIES: &str = "updates";
+/// There, a copy that is being made.
+const COPYING: &str = "copying";
+/// Bytes of a file of that state.
+const STATE_BYTES_MAX: u64 = 1024 * 1024;
+/// Copies that are listed, and names that are tried for a new one.
+const COPIES_MAX: usize = 1_000;
+/// The version of this program.
+const OWN: &str = env!("CARGO_PKG_VERSION");
+
+/// How updates stand for a store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Standing {
+    /// Version of the program that was asked: for `hermit update show` the installed one.
+    pub installed: String,
+    /// Version of the program that is started.
+    pub at_work: String,
+    /// The system that a release has to be for.
+    pub system: String,
+    /// Fingerprint of the key that a person pinned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// The newest update.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub now: Option<Update>,
+    /// The one before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<Update>,
+    /// Format of the store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<u32>,
+    /// The newest format that the installed program reads.
+    pub format_known: u32,
+    /// Folders with copies of the ledger from around updates.
+    pub copies: Vec<PathBuf>,
+}
+
+/// How updates stand for a store; asks no program.
+///
+/// # Errors
+/// [`Error::Io`] when what is kept of it cannot be read.
+pub fn standing(home: &Home) -> Result<Standing, Error> {
+    let record = Record::read(home)?;
+    let at_work = record.at_work().and_then(|which| record.of(which));
+    Ok(Standing {
+        installed: OWN.to_owned(),
+        at_work: at_work.map_or(OWN, |update| update.version.as_str()).to_owned(),
+        system: check::own_system(),
+        key: Pinned::read()?.map(|pinned| pinned.fingerprint()),
+        format: ledger::schema_of(home.dir()).ok(),
+        format_known: ledger::SCHEMA,
+        copies: copies(home)?,
+        now: record.of(Which::Now).cloned(),
+        before: record.of(Which::Before).cloned(),
+    })
+}
+
+/// Folders of the copies, by name.
+fn copies(home: &Home) -> Result<Vec<PathBuf>, Error> {
+    let folder = home.path(COPIES);
+    let failed = |e: io::Error| Error::io("read", &folder, &e);
+    let entries = match std::fs::read_dir(&folder) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(failed)?,
+    };
+    let paths = entries.take(COPIES_MAX).map(|entry| entry.map(|entry| entry.path()));
+    let mut found = paths.collect::<io::Result<Vec<_>>>().map_err(failed)?;
+    found.retain(|path| path.join(ledger::FILE).is_file());
+    found.sort();
+    Ok(found)
+}
+
+/// A folder for a copy that is not there yet, by what it is of.
+fn fresh_copy(home: &Home, of: &str) -> Result<PathBuf, Error> {
+    let folder = home.path(COPIES);
+    disk::owner_only::folder(&folder).map_err(|e| Error::io("make", &folder, &e))?;
+    let mut names = (1..=COPIES_MAX).map(|n| folder.join(format!("{of}-{n}")));
+    let full = || Error::io("make", &folder, &io::Error::other("it holds too many copies; remove some"));
+    names.find(|path| !path.exists()).ok_or_else(full)
+}
+
+/// Copies the ledger as it is before the program of this version is started; the copied file.
+fn copy_ledger(home: &Home, version: &str) -> Result<PathBuf, Error> {
+    let to = fresh_copy(home, &format!("before-{version}"))?;
+    let draft = home.path(COPIES).join(COPYING);
+    let failed = |e: io::Error| Error::io("make", &draft, &e);
+    // One that was broken off.
+    match std::fs::remove_dir_all(&draft) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(failed(e)),
+        _ => {}
+    }
+    disk::owner_only::new_folder(&draft).map_err(failed)?;
+    let said = |e: ledger::Error| Error::Said(api::of_ledger(e));
+    let reader = ledger::Reader::open(home.dir()).map_err(said)?;
+    ledger::backup(&reader, &draft).map_err(said)?;
+    disk::rename(&draft, &to).map_err(failed)?;
+    Ok(to.join(ledger::FILE))
+}
+
+/// A file of the user's state about updates.
+fn state(name: &str) -> Result<PathBuf, Error> {
+    let none = || Error::NoHome("neither `XDG_STATE_HOME` nor `HOME` names a place for updates".to_owned());
+    Ok(crate::places::state().ok_or_else(none)?.join(STATE).join(name))
+}
+
+/// Reads such a file; none where there is none.
+fn kept<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, Error> {
+    let failed = |e: io::Error| Error::io("read", path, &e);
+    let file = match File::open(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file.map_err(failed)?,
+    };
+    if !disk::is_own(&file.metadata().map_err(failed)?) {
+        return Err(failed(io::Error::other("others may write it; make it yours alone")));
+    }
+    let mut bytes = Vec::new();
+    file.take(STATE_BYTES_MAX).read_to_end(&mut bytes).map_err(failed)?;
+    serde_json::from_slice(&bytes).map(Some).map_err(|e| failed(e.into()))
+}
+
+/// Writes such a file, whole or not at all.
+fn keep<T: Serialize>(path: &Path, what: &T) -> Result<(), Error> {
+    let failed = |e: io::Error| Error::io("write", path, &e);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let bytes = serde_json::to_vec_pretty(what).map_err(|e| failed(e.into()))?;
+    disk::replace(path, &bytes).map_err(failed)
+}
