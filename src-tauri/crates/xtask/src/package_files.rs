@@ -89,7 +89,9 @@ fn look_into(package: &Path) -> Result<(), Problem> {
     }
     let folder = package.with_extension("unpacked");
     let unpacked = said(Command::new("dpkg-deb").arg("-x").arg(package).arg(&folder));
-    let told = unpacked.and_then(|_| said(Command::new(folder.join("usr/bin/hermit")).arg("licences")));
+    let told = unpacked.and_then(|_| {
+        said(Command::new(folder.join("usr/bin/hermit")).env("HERMIT_HOME", &folder).arg("licences"))
+    });
     fs::remove_dir_all(&folder).map_err(|e| format!("cannot remove `{}`: {e}", folder.display()))?;
     let begins = licence_texts::HEAD;
     if told?.starts_with(begins) {
