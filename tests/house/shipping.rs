@@ -144,6 +144,9 @@ fn unrun(suite: &str, packages: &str) -> Vec<String> {
             found.push(format!("{SUITE} {why}"));
         }
     }
+    if !packages.contains("HERMIT_TARGET_DIR: target\n") {
+        found.push(format!("{PACKAGES} looks for packages where CI does not put them"));
+    }
     for (path, text) in [(SUITE, suite), (PACKAGES, packages)] {
         let jobs = text.split_once("\njobs:\n").map_or("", |(_, jobs)| jobs);
         let is_job = |line: &&str| line.starts_with("  ") && !line.starts_with("   ") && line.ends_with(':');

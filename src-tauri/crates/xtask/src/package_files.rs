@@ -160,6 +160,8 @@ drwxr-xr-x 0/0               0 2026-11-29 10:00 ./usr/bin/
             fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("a mode");
         };
         put("DEBIAN/control", control, 0o644);
+        // Whatever this machine takes away from new folders, dpkg wants this one open to read.
+        fs::set_permissions(tree.join("DEBIAN"), fs::Permissions::from_mode(0o755)).expect("a mode");
         for line in WHOLE.lines().filter_map(listed) {
             let mode = if line.is_program { 0o755 } else { 0o644 };
             put(line.path.trim_start_matches("./"), "#!/bin/sh\nexit 0\n", mode);
