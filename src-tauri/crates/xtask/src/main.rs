@@ -42,10 +42,10 @@ mod foreign;
 #[path = "../../source/src/gather.rs"]
 mod gather;
 mod hung;
+mod installer;
 #[allow(dead_code, reason = "what a label says is for the room `provenance`")]
 #[path = "../../provenance/src/clean_room/labels.rs"]
 mod labels;
-mod installer;
 mod licence_texts;
 mod model_box;
 mod model_server;
