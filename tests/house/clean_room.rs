@@ -3,23 +3,17 @@
 
 use super::syntax::renamed;
 use super::tree::{root, sources};
+use provenance::clean_room::packages::{Rules, of_cargo};
 use provenance::clean_room::similarity::Studied;
 use provenance::clean_room::statement::Statement;
 use provenance::clean_room::{foreign, labels, reach};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::process::Command;
 
 const PAGE: &str = "CLEAN_ROOM.md";
 const LICENCES: &str = "tests/house/licences.tsv";
+const RULES: &str = "tests/house/packages.tsv";
 const REQUIREMENTS: &str = "tests/conformance/requirements.tsv";
-
-/// Packages whose manifest names a file in the place of a licence, with what that file says.
-const READ: [(&str, &str); 3] = [
-    ("@modelcontextprotocol/server-everything", "MIT, and Apache-2.0 for what is newer"),
-    ("@modelcontextprotocol/server-filesystem", "MIT, and Apache-2.0 for what is newer"),
-    ("@modelcontextprotocol/server-memory", "MIT, and Apache-2.0 for what is newer"),
-];
 
 /// What stands against the rule in a tree of these texts, one sentence each.
 pub fn findings(texts: &BTreeMap<&str, &str>) -> Vec<String> {
@@ -41,48 +35,13 @@ fn text<'a>(texts: &BTreeMap<&str, &'a str>, path: &str) -> &'a str {
     texts.get(path).copied().unwrap_or_default()
 }
 
-/// Packages that may not be depended on, or of which nobody said under which licence they are.
+/// What stands against the packages that every lock names; the programs that are built apart have locks of their own.
 fn unlicensed(texts: &BTreeMap<&str, &str>) -> Vec<String> {
-    let listed = listed(text(texts, LICENCES));
-    let named =
-        |name: &'static str| texts.iter().filter(move |(path, _)| path.rsplit('/').next() == Some(name));
-    let mut found = Vec::new();
-    // The programs that are built apart have locks of their own.
-    for (path, text) in named("Cargo.lock") {
-        let lock: toml::Table = text.parse().expect("a lock is TOML");
-        let crates = lock.get("package").and_then(|all| all.as_array()).into_iter().flatten();
-        for one in crates {
-            let word = |key: &str| one.get(key).and_then(|value| value.as_str());
-            let (Some(name), Some(from)) = (word("name"), word("source")) else { continue };
-            if !from.starts_with("registry+") {
-                found.push(format!("{path}: the crate `{name}` is no package of a registry"));
-            }
-            match listed.get(name) {
-                None => found.push(format!("{path}: {LICENCES} has no line for the crate `{name}`")),
-                Some(licence) if !foreign::is_permitted(licence) => {
-                    found.push(format!(
-                        "{path}: the crate `{name}` is under {licence}, which is not permitted"
-                    ));
-                }
-                Some(_) => {}
-            }
-        }
-    }
-    for (path, text) in named("package-lock.json") {
-        let lock: serde_json::Value = serde_json::from_str(text).expect("a lock is JSON");
-        for (place, package) in lock["packages"].as_object().into_iter().flatten() {
-            let name = place.rsplit("node_modules/").next().unwrap_or_default();
-            let licence = package["license"].as_str().unwrap_or("no licence");
-            if !foreign::is_permitted(licence) && !READ.iter().any(|(read, _)| *read == name) {
-                found.push(format!("{path}: `{name}` is under {licence}, which is not permitted"));
-            }
-        }
-    }
-    found
-}
-
-fn listed(text: &str) -> BTreeMap<&str, &str> {
-    text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('\t')).collect()
+    let rules = match Rules::read(text(texts, LICENCES), text(texts, RULES)) {
+        Ok(rules) => rules,
+        Err(why) => return vec![format!("{RULES}: {why}")],
+    };
+    texts.iter().flat_map(|(path, text)| rules.against(path, text)).collect()
 }
 
 /// What the page lacks: the statement of the tree, or what a room was written from.
@@ -161,19 +120,19 @@ const PLANTED: [(&str, &str, &str); 13] = [
     (
         "src-tauri/lamp/Cargo.lock",
         "[[package]]\nname = \"lamp\"\nsource = \"registry+lamps\"\n",
-        "src-tauri/lamp/Cargo.lock: tests/house/licences.tsv has no line for the crate `lamp`",
+        "src-tauri/lamp/Cargo.lock: the list of licences has no line for the crate `lamp`",
     ),
     (
         "tests/lamp/package-lock.json",
-        "{ \"packages\": { \"node_modules/lamp\": { \"license\": \"GPL-3.0-only\" } } }",
-        "GPL-3.0-only",
+        "{\n  \"packages\": {\n    \"node_modules/lamp\": {\n      \"license\": \"GPL-3.0-only\"\n    }\n  }\n}\n",
+        "`lamp` is under GPL-3.0-only",
     ),
 ];
 
 /// Whether each planted file is found in a tree that is clean without it.
 pub fn each_planted_is_found(texts: &BTreeMap<&str, &str>) {
     // What the rules read of a tree beside the files themselves; all of it is looked at where it is to be clean.
-    let rules = ["Cargo.lock", LICENCES, PAGE, REQUIREMENTS];
+    let rules = ["Cargo.lock", LICENCES, RULES, PAGE, REQUIREMENTS];
     let texts = texts.iter().filter(|(path, _)| rules.contains(path) || path.ends_with("/Cargo.toml"));
     let texts: &BTreeMap<&str, &str> = &texts.map(|(path, text)| (*path, *text)).collect();
     assert_eq!(findings(texts), Vec::<String>::new());
@@ -186,6 +145,9 @@ pub fn each_planted_is_found(texts: &BTreeMap<&str, &str>) {
     for (path, from, to, says) in [
         ("Cargo.lock", "name = \"sha2\"", "name = \"lamp\"", "no line for the crate `lamp`"),
         (LICENCES, "sha2\tMIT OR Apache-2.0", "sha2\tGPL-2.0-only", "`sha2` is under GPL-2.0-only"),
+        (RULES, "once\trusqlite\t", "once\tsha2\t", "the crate `sha2` is there as"),
+        (RULES, "never\topenssl-sys\t", "never\tsha2\t", "`sha2` may not be depended on"),
+        (RULES, "once\trusqlite\t", "often\trusqlite\t", "is no rule"),
         (
             PAGE,
             "Copied: nothing\nAdds: nothing\n```\n\n| room",
@@ -242,11 +204,18 @@ fn licences(expression: &str) -> BTreeSet<String> {
     words.split_whitespace().filter(|word| !["OR", "AND", "WITH"].contains(word)).map(str::to_owned).collect()
 }
 
-/// The list against what cargo says of the crates that this machine has; what it has not is held against the list alone.
+/// The lists against what cargo says of the crates that this machine has; what it has not is held against the lists alone.
 #[test]
 fn the_list_of_licences_says_what_the_crates_say_of_themselves() {
-    let text = fs::read_to_string(root().join(LICENCES)).expect("the list");
-    let listed = listed(&text);
+    let texts = here();
+    let rules = Rules::read(text(&texts, LICENCES), text(&texts, RULES)).expect("the lists");
+    let locks: Vec<&str> =
+        texts.iter().filter(|(path, _)| path.ends_with("Cargo.lock")).map(|(_, text)| *text).collect();
+    let there: BTreeSet<String> =
+        locks.iter().flat_map(|lock| of_cargo(lock)).map(|package| package.name).collect();
+    let stale: Vec<&str> =
+        rules.licensed().chain(rules.once()).filter(|name| !there.contains(*name)).collect();
+    assert!(stale.is_empty(), "{LICENCES} or {RULES} names crates that are gone: {stale:?}");
     let told = Command::new("rustc").arg("-vV").output().expect("rustc");
     let told = String::from_utf8_lossy(&told.stdout).into_owned();
     let triple = told.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc says its host");
@@ -258,20 +227,10 @@ fn the_list_of_licences_says_what_the_crates_say_of_themselves() {
     let mut differ = Vec::new();
     for package in metadata.packages.iter().filter(|package| package.source.is_some()) {
         let name: &str = &package.name;
-        let (said, line) = (package.license.as_deref().unwrap_or("none"), listed.get(name));
+        let (said, line) = (package.license.as_deref().unwrap_or("none"), rules.licence(name));
         if line.is_none_or(|line| licences(line) != licences(said)) {
             differ.push(format!("{name}\t{said}"));
         }
     }
     assert!(differ.is_empty(), "give {LICENCES} these lines:\n{}", differ.join("\n"));
-    let stale: Vec<&str> = {
-        let locks: Vec<&str> = here()
-            .into_iter()
-            .filter(|(path, _)| path.ends_with("Cargo.lock"))
-            .map(|(_, text)| text)
-            .collect();
-        let there = |name: &str| locks.iter().any(|lock| lock.contains(&format!("\nname = \"{name}\"\n")));
-        listed.keys().copied().filter(|name| !there(name)).collect()
-    };
-    assert!(stale.is_empty(), "{LICENCES} names crates that are gone: {stale:?}");
 }

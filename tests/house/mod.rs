@@ -11,6 +11,7 @@ mod migrations;
 mod pages;
 mod purity;
 mod rooms;
+mod shipping;
 mod size;
 mod sources;
 mod state;

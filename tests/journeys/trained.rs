@@ -68,7 +68,7 @@ pub fn counts(of: &Value) -> [u64; 2] {
 #[test]
 fn finished_work_becomes_a_dataset_an_adapter_a_model_and_is_recalled() {
     if !Path::new("/usr/bin/bwrap").exists() {
-        return conforms::skip("no walls here: bubblewrap is not installed");
+        return conforms::lacks_walls("bubblewrap");
     }
     let stage = Stage::new();
     let program = stage.at("hermit-train");

@@ -171,7 +171,7 @@ fn a_real_model_learns_from_recorded_work_is_better_exported_used_and_recalled()
         return conforms::skip("the program that trains is not here (`cargo xtask trainer`)");
     };
     if !Path::new("/usr/bin/bwrap").exists() {
-        return conforms::skip("no walls here: bubblewrap is not installed");
+        return conforms::lacks_walls("bubblewrap");
     }
     let most = THINGS.len() * PLACES.len();
     let tasks = size("HERMIT_TRAINER_TASKS", 200).clamp(2 * FOLDERS, most - 1);

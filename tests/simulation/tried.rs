@@ -18,7 +18,7 @@ fn walled(seed: u64) -> Option<World> {
     let mut world = World::bare(seed);
     world.sandbox = effects::Sandbox::probe(journeys::exec());
     if world.sandbox.level() == SandboxLevel::Unconfined {
-        conforms::lacks("a sandbox (bubblewrap, or Landlock in the kernel)");
+        conforms::lacks_walls("a sandbox (bubblewrap, or Landlock in the kernel)");
         return None;
     }
     world.take_up().expect("the store opens");

@@ -27,7 +27,7 @@ fn has_walls() -> bool {
     let walls = sandbox();
     let stand = matches!(walls.level(), SandboxLevel::NamespacesLandlock | SandboxLevel::Namespaces);
     if !stand {
-        conforms::lacks("a sandbox of namespaces (bubblewrap)");
+        conforms::lacks_walls("a sandbox of namespaces (bubblewrap)");
     }
     stand
 }

@@ -459,7 +459,7 @@ impl Host for Through<'_> {
         self.host.own_source()
     }
 
-    fn facts(&self) -> Vec<wire::host::Fact> {
+    fn facts(&self) -> wire::host::Facts {
         self.host.facts()
     }
 

@@ -466,8 +466,8 @@ pub trait Host: Send + Sync {
         Err(wire::Error::new(wire::Code::Unavailable, "this program does not carry its source"))
     }
 
-    /// Facts about machine, sandbox, keys and settings, for the doctor.
-    fn facts(&self) -> Vec<wire::host::Fact>;
+    /// Facts about machine, sandbox, keys and settings, for the doctor, with how service and telemetry stand.
+    fn facts(&self) -> wire::host::Facts;
 
     /// What is looked at in parts, read before.
     fn sheets(&self) -> &crate::Sheets;

@@ -57,7 +57,7 @@ pub use serve::{OpenArgs, ServeArgs};
 pub use service::{ServiceInstall, ServiceVerb};
 pub use skills::SkillsVerb;
 pub use skin::SkinVerb;
-pub use source::{IntrospectArgs, IntrospectTopic, SourceArgs};
+pub use source::{IntrospectArgs, IntrospectTopic, LicencesArgs, SourceArgs};
 pub use standing::GrantsAllow;
 pub use successor::{SuccessorTry, SuccessorVerb};
 pub use tools::{
@@ -276,6 +276,8 @@ pub enum Verb {
     Source(SourceArgs),
     /// What this version tells of itself: rooms, doors, commands, limits, requirements and their tests.
     Introspect(IntrospectArgs),
+    /// Licences of what Hermit is built of, with their texts.
+    Licences(LicencesArgs),
     /// Checks what works on this machine, and says how to fix the rest.
     Doctor(DoctorArgs),
     /// Prints the script by which your shell completes commands and what the store holds.

@@ -19,6 +19,7 @@ mod identity;
 mod keyring;
 mod keys;
 mod knowledge;
+mod licences;
 mod login;
 mod logs;
 mod mcp;
@@ -136,6 +137,7 @@ pub fn run(context: &Context, verb: Verb) -> Came {
         Verb::Logs(args) => logs::logs(context, &args),
         Verb::Source(args) => source::source(context, &args),
         Verb::Introspect(args) => source::introspect(context, args),
+        Verb::Licences(args) => licences::licences(context, &args),
         Verb::Doctor(_) => store::doctor(context),
         Verb::Completions(args) => completions(&args),
     }

@@ -19,7 +19,8 @@
 //! 1. A test that panics leaves no id, nor does one that was skipped, even in part.
 //! 2. A line that cannot be written fails the test: missing proof is never silent.
 //! 3. Without the variable nothing is written; a skip is still said on the error stream.
-//! 4. With `HERMIT_STOCK_TOOLS=must` a test that lacks what set-up installs fails.
+//! 4. With `HERMIT_STOCK_TOOLS=must` a test that lacks what set-up installs fails, and with `HERMIT_WALLS=must` one that lacks
+//!    the walls of its system.
 //!
 //! # Where to start reading
 //!
@@ -76,6 +77,14 @@ pub fn lacks(part: &str) {
         panic!("{part} is not here, and here it must be; `cargo xtask setup` installs it");
     }
     skip(&format!("{part} is not here"));
+}
+
+/// [`lacks`] for the walls around what agents run: where they must be, a run without them would show nothing.
+pub fn lacks_walls(which: &str) {
+    if std::env::var_os("HERMIT_WALLS").is_some_and(|v| v == "must") {
+        panic!("{which} is not here, and here it must be: this system has no walls without it");
+    }
+    lacks(which);
 }
 
 /// All lines go out in one write to a file opened for appending, so tests that end at the same moment in one process do

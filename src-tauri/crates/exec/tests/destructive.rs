@@ -357,7 +357,10 @@ fn whatever_destroys_leaks_or_escapes_is_previewed_contained_or_refused_and_can_
             "bubblewrap is here and does not work: {}",
             stage.walls.why()
         );
-        return conforms::lacks(&format!("bubblewrap ({}), without which no row is run,", stage.walls.why()));
+        return conforms::lacks_walls(&format!(
+            "bubblewrap ({}), without which no row is run,",
+            stage.walls.why()
+        ));
     }
     let only = std::env::var("HERMIT_ROW").ok();
     let rows: Vec<Row> =

@@ -9,7 +9,7 @@ use keychain::{ApprovalKey, FileVault, Marker, VaultKind};
 use ledger::Reader;
 use model::body::KeyPurpose;
 use model::receipt::SandboxLevel;
-use wire::host::{Fact, Level};
+use wire::host::{Fact, Level, TelemetryStands};
 
 /// Facts in the order a person reads them.
 pub fn gather(
@@ -44,20 +44,14 @@ pub fn schedules(unseen: &[String]) -> Option<Fact> {
     (!unseen.is_empty()).then(|| fact("schedules", Level::Trouble, value, advice))
 }
 
-/// The service of the system that keeps work going, where there can be one.
-pub fn service(home: &Home) -> Option<Fact> {
-    let (level, value, advice) = crate::service::told(home)?;
-    Some(fact("service", level, value, &advice))
-}
-
 /// What is told to a collector of telemetry, where a person named one.
-pub fn telemetry(home: &Home, config: &Config) -> Option<Fact> {
-    let (level, value) = crate::telemetry::told(home, config)?;
+pub fn telemetry(stands: &TelemetryStands) -> Fact {
+    let (level, value) = crate::telemetry::told(stands);
     let advice = match level {
         Level::Fine => "",
         _ => "work goes on; see that the collector runs, or take `telemetry` out of `config.json`",
     };
-    Some(fact("telemetry", level, value, advice))
+    fact("telemetry", level, value, advice)
 }
 
 fn fact(name: &str, level: Level, value: impl Into<String>, advice: &str) -> Fact {

@@ -484,7 +484,7 @@ impl api::Host for Local {
     fn own_source(&self) -> Result<&'static [u8], wire::Error> {
         crate::own_source::stream()
     }
-    fn facts(&self) -> Vec<wire::host::Fact> {
+    fn facts(&self) -> wire::host::Facts {
         Self::facts(self)
     }
     fn sheets(&self) -> &api::Sheets {

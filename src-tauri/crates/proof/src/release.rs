@@ -33,6 +33,8 @@ pub(crate) const LOG: &str = "releases.log";
 pub(crate) const BOM: &str = "bom.cdx.json";
 /// The licence of each component, for a person.
 pub(crate) const LICENCES: &str = "licences.txt";
+/// The licence texts of what is in the programs, for a person.
+pub(crate) const TEXTS: &str = "licence-texts.txt";
 /// Folder of what was built.
 pub(crate) const PROGRAMS: &str = "programs/";
 /// Folder of the lock files, each by its path in the source.

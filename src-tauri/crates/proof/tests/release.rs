@@ -32,6 +32,7 @@ impl Workshop {
             ("source/src-tauri/sidecar/Cargo.lock", cargo),
             ("source/src-tauri/trainer/Cargo.lock", cargo),
             ("source/package-lock.json", npm),
+            ("source/texts.txt", "Do what you like.\n"),
             ("source/tests/house/licences.tsv", "# name, licence\nadler2\t0BSD OR MIT/Apache-2.0\n"),
             ("built/hermit", "a program"),
             ("built/hermit-verify", "another program"),
@@ -60,7 +61,9 @@ impl Workshop {
         };
         let programs = ["built/hermit", "built/hermit-verify"].map(|name| self.path(name));
         let (root, log) = (self.path("source"), self.path("log"));
-        let parts = ReleaseParts { made_of, programs: &programs, root: &root, log: &log };
+        let texts = self.path("source/texts.txt");
+        let parts =
+            ReleaseParts { made_of, programs: &programs, root: &root, log: &log, texts: Some(&texts) };
         let out = self.path(out);
         make_release(&parts, key, &out).map(|_| out)
     }
@@ -125,7 +128,7 @@ fn a_release_is_valid_and_one_changed_byte_in_any_file_of_it_is_refused() {
     assert_eq!(workshop.checked(&release), Verdict::Valid);
     assert_eq!(workshop.checked(&release.join("release.json")), Verdict::Valid, "by its statement");
     let before = files(&release);
-    assert_eq!(before.len(), 3 + 2 + 2 + 4, "{:?}", before.keys());
+    assert_eq!(before.len(), 3 + 3 + 2 + 4, "{:?}", before.keys());
     for (name, bytes) in &before {
         let path = release.join(name);
         for at in [0, bytes.len() / 2, bytes.len() - 1] {
@@ -374,7 +377,7 @@ fn the_lock_files_of_this_source_make_a_list_in_which_every_crate_has_a_licence(
     };
     let programs = [workshop.path("built/hermit")];
     let (log, out) = (workshop.path("log"), workshop.path("out"));
-    let parts = ReleaseParts { made_of, programs: &programs, root, log: &log };
+    let parts = ReleaseParts { made_of, programs: &programs, root, log: &log, texts: None };
     make_release(&parts, &workshop.key, &out).unwrap();
     assert_eq!(workshop.checked(&out), Verdict::Valid);
     let list: serde_json::Value =

@@ -3,6 +3,7 @@
 
 pub mod foreign;
 pub mod labels;
+pub mod packages;
 pub mod reach;
 pub mod similarity;
 pub mod statement;

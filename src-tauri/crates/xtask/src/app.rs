@@ -1,12 +1,10 @@
 //! The desktop app: whether it can be built and shown here, and how it becomes a package.
 
-use crate::Problem;
 use crate::chores::programs;
-use crate::model_box;
-use crate::pages;
-use crate::place::Place;
+use crate::place::{Place, cache};
 use crate::setup::{Purpose, setup};
 use crate::shell::{answers, run, say};
+use crate::{Problem, licence_texts, model_box, package_files, pages, release};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -69,6 +67,9 @@ pub fn bundle(place: &Place, words: &[String]) -> Result<(), Problem> {
         let to = beside.join(format!("{name}-{triple}{suffix}"));
         fs::copy(&from, &to).map_err(|e| format!("cannot copy `{}`: {e}", from.display()))?;
     }
+    let texts = licence_texts::packaged(place, sidecar.is_some())?;
+    fs::copy(&texts, beside.join(licence_texts::FILE))
+        .map_err(|e| format!("cannot copy `{}`: {e}", texts.display()))?;
     let mut tauri = pages::tool(place, "@tauri-apps/cli/tauri.js");
     tauri.args(["build", "--config", "src-tauri/bundle.json"]);
     if let Some(sidecar) = sidecar {
@@ -78,11 +79,31 @@ pub fn bundle(place: &Place, words: &[String]) -> Result<(), Problem> {
         let all: Vec<String> = all.map(|name| format!("\"binaries/{name}\"")).collect();
         tauri.arg("--config").arg(format!("{{\"bundle\":{{\"externalBin\":[{}]}}}}", all.join(",")));
     }
-    tauri.args(words).env("CARGO_TARGET_DIR", &place.target);
+    tauri.args(kinds(&words, has_tools_of_images()?)).args(words).env("CARGO_TARGET_DIR", &place.target);
     run(&mut tauri)?;
     let made = place.target.join(if debug { "debug" } else { "release" }).join("bundle");
     tell_sizes(&made);
-    Ok(())
+    package_files::inspect(&made, &release::version(&place.root)?)
+}
+
+/// Whether Tauri's tools for an .AppImage are in the cache: else Tauri would fetch them, and a machine without a network would make no
+/// package at all.
+fn has_tools_of_images() -> Result<bool, Problem> {
+    let ours = cache()?;
+    let tool = format!("linuxdeploy-{}.AppImage", std::env::consts::ARCH);
+    Ok(ours.parent().is_some_and(|folder| folder.join("tauri").join(tool).is_file()))
+}
+
+/// Which kinds of packages are made where a person named none: on Linux an .AppImage only with the tools for it.
+fn kinds(words: &[&String], has_tools: bool) -> &'static [&'static str] {
+    let is_named = words.iter().any(|word| *word == "-b" || word.starts_with("--bundles"));
+    if std::env::consts::OS != "linux" || is_named || has_tools {
+        return &[];
+    }
+    say(
+        "no .AppImage is made: Tauri's tools for it are not in your cache; `--bundles appimage` lets Tauri fetch them",
+    );
+    &["--bundles", "deb,rpm"]
 }
 
 fn tell_sizes(folder: &std::path::Path) {
@@ -103,4 +124,20 @@ pub fn triple() -> Result<String, Problem> {
     let text = String::from_utf8_lossy(&said.stdout);
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_owned).ok_or_else(|| "rustc does not say which system this is".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_left_out_only_where_nobody_asked_for_it_and_its_tools_are_missing() {
+        let is_linux = std::env::consts::OS == "linux";
+        let left_out: &[&str] = if is_linux { &["--bundles", "deb,rpm"] } else { &[] };
+        assert_eq!(kinds(&[], false), left_out);
+        assert_eq!(kinds(&[], true), [""; 0]);
+        for named in ["--bundles", "--bundles=appimage", "-b"] {
+            assert_eq!(kinds(&[&named.to_owned()], false), [""; 0], "{named}");
+        }
+    }
 }

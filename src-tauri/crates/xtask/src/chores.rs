@@ -3,7 +3,7 @@
 use crate::place::Place;
 use crate::setup::{Purpose, setup};
 use crate::shell::{run, say};
-use crate::{Problem, app, pages, shell};
+use crate::{Problem, app, dependencies, pages, shell};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
@@ -101,7 +101,7 @@ fn become_hermit(command: &mut Command) -> Result<ExitCode, Problem> {
     shell::hand_over(command)
 }
 
-/// Formatting, clippy, documentation and types.
+/// Formatting, clippy, documentation, types and dependencies.
 pub fn check(place: &Place) -> Result<(), Problem> {
     say("formatting ...");
     run(place.cargo().args(["fmt", "--all", "--check"]))?;
@@ -122,6 +122,8 @@ pub fn check(place: &Place) -> Result<(), Problem> {
         say("types ...");
         pages::check(place)?;
     }
+    say("dependencies ...");
+    dependencies::check(place)?;
     say("all as it should be");
     Ok(())
 }

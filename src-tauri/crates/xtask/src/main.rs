@@ -34,16 +34,26 @@ mod bitcoind;
 mod chores;
 mod claims;
 mod conformance;
+mod dependencies;
+#[allow(dead_code, reason = "what a text says of others is for the room `provenance`")]
+#[path = "../../provenance/src/clean_room/foreign.rs"]
+mod foreign;
 #[allow(dead_code, reason = "it also reads, for the build script of `source`")]
 #[path = "../../source/src/gather.rs"]
 mod gather;
 mod hung;
+mod installer;
 #[allow(dead_code, reason = "what a label says is for the room `provenance`")]
 #[path = "../../provenance/src/clean_room/labels.rs"]
 mod labels;
+mod licence_texts;
 mod model_box;
 mod model_server;
 mod mutants;
+mod package_files;
+#[allow(dead_code, reason = "what the list has is for the tests of the house")]
+#[path = "../../provenance/src/clean_room/packages.rs"]
+mod packages;
 mod pages;
 mod parts;
 mod place;
@@ -71,10 +81,14 @@ cargo xtask WORD
   start [ARGS]   set up, build, and open the app; without a display `hermit serve`; with ARGS `hermit start ARGS`
   dev [ARGS]     build, and run `hermit ARGS`
   test [ARGS]    set up, run every test, write the conformance report; with ARGS only `cargo test ARGS`
-  check          formatting, clippy, documentation and types, as strict as review
+  check          formatting, clippy, documentation, types and dependencies, as strict as review
   build          release build of hermit, hermit-exec and hermit-verify, and the page that verifies
   bundle [ARGS]  packages of the app for this system (.deb and .rpm on Linux), with the program of the model in the box
-                 unless `--no-model-box` is among ARGS; the others go to `tauri build`
+                 unless `--no-model-box` is among ARGS; the others go to `tauri build`. An .AppImage is among them where
+                 Tauri's tools for it are in your cache, or `--bundles` asks for it
+  licences       gather the licence texts of what is in the programs into one file
+  installer [--programs DIR]
+                 the installer of the console programs for Windows; without `makensis` only its script
   release --key FILE --out DIR [--programs DIR [--remapped]] [--log DIR]
                  build the programs with the folders of this machine taken out, and make a signed release of them; with
                  --programs of those that are built already; --log keeps the log of releases, else beside the key
@@ -151,6 +165,8 @@ fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> 
         "check" => chores::check(place).map(|()| ExitCode::SUCCESS),
         "build" => chores::build(place).map(|()| ExitCode::SUCCESS),
         "bundle" => app::bundle(place, rest).map(|()| ExitCode::SUCCESS),
+        "licences" => licence_texts::packaged(place, true).map(|_| ExitCode::SUCCESS),
+        "installer" => installer::make(place, rest).map(|()| ExitCode::SUCCESS),
         "release" => release::release(place, rest).map(|()| ExitCode::SUCCESS),
         "reproducible" => reproducible::compare(place, rest).map(|()| ExitCode::SUCCESS),
         "bench" => chores::bench(place, rest).map(|()| ExitCode::SUCCESS),

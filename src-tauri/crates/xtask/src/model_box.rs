@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub const PROGRAM: &str = "hermit-model-box";
 
 /// Its folder in the checkout, with a lock file of its own.
-const FOLDER: &str = "src-tauri/sidecar";
+pub const FOLDER: &str = "src-tauri/sidecar";
 
 fn file() -> String {
     format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX)

@@ -102,6 +102,14 @@ fn target_of(root: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> PathBuf
     }
 }
 
+/// Cargo's own folder.
+pub fn cargo_home() -> Result<PathBuf, Problem> {
+    let named = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = || std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE"));
+    let found = named.or_else(|| home().map(|home| PathBuf::from(home).join(".cargo")));
+    found.ok_or_else(|| "no home folder is known; set CARGO_HOME".to_owned())
+}
+
 /// Hermit's folder in the user's cache.
 pub fn cache() -> Result<PathBuf, Problem> {
     cache_in(|name| std::env::var_os(name).map(PathBuf::from))

@@ -5,7 +5,7 @@ use crate::gather;
 use crate::place::Place;
 use crate::setup::{Purpose, setup};
 use crate::shell::{say, spelled};
-use crate::{Problem, app, archive, chores, reproducible};
+use crate::{Problem, app, archive, chores, licence_texts, reproducible};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
@@ -80,15 +80,21 @@ pub fn release(place: &Place, words: &[String]) -> Result<(), Problem> {
     };
     let version = version(&place.root)?;
     let programs = programs_of(&folder, &version)?;
+    // The model in the box is in packages alone.
+    let texts = licence_texts::packaged(place, programs.len() > BESIDE.len())?;
     let source = source(&place.root)?;
     if git(&["rev-parse", "HEAD"])? != commit || !git(&status)?.is_empty() {
         return Err("the source was changed while the release was made".to_owned());
     }
     let mut maker = place.cargo();
     maker.args(["run", "--quiet", "-p", "hermit-proof", "--bin", "hermit-release", "--"]);
-    for (name, path) in
-        [("--key", &asked.key), ("--out", &asked.out), ("--log", &asked.log), ("--root", &place.root)]
-    {
+    for (name, path) in [
+        ("--key", &asked.key),
+        ("--out", &asked.out),
+        ("--log", &asked.log),
+        ("--root", &place.root),
+        ("--texts", &texts),
+    ] {
         maker.arg(name).arg(path);
     }
     let system = app::triple()?;
@@ -156,7 +162,7 @@ fn source(root: &Path) -> Result<Vec<u8>, Problem> {
 }
 
 /// The version of the workspace.
-fn version(root: &Path) -> Result<String, Problem> {
+pub fn version(root: &Path) -> Result<String, Problem> {
     let manifest = fs::read_to_string(root.join("Cargo.toml")).map_err(|e| format!("Cargo.toml: {e}"))?;
     let package = manifest.split_once("[workspace.package]").map(|(_, behind)| behind);
     let line = package.and_then(|behind| behind.lines().find_map(|line| line.strip_prefix("version = \"")));

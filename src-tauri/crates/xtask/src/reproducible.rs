@@ -1,7 +1,7 @@
 //! Builds whose bytes do not tell where they were made: folders of whoever builds become fixed names, and every time is that
 //! of the commit. `cargo xtask reproducible` builds in two folders and compares.
 
-use crate::place::Place;
+use crate::place::{Place, cargo_home};
 use crate::shell::{run, say};
 use crate::{Problem, sources_copy};
 use std::fs;
@@ -20,10 +20,7 @@ type Renamed = (PathBuf, &'static str);
 
 /// Folders whose names would be in the programs; a later one counts where two fit.
 fn renamed(root: &Path, target: &Path) -> Result<Vec<Renamed>, Problem> {
-    let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = || std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE"));
-    let cargo_home = cargo_home.or_else(|| home().map(|home| PathBuf::from(home).join(".cargo")));
-    let cargo_home = cargo_home.ok_or("no home folder is known; set CARGO_HOME")?;
+    let cargo_home = cargo_home()?;
     let sysroot = PathBuf::from(said(Command::new("rustc").current_dir(root).args(["--print", "sysroot"]))?);
     Ok(vec![
         (cargo_home, "/cargo"),

@@ -1,5 +1,6 @@
 // The machine, the store, copies of it, and how this window looks.
 import { useDeferredValue, useState, useSyncExternalStore } from "react";
+import { Background } from "./Background";
 import { Desktop } from "./Desktop";
 import { Chats } from "./Chats";
 import { Instance } from "./Instance";
@@ -51,6 +52,7 @@ export function Settings() {
           {isSecond && (
             <>
               <Machine />
+              <Background />
               <Store />
               <DiskUsage />
               <Copies />

@@ -58,6 +58,33 @@ export interface Waiting {
 /** What was found. */
 export interface Facts {
   facts: Fact[];
+  /** The service of the system that keeps work going; none where there can be none. */
+  service: ServiceStands | null;
+  /** To whom telemetry is sent; none while it is off. */
+  telemetry: TelemetryStands | null;
+}
+
+/** How the service of the system stands with this store. Only a terminal installs and removes it. */
+export interface ServiceStands {
+  state: ServiceState;
+  /** The same in words. */
+  says: string;
+  /** What is typed at a terminal to have it run; to take it away, where it runs; to look, where neither helps. */
+  command: string;
+}
+
+/** What a collector of telemetry was told, without contents. Only `config.json` names one. */
+export interface TelemetryStands {
+  /** The collector's address. */
+  otlp: string;
+  /** Spans that it took. */
+  sent: number;
+  /** Spans that it refuses. */
+  refused: number;
+  /** Requests that failed. */
+  failures: number;
+  /** What went wrong last, where nothing went well since. */
+  failing: string | null;
 }
 
 /** One fact. */
@@ -104,3 +131,20 @@ export type Level =
   | "note"
   /** Something does not work. */
   | "trouble";
+
+/** How the service of the system stands. */
+export type ServiceState =
+  /** It is not installed. */
+  | "absent"
+  /** Something is there under its name that Hermit did not write. */
+  | "foreign"
+  /** It is installed for another store. */
+  | "elsewhere"
+  /** It runs. */
+  | "runs"
+  /** It is installed and does not run. */
+  | "ended"
+  /** What it starts with is not there any more. */
+  | "broken"
+  /** The system cannot be asked. */
+  | "unknown";

@@ -57,8 +57,9 @@ pub(crate) fn doctor(host: &dyn Host, _: Doctor) -> Result<Facts, Error> {
             vec![fact("store", level, error.message, error.hint)]
         }
     };
-    facts.extend(host.facts());
-    Ok(Facts { facts })
+    let Facts { facts: own, service, telemetry } = host.facts();
+    facts.extend(own);
+    Ok(Facts { facts, service, telemetry })
 }
 
 fn of_store(host: &dyn Host) -> Result<Vec<Fact>, Error> {

@@ -386,8 +386,8 @@ impl Host for Home {
         Flow::Continue
     }
 
-    fn facts(&self) -> Vec<wire::host::Fact> {
-        Vec::new()
+    fn facts(&self) -> wire::host::Facts {
+        wire::host::Facts { facts: Vec::new(), service: None, telemetry: None }
     }
 
     fn sheets(&self) -> &api::Sheets {

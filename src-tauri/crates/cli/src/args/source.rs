@@ -14,6 +14,17 @@ pub struct SourceArgs {
     pub folder: Option<PathBuf>,
 }
 
+/// `hermit licences`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A package of Hermit has the texts beside its programs, each once, below the names of all who bring it. What brings no text along is \
+named at the beginning.")]
+pub struct LicencesArgs {
+    /// Only list each package with the licence that it says of itself.
+    #[arg(long)]
+    pub list: bool,
+}
+
 /// `hermit introspect`.
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -216,7 +216,7 @@ pub fn doctor(context: &Context) -> Came {
         Ok(facts) => facts,
         // A machine without a store has a health, too.
         Err(error) if error.code == wire::Code::NoStore => match session.local() {
-            Some(local) => wire::host::Facts { facts: local.facts() },
+            Some(local) => local.facts(),
             None => return Err(error),
         },
         Err(error) => return Err(error),

@@ -81,3 +81,15 @@ fn a_receipt_whose_surroundings_cannot_be_read_says_so_and_guesses_nothing() {
     }
     assert!(!told.contains("without asking") && !told.contains("nothing of this task"), "{told}");
 }
+
+#[test]
+fn licences_are_told_without_a_store_and_where_no_texts_lie_beside_the_program_that_is_said() {
+    let bench = Bench::new();
+    let told = bench.run(&["licences"]).ends_with(0);
+    assert!(told.out.contains("\nsha2: MIT OR Apache-2.0\n"), "{}", told.out);
+    assert!(told.err.contains("do not lie beside this program"), "{}", told.err);
+    let listed = bench.run(&["licences", "--list"]).ends_with(0);
+    assert_eq!((listed.out, listed.err), (told.out, String::new()));
+    let json = bench.run(&["licences", "--json"]).ends_with(0).json();
+    assert!(json["texts"].is_null() && json["packages"].as_array().unwrap().len() > 800, "{json}");
+}

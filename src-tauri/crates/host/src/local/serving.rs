@@ -36,21 +36,18 @@ impl Local {
     }
 
     /// Facts for the doctor, also where there is no store yet. Settings are read anew: they may have been set meanwhile.
-    pub fn facts(&self) -> Vec<wire::host::Fact> {
+    pub fn facts(&self) -> wire::host::Facts {
         // Without a store, or in one that cannot be read, nothing is named; the doctor says so elsewhere.
         let known = self.known_keys().unwrap_or_default();
-        let mut facts = doctor::gather(
-            &self.home,
-            &self.settings_now(),
-            &self.keys,
-            &self.executors,
-            &self.secrets,
-            &known,
-        );
+        let config = self.settings_now();
+        let mut facts =
+            doctor::gather(&self.home, &config, &self.keys, &self.executors, &self.secrets, &known);
         facts.extend(doctor::schedules(&self.unseen().unwrap_or_default()));
-        facts.extend(doctor::service(&self.home));
-        facts.extend(doctor::telemetry(&self.home, &self.settings_now()));
-        facts
+        let (service, of_service) = crate::service::told(&self.home).unzip();
+        let telemetry = crate::telemetry::stands(&self.home, &config);
+        facts.extend(of_service);
+        facts.extend(telemetry.as_ref().map(doctor::telemetry));
+        wire::host::Facts { facts, service, telemetry }
     }
 
     /// Schedules that cannot see what they wait for, by name.

@@ -11,6 +11,7 @@ mod asked;
 mod definition;
 mod launchd;
 mod systemd;
+mod told;
 mod windows_task;
 
 use crate::Home;
@@ -20,6 +21,7 @@ pub use definition::{ServiceTerms, System};
 use keychain::{Marker, VaultKind};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+pub(crate) use told::told;
 use wire::{Code, Error};
 
 /// More than any definition.
@@ -363,58 +365,4 @@ pub fn keys_told(home: &Home, terms: &ServiceTerms) -> String {
         }
         _ => "Keys: none were made yet; `hermit keys init` makes them, also while the service runs.".to_owned(),
     }
-}
-
-/// What the doctor tells of the service: how it is told, whether it is wrong, and what to do; none where no service can be.
-#[must_use]
-pub(crate) fn told(home: &Home) -> Option<(wire::host::Level, String, String)> {
-    use wire::host::Level;
-    let found = match look() {
-        Ok(found) => found,
-        Err(error) if error.code == Code::Failed && folder_of("HOME").is_some() => {
-            return Some((Level::Trouble, error.message, error.hint));
-        }
-        Err(_) => return None,
-    };
-    let file = found.file.display();
-    let Some(terms) = &found.terms else {
-        let foreign = format!("`{file}` is there, and Hermit did not write it");
-        return Some(match found.is_there {
-            true => (Level::Note, foreign, "move it away to have Hermit as a service".to_owned()),
-            false => (
-                Level::Fine,
-                "none; work pauses when the program that has the store open ends, and `hermit service install` changes that".to_owned(),
-                String::new(),
-            ),
-        });
-    };
-    if Path::new(&terms.store) != home.dir() {
-        return Some((Level::Fine, format!("for another store, `{}`", terms.store), String::new()));
-    }
-    let again = "run `hermit service install --replace`".to_owned();
-    if !Path::new(&terms.program).is_file() {
-        return Some((
-            Level::Trouble,
-            format!("its program `{}` is not there any more", terms.program),
-            again,
-        ));
-    }
-    if let Some(lost) = terms.passphrase_file.as_deref().filter(|path| !Path::new(path).is_file()) {
-        return Some((Level::Trouble, format!("its passphrase file `{lost}` is not there any more"), again));
-    }
-    let changed = if found.is_changed { ", changed by hand" } else { "" };
-    let keys = match home.needs_passphrase() && terms.passphrase_file.is_none() {
-        true => "; its keys stay locked after each start until you run `hermit unlock`",
-        false => "",
-    };
-    Some(match stands() {
-        Ok(Stands::Runs) => (Level::Fine, format!("runs, by `{file}`{changed}{keys}"), String::new()),
-        Ok(Stands::Ended(how)) => (
-            Level::Trouble,
-            format!("`{file}`{changed} {how}"),
-            "run `hermit service install`, which starts it".to_owned(),
-        ),
-        Ok(Stands::Unknown(why)) => (Level::Note, format!("`{file}`{changed}; {why}"), String::new()),
-        Err(error) => (Level::Note, error.message, error.hint),
-    })
 }

@@ -28,7 +28,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use ureq::tls::{RootCerts, TlsConfig};
-use wire::host::Level;
+use wire::host::{Level, TelemetryStands};
 use words::task::TaskStatus;
 
 /// Spans of one request.
@@ -348,22 +348,27 @@ impl Collector {
     }
 }
 
-/// What the doctor tells of it; none while it is off.
-pub(crate) fn told(home: &Home, config: &Config) -> Option<(Level, String)> {
-    let address = config.telemetry.otlp.as_ref()?;
-    let Some(record) = Record::read(home) else {
-        return Some((Level::Fine, format!("to `{address}`, without contents; nothing was sent yet")));
-    };
-    let refused = match record.refused {
+/// To whom it is sent and how far that came; none while it is off.
+pub(crate) fn stands(home: &Home, config: &Config) -> Option<TelemetryStands> {
+    let otlp = config.telemetry.otlp.clone()?;
+    let Record { sent, refused, failures, failing, .. } = Record::read(home).unwrap_or_default();
+    Some(TelemetryStands { otlp, sent, refused, failures, failing })
+}
+
+/// What the doctor tells of it.
+pub(crate) fn told(stands: &TelemetryStands) -> (Level, String) {
+    let TelemetryStands { otlp, sent, refused, failures, failing } = stands;
+    if failing.is_none() && *sent == 0 && *refused == 0 && *failures == 0 {
+        return (Level::Fine, format!("to `{otlp}`, without contents; nothing was sent yet"));
+    }
+    let refused = match refused {
         0 => String::new(),
         n => format!(", {n} refused"),
     };
-    let text = format!(
-        "to `{address}`, without contents: {} spans sent{refused}, {} requests failed",
-        record.sent, record.failures
-    );
-    Some(match record.failing {
+    let text =
+        format!("to `{otlp}`, without contents: {sent} spans sent{refused}, {failures} requests failed");
+    match failing {
         None => (Level::Fine, text),
         Some(why) => (Level::Note, format!("{text}; the last: {why}")),
-    })
+    }
 }

@@ -124,7 +124,12 @@ fn a_collector_receives_the_spans_of_a_task_and_no_word_of_it() {
     for word in PLANTED.into_iter().chain(own) {
         assert!(!whole.contains(word), "`{word}` was told");
     }
-    let told = bench.local().facts().into_iter().find(|fact| fact.name == "telemetry").expect("a fact");
+    until("how far it came is kept", || bench.local().facts().telemetry.is_some_and(|told| told.sent > 0));
+    let facts = bench.local().facts();
+    let telemetry = facts.telemetry.expect("it is on");
+    assert_eq!(telemetry.failing, None);
+    assert_eq!(telemetry.otlp, server.url(""));
+    let told = facts.facts.into_iter().find(|fact| fact.name == "telemetry").expect("a fact");
     assert!(told.level == Level::Fine && told.value.contains("without contents"), "{told:?}");
 }
 
@@ -133,7 +138,9 @@ fn nothing_is_sent_until_a_person_names_a_collector_nor_when_they_have_taken_it_
     let bench = Bench::new();
     let server = collector(&Arc::default());
     planted(&bench);
-    let facts = bench.local().facts();
+    let told = bench.local().facts();
+    assert_eq!(told.telemetry, None);
+    let facts = told.facts;
     assert!(facts.iter().all(|fact| fact.name != "telemetry"), "{facts:?}");
     assert!(!bench.path("store").join("telemetry.json").exists());
     turned_on(&bench, &server);
@@ -149,7 +156,7 @@ fn nothing_is_sent_until_a_person_names_a_collector_nor_when_they_have_taken_it_
     assert_eq!(server.heard().len(), before);
     let refused = json!({ "telemetry": { "otlp": "http://name:password@otel.example/" } });
     settings(&bench, &refused);
-    let facts = bench.local().facts();
+    let facts = bench.local().facts().facts;
     let settings = facts.iter().find(|fact| fact.name == "settings").expect("a fact");
     assert!(settings.level == Level::Trouble && !settings.value.contains("password@"), "{settings:?}");
 }
@@ -162,7 +169,7 @@ fn a_collector_that_is_down_holds_up_no_work_is_told_of_and_receives_it_from_the
     turned_on(&bench, &server);
     let (run, _) = planted(&bench);
     let fact = |bench: &Bench| {
-        let facts = bench.local().facts();
+        let facts = bench.local().facts().facts;
         facts.into_iter().find(|fact| fact.name == "telemetry").expect("a fact")
     };
     until("it was tried", || !spans(&server).is_empty());

@@ -12,18 +12,19 @@ use std::process::ExitCode;
 const USAGE: &str =
     "usage: hermit-release --key FILE --out DIR --log DIR --root DIR --version V --system TRIPLE
                       --commit HEX --committed-at SECONDS --builder TEXT --toolchain TEXT
-                      [--paths-remapped] PROGRAM... < SOURCE
+                      [--paths-remapped] [--texts FILE] PROGRAM... < SOURCE
 
   --key FILE    an Ed25519 key as `openssl genpkey -algorithm ed25519` writes it, for its owner alone to read
   --out DIR     the release; not there yet
   --log DIR     keeps the log of releases from one to the next
   --root DIR    the source, for lock files and licences
+  --texts FILE  the licence texts of what is in the programs
   PROGRAM...    what was built
   SOURCE        the archive of the source, of which the digest is named
 ";
 
 /// Options that have a value.
-const NAMED: [&str; 10] = [
+const NAMED: [&str; 11] = [
     "--key",
     "--out",
     "--log",
@@ -34,6 +35,7 @@ const NAMED: [&str; 10] = [
     "--committed-at",
     "--builder",
     "--toolchain",
+    "--texts",
 ];
 const REMAPPED: &str = "--paths-remapped";
 /// Bytes of a key's file.
@@ -83,7 +85,9 @@ fn made(words: &[String]) -> Result<String, String> {
         paths_remapped,
     };
     let (root, log, out) = (value("--root")?, value("--log")?, value("--out")?);
-    let parts = ReleaseParts { made_of, programs: &programs, root: Path::new(&root), log: Path::new(&log) };
+    let texts = named.get("--texts").map(Path::new);
+    let parts =
+        ReleaseParts { made_of, programs: &programs, root: Path::new(&root), log: Path::new(&log), texts };
     let index = make_release(&parts, &key, Path::new(&out)).map_err(|e| e.to_string())?;
     Ok(format!("release {} of the log is in {out}; its key has the id {}\n", index + 1, key.public().keyid()))
 }

@@ -3,7 +3,9 @@
 use super::locks::{self, packages};
 use super::log::Log;
 use super::statement::{Lockfile, MadeOf, Statement};
-use super::{BOM, FILES_MAX, LICENCES, LOCKS, LOG, PROGRAMS, PROOF, STATEMENT, bom, folder};
+use super::{
+    BOM, FILES_MAX, LICENCES, LOCKS, LOG, PROGRAMS, PROOF, STATEMENT, TEXT_BYTES_MAX, TEXTS, bom, folder,
+};
 use crate::Error;
 use seal::dsse::{self, IN_TOTO};
 use seal::{Digest, Signer, canon};
@@ -26,6 +28,8 @@ pub struct ReleaseParts<'a> {
     pub root: &'a Path,
     /// The folder that keeps the log of releases; it is made where it is not there yet.
     pub log: &'a Path,
+    /// The licence texts of what is in the programs, where they were gathered.
+    pub texts: Option<&'a Path>,
 }
 
 /// Makes a release in a folder that is not there yet, and says which number it has in the log, from 0.
@@ -104,6 +108,13 @@ fn list_components(parts: &ReleaseParts<'_>, out: &Path, files: &mut Files) -> R
     let list = bom::made(&parts.made_of, &read, &licences).map_err(Error::inconsistent)?;
     add(BOM.to_owned(), &list)?;
     add(LICENCES.to_owned(), bom::licences_text(&read, &licences).as_bytes())?;
+    if let Some(path) = parts.texts {
+        let bytes = fs::read(path).map_err(|e| Error::io("read", path, &e))?;
+        if bytes.is_empty() || bytes.len() as u64 > TEXT_BYTES_MAX {
+            return Err(refused(format!("`{}` has {} bytes", path.display(), bytes.len())));
+        }
+        add(TEXTS.to_owned(), &bytes)?;
+    }
     Ok(lockfiles)
 }
 

@@ -1,6 +1,6 @@
 //! The statement of a release: an in-toto Statement v1 over every file of it, with what it was made of and by.
 
-use super::{BOM, FILE_BYTES_MAX, FILES_MAX, FORMAT, LICENCES, LOCKS, PROGRAMS, folder};
+use super::{BOM, FILE_BYTES_MAX, FILES_MAX, FORMAT, LICENCES, LOCKS, PROGRAMS, TEXTS, folder};
 use crate::statement::{Sha256, Subject};
 use model::receipt::STATEMENT_TYPE;
 use seal::Digest;
@@ -153,5 +153,5 @@ impl Statement {
 fn is_file_of_release(name: &str) -> bool {
     let in_folder = |folder: &str| name.strip_prefix(folder).is_some_and(folder::is_plain);
     let is_program = in_folder(PROGRAMS) && name.matches('/').count() == 1;
-    name == BOM || name == LICENCES || is_program || in_folder(LOCKS)
+    name == BOM || name == LICENCES || name == TEXTS || is_program || in_folder(LOCKS)
 }

@@ -54,7 +54,34 @@ answers! {
         quiet: u64,
     }
     /// What was found.
-    Facts { facts: Vec<Fact> }
+    Facts {
+        facts: Vec<Fact>,
+        /// The service of the system that keeps work going; none where there can be none.
+        service: Option<ServiceStands>,
+        /// To whom telemetry is sent; none while it is off.
+        telemetry: Option<TelemetryStands>,
+    }
+    /// How the service of the system stands with this store. Only a terminal installs and removes it.
+    ServiceStands {
+        state: ServiceState,
+        /// The same in words.
+        says: String,
+        /// What is typed at a terminal to have it run; to take it away, where it runs; to look, where neither helps.
+        command: String,
+    }
+    /// What a collector of telemetry was told, without contents. Only `config.json` names one.
+    TelemetryStands {
+        /// The collector's address.
+        otlp: String,
+        /// Spans that it took.
+        sent: u64,
+        /// Spans that it refuses.
+        refused: u64,
+        /// Requests that failed.
+        failures: u64,
+        /// What went wrong last, where nothing went well since.
+        failing: Option<String>,
+    }
     /// One fact.
     Fact {
         name: String,
@@ -97,4 +124,24 @@ pub enum Level {
     Note,
     /// Something does not work.
     Trouble,
+}
+
+/// How the service of the system stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServiceState {
+    /// It is not installed.
+    Absent,
+    /// Something is there under its name that Hermit did not write.
+    Foreign,
+    /// It is installed for another store.
+    Elsewhere,
+    /// It runs.
+    Runs,
+    /// It is installed and does not run.
+    Ended,
+    /// What it starts with is not there any more.
+    Broken,
+    /// The system cannot be asked.
+    Unknown,
 }
