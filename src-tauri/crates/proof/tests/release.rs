@@ -1,5 +1,7 @@
 //! Releases as `hermit-release` makes them and `hermit-verify --release` checks them, and each way in which one may be broken.
 
+mod log;
+
 use crate::foreign;
 use proof::{MadeOf, ReleaseAsked, ReleaseParts, Verdict, make_release, release_signer, verify_release};
 use seal::{Digest, PublicKey, SeedSigner, Signer as _, dsse::Envelope};
@@ -181,16 +183,20 @@ fn a_release_by_another_key_an_older_one_and_one_for_another_system_are_refused_
 
 /// Signs a statement that was changed, with the key of the release, and makes its place in the log anew.
 fn signed_again(workshop: &Workshop, release: &Path, change: impl Fn(&mut serde_json::Value)) {
+    signed_by(&workshop.key, &workshop.key, release, change);
+}
+
+/// The same with a key for the statement and one for the head of the log.
+fn signed_by(key: &SeedSigner, of_log: &SeedSigner, release: &Path, change: impl Fn(&mut serde_json::Value)) {
     use seal::note::Checkpoint;
     use seal::tlog_proof::TlogProof;
     let envelope = Envelope::parse(&fs::read(release.join("release.json")).unwrap()).unwrap();
     let mut statement: serde_json::Value = serde_json::from_slice(&envelope.payload).unwrap();
     change(&mut statement);
     let payload = seal::canon::canonical_value(&statement).unwrap();
-    let envelope =
-        seal::dsse::sign(seal::dsse::IN_TOTO, &payload, &workshop.key).unwrap().to_bytes().unwrap();
+    let envelope = seal::dsse::sign(seal::dsse::IN_TOTO, &payload, key).unwrap().to_bytes().unwrap();
     let leaf = seal::merkle::leaf_hash(&envelope);
-    let head = Checkpoint::new("hermit.local/releases", 1, leaf).sign(&workshop.key).unwrap();
+    let head = Checkpoint::new("hermit.local/releases", 1, leaf).sign(of_log).unwrap();
     fs::write(release.join("release.json"), envelope).unwrap();
     fs::write(release.join("releases.log"), format!("hermit-releases 1\n{leaf}\n")).unwrap();
     fs::write(release.join("release.tlog-proof"), TlogProof::new(0, Vec::new(), head).to_text()).unwrap();
@@ -244,6 +250,23 @@ fn a_release_without_a_list_of_components_or_with_one_that_leaves_something_out_
     let mut more = list.clone();
     more["components"][0]["purl"] = "pkg:cargo/other@1.0.0".into();
     assert!(is_invalid(&with(&more), "bom.cdx.json", "pkg:cargo/"));
+    // A lock tells name and version, and a licence or a digest where it has one: the list says the same of each.
+    for (at, what, change) in [
+        (0_usize, "name", ("name", serde_json::json!("adler"))),
+        (0, "version", ("version", "2.0.0".into())),
+        (0, "digest", ("hashes", serde_json::json!([{ "alg": "SHA-256", "content": "01" }]))),
+        (0, "digest", ("hashes", serde_json::json!([]))),
+        (1, "licence", ("licenses", serde_json::json!([{ "expression": "0BSD" }]))),
+        (1, "licence", ("licenses", serde_json::json!([{ "license": { "id": "MIT" } }]))),
+    ] {
+        let mut other = list.clone();
+        other["components"][at][change.0] = change.1;
+        let verdict = with(&other);
+        assert!(
+            is_invalid(&verdict, "bom.cdx.json", &format!("it has another {what} of `pkg:")),
+            "{verdict}"
+        );
+    }
     let mut of_another = list.clone();
     of_another["metadata"]["properties"][0]["value"] = "00".into();
     assert!(is_invalid(&with(&of_another), "bom.cdx.json", "made of another `Cargo.lock`"));

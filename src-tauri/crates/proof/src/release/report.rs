@@ -33,6 +33,8 @@ pub struct ReleaseFound {
     pub log_index: u64,
     /// Releases in that log, as the head says.
     pub log_size: u64,
+    /// Id of the key that signed that head: another one than `key` only where the caller gave both.
+    pub log_key: Digest,
 }
 
 impl ReleaseReport {
@@ -55,10 +57,14 @@ impl fmt::Display for ReleaseReport {
         writeln!(f, "\nproven:")?;
         writeln!(f, "- each file has the bytes that were signed")?;
         let place = found.log_index + 1;
+        let by = match found.log_key == found.key {
+            true => "the same key".to_owned(),
+            false => format!("another key that you gave ({})", found.log_key),
+        };
         writeln!(
             f,
-            "- it is number {place} of {} in the log of releases, whose head the same key signed",
-            found.log_size
+            "- it is number {place} of {} in the log of releases, whose head {} signed",
+            found.log_size, by
         )?;
         writeln!(f, "- the list of components names exactly what the lock files name: {}", found.components)?;
         writeln!(f, "\nonly asserted:")?;
