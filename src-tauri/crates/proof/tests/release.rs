@@ -274,55 +274,6 @@ fn a_release_without_a_list_of_components_or_with_one_that_leaves_something_out_
 }
 
 #[test]
-fn a_release_outside_the_log_and_a_log_that_was_cut_or_does_not_continue_are_refused() {
-    let workshop = Workshop::new();
-    let first = workshop.made("0.1.0");
-    let (second, third) = (workshop.made("0.1.1"), workshop.made("0.2.0"));
-    let keys = [workshop.key.public()];
-    let held = fs::read(first.join("release.tlog-proof")).unwrap();
-    let since = |release: &Path, since: &[u8]| {
-        let asked = ReleaseAsked { keys: &keys, since: Some(since), ..ReleaseAsked::default() };
-        verify_release(release, &asked).map(|report| report.verdict)
-    };
-    for release in [&first, &second, &third] {
-        assert_eq!(since(release, &held).unwrap(), Verdict::Valid);
-    }
-    let newest = fs::read(workshop.path("log/checkpoint")).unwrap();
-    let verdict = since(&first, &newest).unwrap();
-    assert!(is_invalid(&verdict, "releases.log", "does not continue"), "{verdict}");
-    assert!(since(&first, b"no head").is_err());
-
-    let (log, proof) = (third.join("releases.log"), third.join("release.tlog-proof"));
-    let (leaves, place) = (fs::read_to_string(&log).unwrap(), fs::read_to_string(&proof).unwrap());
-    let cut: Vec<&str> = leaves.lines().take(3).collect();
-    fs::write(&log, format!("{}\n", cut.join("\n"))).unwrap();
-    let verdict = workshop.checked(&third);
-    assert!(is_invalid(&verdict, "releases.log", "2 leaves that are not the 3"), "{verdict}");
-    fs::write(&log, &leaves).unwrap();
-    let shorter: Vec<&str> =
-        place.lines().enumerate().filter(|(at, _)| *at != 2).map(|(_, line)| line).collect();
-    fs::write(&proof, format!("{}\n", shorter.join("\n"))).unwrap();
-    assert!(
-        matches!(workshop.checked(&third), Verdict::Invalid { place, .. } if place == "release.tlog-proof")
-    );
-    // The place of another release is not its own.
-    fs::copy(second.join("release.tlog-proof"), &proof).unwrap();
-    assert!(
-        matches!(workshop.checked(&third), Verdict::Invalid { place, .. } if place == "release.tlog-proof")
-    );
-
-    // Whoever makes releases cannot go on from a log that lost one, nor under another key.
-    let kept = workshop.path("log/releases.log");
-    fs::write(&kept, format!("{}\n", cut.join("\n"))).unwrap();
-    assert!(workshop.made_by(&workshop.key, "0.3.0", "fourth").is_err());
-    fs::write(&kept, &leaves).unwrap();
-    assert!(workshop.made_by(&SeedSigner::from_seed([8; 32]), "0.3.0", "fourth").is_err());
-    assert!(!workshop.path("fourth").exists(), "nothing was made");
-    assert!(workshop.made_by(&workshop.key, "0.3.0", "0.2.0").is_err(), "the place is taken");
-    workshop.made_by(&workshop.key, "0.3.0", "fourth").unwrap();
-}
-
-#[test]
 fn what_is_larger_or_more_than_in_any_release_is_refused_before_it_is_read() {
     let workshop = Workshop::new();
     let release = workshop.made("0.1.0");
