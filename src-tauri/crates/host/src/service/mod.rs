@@ -187,6 +187,15 @@ pub fn check_passphrase_file(home: &Home, file: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Looks at the file that this process was told opens its vault, as [`check_passphrase_file`] does: its rights may be others than when
+/// the service was installed.
+///
+/// # Errors
+/// As [`check_passphrase_file`]; nothing where no file was named.
+pub fn check_named_passphrase_file(home: &Home) -> Result<(), Error> {
+    crate::keys::passphrase_file().map_or(Ok(()), |file| check_passphrase_file(home, &file))
+}
+
 /// What is in the way of a service for these terms, in words; none where nothing is.
 fn in_the_way(found: &Found, terms: &ServiceTerms) -> Option<(String, String)> {
     if !found.is_there {
@@ -401,6 +410,11 @@ pub(crate) fn told(home: &Home) -> Option<(wire::host::Level, String, String)> {
     }
     if let Some(lost) = terms.passphrase_file.as_deref().filter(|path| !Path::new(path).is_file()) {
         return Some((Level::Trouble, format!("its passphrase file `{lost}` is not there any more"), again));
+    }
+    if let Some(Err(error)) =
+        terms.passphrase_file.as_deref().map(|file| check_passphrase_file(home, Path::new(file)))
+    {
+        return Some((Level::Trouble, format!("it starts no more: {}", error.message), error.hint));
     }
     let changed = if found.is_changed { ", changed by hand" } else { "" };
     let keys = match home.needs_passphrase() && terms.passphrase_file.is_none() {
