@@ -55,6 +55,15 @@ pub(super) fn of(registry: &MeshRegistry, delivered: &Delivered) -> Option<(Mesh
                 named(from)
             ),
         ),
+        Delivered::TooManyHandOvers { from, most } => (
+            MeshAlert::HandOvers,
+            *from,
+            format!(
+                "{} handed over more than {most} conversations within a minute: this machine took that many, and the others stay \
+                 with nobody until they are taken",
+                named(from)
+            ),
+        ),
         Delivered::Displaced { conversation, by, .. } => (
             MeshAlert::Displaced,
             *by,
