@@ -88,7 +88,7 @@ function MemoryTable({ page, further, folders, byUse }: { page: Pages<Memory>; f
   const [at, setAt] = useState<string | null>(null);
   const rows = byUse ? [...page.rows].sort(byTheirUse) : page.rows;
   const { shown, rest } = useParts(rows, { pages: { more: page.more, further } });
-  const chosen = useFirst(rows, (row) => row.memory_id, at);
+  const chosen = useFirst(rows, (row) => row.memory_id, at, byUse ? "use" : "time");
   return (
     <div className={styles.split}>
       <div className={styles.rows}>

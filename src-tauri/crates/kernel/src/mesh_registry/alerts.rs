@@ -59,7 +59,7 @@ pub(super) fn of(registry: &MeshRegistry, delivered: &Delivered) -> Option<(Mesh
             MeshAlert::HandOvers,
             *from,
             format!(
-                "{} handed over more than {most} conversations within a minute: this machine took that many, and the others stay \
+                "{} passed more than {most} conversations to this machine within a minute: it took that many, and the others stay \
                  with nobody until they are taken",
                 named(from)
             ),

@@ -20,7 +20,7 @@ const USAGE: &str = "usage: hermit-verify kit grade KIT [OPTIONS] -- COMMAND...
 
   COMMAND       the verifier and its words, started without a shell; `{bundle}` stands for the
                 file to check, `{key}` for the file with the key that the receiver trusts;
-                `grade` hands it copies, each alone in a folder, outside of KIT
+                `grade` gives it copies, each alone in a folder, outside of KIT
   --invalid-codes N,...
                 exit codes by which it says `not valid` (1 unless given); 0 says `valid`, and any
                 other code, a signal, silence or a flood is no answer
