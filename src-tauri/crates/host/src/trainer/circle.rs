@@ -215,8 +215,8 @@ mod tests {
         circle.course_mut().end();
         circle.forget_before(circle.course().round);
         let left = circle.messages();
-        let rounds = left.iter().map(|sha256| OuterHead::of(&circle.message(sha256).unwrap()).unwrap().round);
-        assert!(!left.is_empty() && rounds.into_iter().all(|round| round > 0));
+        let is_later = |sha256: &Digest| OuterHead::of(&circle.message(sha256).unwrap()).unwrap().round > 0;
+        assert!(!left.is_empty() && left.iter().all(is_later));
         put(&circle, 1, &message(&run, 1, 1_000));
         assert_eq!(circle.messages().len(), left.len() + 1, "there is room again");
     }
