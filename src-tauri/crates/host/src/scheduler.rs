@@ -27,7 +27,7 @@ pub struct Scheduler {
     bell: Bell,
     /// What is due all the same is not looked at before this.
     not_before: Mutex<Option<UnixMs>>,
-    lookers: [Looker; 2],
+    lookers: [Looker; 3],
 }
 
 /// Who looks at what some schedules wait for.
@@ -73,7 +73,7 @@ impl Scheduler {
     pub fn new(kernel: Arc<Kernel>, drives: Arc<TaskDrivers>, bell: Bell) -> Self {
         let watcher = Arc::new(Watcher::new(Arc::clone(&kernel), bell.clone()));
         let looker = |among| Looker { among, looks: Arc::default(), thread: Mutex::default() };
-        let lookers = [looker(Among::Others), looker(Among::Servers)];
+        let lookers = [Among::Others, Among::Servers, Among::Relays].map(looker);
         Self { kernel, drives, watcher, bell, not_before: Mutex::default(), lookers }
     }
 
@@ -113,7 +113,7 @@ impl Scheduler {
         let run = move || {
             let began = Instant::now();
             let went_well = do_due(&kernel, &drives, |kernel| {
-                if among == Among::Servers {
+                if among != Among::Others {
                     return kernel.look_due_among(among);
                 }
                 watcher.refresh();

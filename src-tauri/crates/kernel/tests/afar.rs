@@ -13,8 +13,9 @@ use model::schedule::{EventFilter, Unseen};
 use model::{TaskId, UnixMs};
 use seal::{Digest, SeedSigner, Signer as _};
 use serde_json::json;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 use testkit::World;
 
 const ONE: &str = "wss://one.example";
@@ -60,6 +61,44 @@ fn asking(world: &World, relays: &Arc<Kept>) {
 
 fn said() -> String {
     format!("when a Nostr event of kind 1 by {} comes at {ONE}, {TWO}, every minute", author())
+}
+
+/// The first of two relays answers only while the other one is asked, too.
+#[derive(Default)]
+struct Together(Mutex<BTreeSet<String>>, Condvar, Kept);
+
+impl Relays for Together {
+    fn events(
+        &self,
+        relay: &str,
+        of: (&EventFilter, i64),
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Vec<RelayEvent>, String> {
+        let mut asked = self.0.lock().unwrap();
+        asked.insert(relay.to_owned());
+        self.1.notify_all();
+        let waited = self.1.wait_timeout_while(asked, Duration::from_secs(20), |asked| asked.len() < 2);
+        if waited.unwrap().1.timed_out() {
+            return Err("it was asked alone".to_owned());
+        }
+        self.2.events(relay, of, is_over)
+    }
+}
+
+#[test]
+fn relays_are_asked_at_once_and_apart_from_servers_so_that_one_that_hangs_holds_up_no_other() {
+    let world = World::new(6_847);
+    let relays = Arc::new(Together::default());
+    world.kernel().asks_relays_by(Arc::clone(&relays) as _);
+    keep(&world, waits(&world, &said()), "keep");
+    assert!(world.kernel().next_look_among(Among::Servers).is_none());
+    assert!(world.kernel().next_look_among(Among::Relays).is_some());
+    relays.2.have(TWO, &event(&world, "there before", 60));
+    assert_eq!(later(&world, 0), []);
+    relays.0.lock().unwrap().clear();
+    relays.2.have(ONE, &event(&world, "news", 0));
+    let [run] = later(&world, 1)[..] else { panic!("one task") };
+    assert_eq!(told(&world, run)["events"][0]["text"], json!("news"));
 }
 
 #[conforms(part = "HV-3.5-1")]

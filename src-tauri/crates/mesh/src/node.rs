@@ -64,6 +64,7 @@ pub struct Node<S> {
     pub(crate) mended: BTreeMap<NodeId, UnixMs>,
     /// When each other was told last what is here of some makers.
     pub(crate) named: BTreeMap<NodeId, UnixMs>,
+    pub(crate) handed: BTreeMap<NodeId, (UnixMs, u64)>,
     /// When each other was asked for a proof last.
     pub(crate) asked_proof: BTreeMap<NodeId, UnixMs>,
     /// When each other was last shown that a log of this node grew.
@@ -114,6 +115,7 @@ impl<S: Sealing> Node<S> {
             news: false,
             mended: BTreeMap::new(),
             named: BTreeMap::new(),
+            handed: BTreeMap::new(),
             asked_proof: BTreeMap::new(),
             proved: BTreeMap::new(),
             moves: Moves::default(),

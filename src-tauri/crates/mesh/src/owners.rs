@@ -14,6 +14,9 @@ const USED_EVERY_MS: i64 = 86_400_000;
 /// Conversations of which that is told within an hour, whoever speaks in them. Of the others it is told when they are spoken in next.
 const USED_MAX: usize = 64;
 const HOUR_MS: i64 = 3_600_000;
+/// Conversations that are taken over from one machine within a minute: all others are told of each.
+const HAND_OVERS_MAX: u64 = 120;
+const MINUTE_MS: u64 = 60_000;
 
 impl<S: Sealing> Node<S> {
     pub(crate) fn said_of_conversation(
@@ -101,10 +104,24 @@ impl<S: Sealing> Node<S> {
         let known = owner.map_or(0, |(epoch, _)| epoch);
         // Who was the owner until this epoch is known: nobody else hands it over. Where it is not, its claim may still be on its way.
         let is_anothers = owner.is_some_and(|(epoch, by)| epoch + 1 == over.epoch && by != from);
-        if over.epoch > known && over.epoch <= known + EPOCHS_AHEAD_MAX && !is_anothers {
+        let fits = over.epoch > known && over.epoch <= known + EPOCHS_AHEAD_MAX && !is_anothers;
+        if fits && self.may_hand_over(from) {
             // A claim that does not fit is none: the conversation stays with nobody until it is taken.
             let _ = self.own(over.conversation, over.epoch, false, chance);
         }
+    }
+
+    /// Whether one more conversation is taken over from a machine now. What is more stays with nobody until it is taken, and a person is
+    /// told once.
+    fn may_hand_over(&mut self, from: NodeId) -> bool {
+        let known = self.handed.get(&from).copied();
+        let within = known.filter(|(since, _)| self.now.0.abs_diff(since.0) < MINUTE_MS);
+        let (since, count) = within.unwrap_or((self.now, 0));
+        self.handed.insert(from, (since, count.saturating_add(1)));
+        if count == HAND_OVERS_MAX {
+            self.deliver(Delivered::TooManyHandOvers { from, most: HAND_OVERS_MAX });
+        }
+        count < HAND_OVERS_MAX
     }
 
     pub(crate) fn owner_told(&mut self, event: &WireEvent, conversation: &str, taken: bool) {

@@ -348,6 +348,13 @@ pub enum Delivered {
         /// The last.
         last: u64,
     },
+    /// A machine hands over more conversations within a minute than are taken of it: the others stay with nobody until they are taken.
+    TooManyHandOvers {
+        /// Which machine.
+        from: NodeId,
+        /// How many are taken.
+        most: u64,
+    },
     /// A signature under a head of this node.
     Cosigned {
         /// Who signed.

@@ -188,3 +188,29 @@ fn a_silent_conversation_of_a_machine_that_is_withdrawn_is_its_former_owners_aga
     assert_eq!(owner(&one, 0), Some((1, one.id)));
     assert_eq!(&State::fold(one.id, &one.facts), one.node.state(), "invariant 1");
 }
+
+#[test]
+fn of_hand_overs_in_a_flood_a_bounded_part_is_taken_and_a_person_is_told_once() {
+    let (mut one, mut other) = two();
+    let mut refused = Vec::new();
+    let mut pass = |one: &mut One, other: &mut One, at: usize, now: UnixMs| {
+        let said = says(one, goal(&name(at), other.id), now);
+        let heard = hears(other, &said, now);
+        refused.extend(heard.deliver.iter().filter_map(|told| match told {
+            Delivered::TooManyHandOvers { from, most } => Some((*from, *most)),
+            _ => None,
+        }));
+        hears(one, &heard, now);
+    };
+    for at in 0..150 {
+        pass(&mut one, &mut other, at, NOW.plus_ms(i64::try_from(at).unwrap() * 100));
+    }
+    let (mine, theirs) = (one.id, other.id);
+    let taken = (0..150).filter(|at| owner(&other, *at) == Some((2, theirs))).count();
+    assert_eq!(taken, 120);
+    assert_eq!(owner(&other, 149), Some((1, mine)), "nobody else's claim stands");
+    // The next minute is another one.
+    pass(&mut one, &mut other, 150, NOW.plus_ms(60_000));
+    assert_eq!(owner(&other, 150), Some((2, theirs)));
+    assert_eq!(refused, [(mine, 120)]);
+}

@@ -222,6 +222,64 @@ fn a_verifier_that_hangs_floods_or_falls_is_ended_and_has_no_marks() {
 }
 
 #[test]
+fn a_verifier_finds_the_bundle_and_the_key_and_nothing_that_tells_the_right_answer() {
+    let looks = r#"
+        for file in "$1" "$2"; do [ "$(ls -A "$(dirname "$file")" | wc -l)" -eq 1 ] || exit 3; done
+        [ "$(ls -A "$(dirname "$1")/.." | wc -l)" -eq 2 ] || exit 4
+        case "$1" in *honest*|*container*) exit 5;; esac
+        [ -s "$1" ] && [ -s "$2" ] || exit 6
+        echo changed >> "$1"
+        exit 1"#;
+    let command = ["sh", "-c", looks, "sh", "{bundle}", "{key}"];
+    let only = ["--only", "honest-a-whole", "--only", "honest-a-span", "--jobs", "2"];
+    for _ in 0..2 {
+        let (_, board) = graded(&only, &command);
+        let rows = board["vectors"].as_array().unwrap();
+        assert!(rows.len() > 1 && rows.iter().all(|row| row["said"] == "refused"), "{board}");
+    }
+    let inside = ["kit", "grade", ".", "--", "true"];
+    let output = Command::new(OURS).args(inside).current_dir(folder().join("vectors/..")).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && said.contains("from outside its folder"), "{said}");
+}
+
+#[test]
+fn what_a_kit_or_a_verifier_says_steers_no_terminal_and_has_an_end() {
+    let other = tempfile::tempdir().unwrap();
+    let at = |name: &str| other.path().join(name);
+    std::fs::create_dir(at("vectors")).unwrap();
+    let text = std::fs::read_to_string(folder().join("kit.json")).unwrap();
+    let mut kit: Value = serde_json::from_str(&text).unwrap();
+    let mut row =
+        kit["vectors"].as_array().unwrap().iter().find(|row| row["verdict"] == "invalid").unwrap().clone();
+    let file = format!("vectors/{}.zip", row["name"].as_str().unwrap());
+    for name in ["trusted.pub.pem", file.as_str()] {
+        std::fs::copy(folder().join(name), at(name)).unwrap();
+    }
+    let odd = format!("\u{1b}[2J\u{202e}x\nfull marks\u{9b}{}", "y".repeat(100_000));
+    for member in ["class", "about", "says"] {
+        row[member] = odd.clone().into();
+    }
+    kit["vectors"] = json!([row]);
+    std::fs::write(at("kit.json"), kit.to_string()).unwrap();
+    let is_plain = |said: &str| !said.contains(['\u{1b}', '\u{202e}', '\u{9b}']) && said.len() < 10_000;
+    let said = |words: &[&str]| {
+        let output = called(words);
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let board = said(&["grade", other.path().to_str().unwrap(), "--", "true"]);
+    assert!(is_plain(&board) && board.contains("\\u{1b}[2J") && !board.contains("\nfull marks"), "{board}");
+    kit["format"] = odd.into();
+    std::fs::write(at("kit.json"), kit.to_string()).unwrap();
+    let refused = said(&["grade", other.path().to_str().unwrap(), "--", "true"]);
+    assert!(is_plain(&refused) && refused.contains("it is a `\\u{1b}"), "{refused}");
+    let bundle = at(&file);
+    let names = r#"printf '%s\n' '{"place": "\u001b[2Jx"}'; exit 1"#;
+    let graded = said(&["grade-bundle", bundle.to_str().unwrap(), "--", "sh", "-c", names]);
+    assert!(is_plain(&graded) && graded.contains("it names \\u{1b}[2Jx"), "{graded}");
+}
+
+#[test]
 fn a_kit_that_was_changed_or_leads_elsewhere_is_not_graded_with() {
     let text = std::fs::read_to_string(folder().join("kit.json")).unwrap();
     let mut kit: Value = serde_json::from_str(&text).unwrap();

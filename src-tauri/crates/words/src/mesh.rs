@@ -63,5 +63,7 @@ crate::names! {
         Displaced = "displaced",
         /// A run that began here is counted for another machine.
         NotCounted = "not_counted",
+        /// A machine hands over more conversations than are taken of it.
+        HandOvers = "hand_overs",
     }
 }

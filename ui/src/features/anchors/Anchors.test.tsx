@@ -1,5 +1,5 @@
 // Anchors on their page: nothing is set and nobody asked until a person says so, and how each stands is told as it is.
-import { screen, waitFor, within } from "@testing-library/react";
+import { act, screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
 import type { Anchor } from "~/ipc/generated/anchors";
 import { NO_CLOCKS, PROVEN, SOME_CLOCKS, anchor, atClock } from "~/test/identity";
@@ -114,6 +114,34 @@ test("only what was changed is set, and what cannot be is said before", async ()
   await person.click(button);
   await waitFor(() => expect(host.asked.find((call) => call.name === "anchors.set_clocks")?.params).toEqual({ authorities: [], calendars: ["https://calendar.example", "https://b.example"], depth: 2 }));
   expect(await seriousFindings()).toEqual([]);
+});
+
+test("what is typed stays when the clocks are changed elsewhere, and the page says so; once it is saved the form has the new ones", async () => {
+  let now = SOME_CLOCKS;
+  const host = scene({ "anchors.clocks": () => now, "anchors.set_clocks": (wanted) => (now = { ...now, depth: wanted.depth ?? now.depth }) });
+  const { user: person } = show(host, "/anchors");
+  const depth = () => screen.getByLabelText("Blocks that must stand") as HTMLInputElement;
+  const hours = () => screen.getByLabelText("By itself, every so many hours") as HTMLInputElement;
+  await screen.findByRole("form", { name: "Clocks" });
+  const elsewhere = (every_hours: number) => {
+    now = { ...now, every_hours };
+    act(() => host.link("live"));
+  };
+  elsewhere(3);
+  await waitFor(() => expect(hours().value, "nothing was typed yet").toBe("3"));
+  await person.clear(depth());
+  await person.type(depth(), "12");
+  elsewhere(5);
+  await screen.findByText(/These settings were changed elsewhere meanwhile/);
+  expect([depth().value, hours().value]).toEqual(["12", "3"]);
+  await person.click(screen.getByRole("button", { name: "Save clocks" }));
+  await waitFor(() => expect([depth().value, hours().value]).toEqual(["12", "5"]));
+  expect(host.asked.filter((one) => one.name === "anchors.set_clocks").map((one) => one.params), "only what was typed here").toEqual([{ depth: 12 }]);
+  await person.type(depth(), "3");
+  elsewhere(7);
+  await person.click(await screen.findByRole("button", { name: "Show the new settings instead" }));
+  expect([depth().value, hours().value]).toEqual(["12", "7"]);
+  expect(screen.queryByText(/changed elsewhere meanwhile/)).toBeNull();
 });
 
 test("a node's wallet is asked when a person asks, and a page in a browser names no file", async () => {

@@ -2,6 +2,7 @@
 import { useState } from "react";
 import { useAct, useAsk, useHost } from "~/ipc/client";
 import type { ClockSettings, SetClocks } from "~/ipc/generated/anchors";
+import { Begun } from "~/primitives/Begun";
 import { Button } from "~/primitives/Button";
 import { Copyable } from "~/primitives/Copyable";
 import { Facts } from "~/primitives/Facts";
@@ -27,7 +28,7 @@ export function Clocks() {
         {(by) => (
           <>
             <Now by={by} />
-            <Form key={JSON.stringify(by)} by={by} />
+            <Begun of={by} by={(all) => all}>{(base, saved) => <Form by={base} saved={saved} />}</Begun>
             {by.bitcoin_node !== null && <Wallet />}
           </>
         )}
@@ -50,9 +51,9 @@ function Now({ by }: { by: ClockSettings }) {
   );
 }
 
-function Form({ by }: { by: ClockSettings }) {
+function Form({ by, saved }: { by: ClockSettings; saved: () => void }) {
   const host = useHost();
-  const set = useAct("anchors.set_clocks");
+  const set = useAct("anchors.set_clocks", { taken: saved });
   const secrets = useAsk("secrets.list", {}).data?.secrets ?? [];
   const [authorities, setAuthorities] = useState(by.authorities.join("\n"));
   const [calendars, setCalendars] = useState(by.calendars.join("\n"));

@@ -1,8 +1,8 @@
 // Several things that wait: one project at a time, several denied with one reason, and Deny by the keyboard.
-import { screen, waitFor, within } from "@testing-library/react";
+import { act, screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { Refused } from "~/host/host";
-import { DONE, GATEWAY, SCHEDULE, WAITS, approvalRow, ofPart, scene, sceneAnswers, taskRow } from "~/test/scene";
+import { APPROVAL, DONE, GATEWAY, SCHEDULE, WAITS, approvalRow, ofPart, scene, sceneAnswers, taskRow } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
 
 const OTHER = "task_01a2000000007000800000000000001a";
@@ -27,6 +27,25 @@ test("the inbox is narrowed to one project, whose folders belong together", asyn
   await user.selectOptions(choice, "photos");
   await waitFor(() => expect(within(screen.getByRole("list", { name: /Waiting for you/ })).getAllByRole("listitem")).toHaveLength(2));
   expect(await seriousFindings()).toEqual([]);
+});
+
+test("what is typed on a card stays when the card comes onto the list, and when others do", async () => {
+  let listed = [] as (typeof rows)[number][];
+  const host = scene({ "approvals.list": ({ status }) => ({ rows: status === "any" ? [] : listed }), "task.list": { rows: [] } }, "passphrase");
+  const { user } = show(host, `/?at=${APPROVAL}`);
+  const card = within(await screen.findByRole("article", { name: "Approval" }));
+  await user.click(await card.findByRole("button", { name: "Approve with passphrase" }));
+  const field = (await card.findByLabelText("Approval passphrase")) as HTMLInputElement;
+  await user.type(field, "half of");
+  const heard = () => act(() => host.say({ kind: "event", task_id: WAITS, task_seq: 9, event_type: "approval.requested", topics: ["approvals", "tasks"] }));
+  const waits = (count: number) => waitFor(() => expect(within(screen.getByRole("list", { name: /Waiting for you/ })).queryAllByRole("listitem")).toHaveLength(count));
+  for (listed of [[approvalRow], rows, []]) {
+    heard();
+    await waits(listed.length);
+    expect(field.isConnected, `the field stands with ${listed.length} on the list`).toBe(true);
+  }
+  await user.type(field, " it");
+  expect(field.value).toBe("half of it");
 });
 
 test("a row of the inbox says which task of the tree asks, and which agent", async () => {

@@ -90,6 +90,8 @@ export function Inbox({ chosen, after }: { chosen: string | undefined; after?: R
   const here = pastHere === undefined ? items[at] : undefined;
   // One that was answered long ago, from a list of them: its own card, and not whatever waits at the moment.
   const elsewhere = wanted?.startsWith("apr_") === true && pastHere === undefined && here?.id !== wanted ? wanted : undefined;
+  // One place for every card, so that what is typed on it stays while it comes onto a list, or leaves it.
+  const card = elsewhere ?? pastHere?.approval_id ?? (here?.kind === "approval" ? here.id : undefined);
   const choose = useCallback((item: Item) => void navigate({ to: "/", search: { at: item.id }, replace: true }), [navigate]);
   useSteps(items, at, choose);
   const mark = useCallback((id: string) => setMarked((before) => {
@@ -163,7 +165,7 @@ export function Inbox({ chosen, after }: { chosen: string | undefined; after?: R
         </div>
         <div className={styles.pane} ref={pane}>
           <div className={styles.back}><Button look="link" onClick={() => void navigate({ to: "/", search: {}, replace: true })}>Back to the list</Button></div>
-          {chosenRows.length > 0 ? <Chosen rows={chosenRows} clear={() => setMarked(new Set())} titleOf={(row) => titles.get(row.task_id) ?? ""} /> : elsewhere !== undefined ? <Card id={elsewhere} key={elsewhere} /> : pastHere !== undefined ? <Card id={pastHere.approval_id} key={pastHere.approval_id} /> : here === undefined ? <Nothing /> : <Pane item={here} />}
+          {chosenRows.length > 0 ? <Chosen rows={chosenRows} clear={() => setMarked(new Set())} titleOf={(row) => titles.get(row.task_id) ?? ""} /> : card !== undefined ? <Card id={card} key={card} /> : here === undefined || here.kind === "approval" ? <Nothing /> : <Pane item={here} />}
         </div>
       </div>
     </Screen>
@@ -194,10 +196,8 @@ function weight(item: Item): number {
   return item.kind === "unknown" ? 3 : 2;
 }
 
-function Pane({ item }: { item: Item }) {
+function Pane({ item }: { item: Exclude<Item, { kind: "approval" }> }) {
   switch (item.kind) {
-    case "approval":
-      return <Card id={item.id} key={item.id} />;
     case "question":
       return <Question question={item.row} key={item.id} />;
     case "unknown":

@@ -1,6 +1,7 @@
 // What is remembered: by project and kind, on what it rests, which tasks were told of it, and what a person says themselves.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { useFirst } from "~/screen/first";
 import { type Pages, useAct, useAsk, usePages } from "~/ipc/client";
 import type { Memory } from "~/ipc/generated/knowledge";
 import { MEMORY_TYPE, type MemoryType } from "~/ipc/generated/words";
@@ -87,7 +88,7 @@ function MemoryTable({ page, further, folders, byUse }: { page: Pages<Memory>; f
   const [at, setAt] = useState<string | null>(null);
   const rows = byUse ? [...page.rows].sort(byTheirUse) : page.rows;
   const { shown, rest } = useParts(rows, { pages: { more: page.more, further } });
-  const chosen = rows.find((row) => row.memory_id === at) ?? rows[0];
+  const chosen = useFirst(rows, (row) => row.memory_id, at, byUse ? "use" : "time");
   return (
     <div className={styles.split}>
       <div className={styles.rows}>

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { known, ModelChoice } from "~/features/tasks/ModelChoice";
 import { useAsk } from "~/ipc/client";
 import type { Mesh, Set as Wanted } from "~/ipc/generated/mesh";
+import { Begun } from "~/primitives/Begun";
 import { Button } from "~/primitives/Button";
 import { Facts } from "~/primitives/Facts";
 import { Check, Select, TextArea, TextField } from "~/primitives/Field";
@@ -24,8 +25,9 @@ export function ThisMachine({ mesh }: { mesh: Mesh }) {
     <section className={styles.section} aria-labelledby="this">
       <h2 id="this">This machine</h2>
       {mesh.on && <Standing mesh={mesh} />}
-      {/* Settings that were changed elsewhere meanwhile are what the form begins with. */}
-      <Form key={JSON.stringify([mesh.on, mesh.name, mesh.relays, mesh.listen, mesh.folders, mesh.model, mesh.public])} mesh={mesh} />
+      <Begun of={mesh} by={(one) => [one.on, one.name, one.relays, one.listen, one.folders, one.model, one.public]}>
+        {(base, saved) => <Form mesh={base} saved={saved} />}
+      </Begun>
     </section>
   );
 }
@@ -47,8 +49,8 @@ function Standing({ mesh }: { mesh: Mesh }) {
   );
 }
 
-function Form({ mesh }: { mesh: Mesh }) {
-  const set = useSaying("mesh.set");
+function Form({ mesh, saved }: { mesh: Mesh; saved: () => void }) {
+  const set = useSaying("mesh.set", { taken: saved });
   const soul = useAsk("identity.show", {});
   const [name, setName] = useState(mesh.name ?? "");
   const [relays, setRelays] = useState(mesh.relays.join("\n"));
@@ -91,7 +93,7 @@ function Form({ mesh }: { mesh: Mesh }) {
       {set.field}
       <div className={styles.buttons}>
         <Button type="submit" look={mesh.on ? "plain" : "person"} because={because}>{mesh.on ? "Save" : "Turn the mesh on"}</Button>
-        {mesh.on && <Off />}
+        {mesh.on && <Off off={saved} />}
       </div>
       {because !== null && !set.isPending && <p className={styles.note}>{because}.</p>}
       {set.error !== null && <Failed error={set.error} />}
@@ -104,8 +106,8 @@ function sameFolders(one: Readonly<Record<string, string>>, other: Readonly<Reco
   return flat(one) === flat(other);
 }
 
-function Off() {
-  const set = useSaying("mesh.set");
+function Off({ off }: { off: () => void }) {
+  const set = useSaying("mesh.set", { taken: off });
   const [sure, setSure] = useState(false);
   if (!sure) return <Button look="link" onClick={() => setSure(true)}>Turn it off</Button>;
   return (

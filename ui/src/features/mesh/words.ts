@@ -70,6 +70,10 @@ const ALERT: Readonly<Record<MeshAlert, AlertWords>> = {
     title: (name) => `A scheduled run began here and counts for ${name}`,
     todo: "Both machines began it, and both logs say which one counts. Look at the run of this machine, and undo it if its work is there twice.",
   },
+  hand_overs: {
+    title: (name) => `${capital(name)} passes more conversations to this machine than it takes`,
+    todo: "If you did not pass that many conversations here, withdraw that machine. If you did, take those that are still to be worked on here.",
+  },
 };
 
 /** What a person has to know, as a title and as what to do. */

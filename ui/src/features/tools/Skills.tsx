@@ -1,6 +1,7 @@
 // Skills of a project and the person's own: what each says, how it stands, and asking to trust one.
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { useFirst } from "~/screen/first";
 import { useAct, useAsk } from "~/ipc/client";
 import type { SkillRow, SkillShown } from "~/ipc/generated/skills";
 import type { SkillPlace, SkillState } from "~/ipc/generated/words";
@@ -34,12 +35,13 @@ export function Skills({ of }: { of?: string | undefined }) {
   const folders = useAsk("workspaces.list", {});
   const named = (folders.data?.workspaces ?? []).map((one) => said(one.folder)).filter((one) => one !== "");
   const [chosenFolder, setFolder] = useState<string | null>(null);
-  const folder = chosenFolder ?? named[0] ?? "";
+  const first = useFirst(named, (one) => one, null);
+  const folder = chosenFolder ?? first ?? "";
   const asked = useAsk("skills.list", { folder: folder === "" ? null : folder }, { enabled: !folders.isPending });
+  const chosen = useFirst(asked.data?.skills ?? [], keyOf, of);
   return (
     <Answer asked={asked} what="skills">
       {(found) => {
-        const chosen = found.skills.find((one) => keyOf(one) === of) ?? found.skills[0];
         return (
           <div className={styles.screen}>
             <nav aria-label="Skills" className={styles.servers}>

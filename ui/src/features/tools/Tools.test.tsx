@@ -1,5 +1,5 @@
 // Servers of tools on a page: every word of a server, what a person said of each tool, and saying something else.
-import { screen, within } from "@testing-library/react";
+import { act, screen, within } from "@testing-library/react";
 import { expect, test } from "vitest";
 import type { LoginAt, Server, Shown } from "~/ipc/generated/tools";
 import { AT, scene } from "~/test/scene";
@@ -55,6 +55,19 @@ test("every word of a server stands there, with what a person said of each tool"
   await user.click(send.getByText("Arguments and results"));
   expect(send.getByText(/"depth"/)).toBeTruthy();
   expect(await seriousFindings()).toEqual([]);
+});
+
+test("a form stays open and filled in when another server comes before the one that is shown", async () => {
+  let servers = [server];
+  const host = scene({ "tools.list": () => ({ servers }), "tools.show": ({ server: name }) => ({ ...shown, server: { ...server, server: name } }), "workspaces.list": { workspaces: [] } });
+  const { user } = show(host, "/tools");
+  await user.click(within(await screen.findByRole("article", { name: "send" })).getByRole("button", { name: "Classify" }));
+  const field = screen.getByLabelText<HTMLInputElement>("Folder in which you are asked");
+  await user.type(field, "/home/anna");
+  servers = [{ ...server, server: "archive" }, server];
+  act(() => host.link("live"));
+  await screen.findByRole("link", { name: /^archive/ });
+  expect([field.isConnected, field.value]).toEqual([true, "/home/anna"]);
 });
 
 test("of a server at an address the page says where it is and what it gets, and speaks of no program", async () => {

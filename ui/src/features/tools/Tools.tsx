@@ -1,6 +1,7 @@
 // Servers of tools, and skills beside them: what each says of its tools, which files and hosts it has, and what a person said that a tool may do.
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { useFirst } from "~/screen/first";
 import { quoted } from "~/features/approvals/packet";
 import { Screen } from "~/screen/Screen";
 import { capital, className, count, plain, result, said } from "~/screen/words";
@@ -49,10 +50,10 @@ export function Tools({ of, at }: { of?: string | undefined; at?: string | undef
 function Servers({ of }: { of?: string | undefined }) {
   const asked = useAsk("tools.list", {});
   const navigate = useNavigate();
+  const chosen = useFirst(asked.data?.servers ?? [], (one) => one.server, of);
   return (
     <Answer asked={asked} what="servers of tools" isEmpty={(found) => found.servers.length === 0} empty={<Empty title="No servers of tools">A model can use the tools of an MCP server in any task. Hermit asks you about each call until you say what a tool may do.<Adding /></Empty>}>
       {(found) => {
-        const chosen = found.servers.find((one) => one.server === of) ?? found.servers[0];
         return (
           <div className={styles.screen}>
             <nav aria-label="Servers" className={styles.servers}>

@@ -880,6 +880,8 @@ export const MESH_ALERT = [
   "displaced",
   /** A run that began here is counted for another machine. */
   "not_counted",
+  /** A machine hands over more conversations than are taken of it. */
+  "hand_overs",
 ] as const;
 export type MeshAlert = (typeof MESH_ALERT)[number];
 

@@ -46,6 +46,8 @@ fn as_service(context: &Context, args: &ServeArgs) -> Came {
         if !context.home.has_store() {
             return Err(api::no_store(&context.home.dir().display().to_string()));
         }
+        // Others may read it since the service was installed: then nothing it opens is safe.
+        host::service::check_named_passphrase_file(&context.home)?;
         if !host::service::is_held(&context.home) {
             match context.hosting() {
                 Ok(session) => {

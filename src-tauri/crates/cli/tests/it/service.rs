@@ -191,8 +191,64 @@ fn a_passphrase_file_is_named_in_the_unit_only_where_nobody_else_reads_it() {
     assert!(told.contains("FAIL service: its passphrase file"), "{told}");
 }
 
+#[test]
+fn a_service_does_not_start_once_others_can_read_its_passphrase_file_and_the_doctor_says_so() {
+    let person = Person::new(Some(SYSTEMCTL));
+    let bench = &person.bench;
+    let vault = bench.path("vault");
+    let rights = |mode: u32| {
+        std::fs::set_permissions(&vault, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    rights(0o600);
+    let file = vault.to_str().unwrap();
+    person.run(&["service", "install", "--passphrase-file", file]).ends_with(0);
+    rights(0o644);
+    let mut by_option = Command::new(program());
+    by_option.args(["--no-input", "serve", "--service", "--passphrase-file", file]).env_clear();
+    let mut by_variable = Command::new(program());
+    by_variable.args(["--no-input", "serve", "--service"]).env_clear().env("HERMIT_PASSPHRASE_FILE", file);
+    for mut command in [by_option, by_variable] {
+        command.env("PATH", std::env::var_os("PATH").unwrap()).env("HERMIT_HOME", bench.home());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let err = child.stderr.take().unwrap();
+        let mut service = Begun(child);
+        let ended = ends(&mut service);
+        let said = std::io::read_to_string(err).unwrap();
+        // With 2 the unit is not started again and again.
+        assert!(ended == Some(2) && said.contains("others on this machine can read"), "{ended:?} {said}");
+    }
+    let told = person.run(&["doctor"]).out;
+    assert!(told.contains("FAIL service: it starts no more: others on this machine can read"), "{told}");
+    rights(0o600);
+    assert!(person.run(&["doctor"]).out.contains("ok   service: runs"));
+}
+
+#[test]
+fn the_doctor_waits_for_no_systemctl_that_is_stuck_and_says_so() {
+    let stuck = SYSTEMCTL.replace("is-active) ", "is-active) exec sleep 600; ");
+    let person = Person::new(Some(&stuck));
+    person.run(&["service", "install"]).ends_with(0);
+    let begun = Instant::now();
+    let told = person.run(&["doctor"]).out;
+    assert!(told.contains("note service: ") && told.contains("did not end in 5 s"), "{told}");
+    assert!(begun.elapsed() < Duration::from_secs(100), "it took {:?}", begun.elapsed());
+}
+
 /// A process that is killed at the end.
 struct Begun(Child);
+
+/// How it ends by itself.
+fn ends(process: &mut Begun) -> Option<i32> {
+    let begun = Instant::now();
+    loop {
+        if let Some(ended) = process.0.try_wait().unwrap() {
+            return ended.code();
+        }
+        assert!(begun.elapsed() < PATIENCE, "it does not end");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
 
 impl Drop for Begun {
     fn drop(&mut self) {
@@ -256,15 +312,8 @@ fn what_the_unit_starts_waits_for_the_store_and_continues_the_work_of_a_host_tha
     assert!(service.0.try_wait().unwrap().is_none(), "it stays");
     let pid = service.0.id().to_string();
     assert!(Command::new("kill").arg(&pid).status().unwrap().success());
-    let begun = Instant::now();
-    let ended = loop {
-        if let Some(ended) = service.0.try_wait().unwrap() {
-            break ended;
-        }
-        assert!(begun.elapsed() < PATIENCE, "it does not end");
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    assert_eq!(ended.code(), Some(0), "a request to terminate ends it well, so that it is not started again");
+    let ended = ends(&mut service);
+    assert_eq!(ended, Some(0), "a request to terminate ends it well, so that it is not started again");
 }
 
 #[test]

@@ -120,7 +120,7 @@ impl Owned {
     ) -> Result<(), wire::Error> {
         executors.clocks().of(&self.kernel);
         executors.relays().of(&self.kernel);
-        self.kernel.asks_relays_by(Arc::new(RelayLooks(self.work.home.clone())));
+        self.kernel.asks_relays_by(Arc::new(RelayLooks::new(self.work.home.clone())));
         let mut compactor = self.compactor.lock().unwrap_or_else(PoisonError::into_inner);
         if compactor.is_none() && !self.drives.is_ending() {
             let (kernel, notices) = (Arc::clone(&self.kernel), Arc::clone(notices));

@@ -31,8 +31,26 @@ impl Fault {
             Self::Node(mesh::Error::NotHeard(_)) => wire::Error::new(wire::Code::Unavailable, message)
                 .hint("it is heard once it is on and connected; `hermit mesh nodes` shows when it was"),
             Self::Node(_) => wire::Error::new(wire::Code::Conflict, message),
-            Self::Still(_) => wire::Error::new(wire::Code::Conflict, message)
+            // Whoever can wait tries it again: nothing stands against it but the moment.
+            Self::Still(_) => wire::Error::new(wire::Code::Unavailable, message)
                 .hint("it begins again by itself once that is over; `hermit mesh show` tells how it stands"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mesh_that_stands_still_is_one_to_come_back_to_and_no_conflict() {
+        let node = mesh::NodeId(seal::Digest::of(b"a machine"));
+        for fault in [Fault::Still("it is made anew".to_owned()), Fault::Node(mesh::Error::NotHeard(node))] {
+            let error = fault.into_wire();
+            assert_eq!(error.code, wire::Code::Unavailable);
+            assert!(error.hint.contains("hermit mesh"), "{}", error.hint);
+        }
+        let refused = Fault::Node(mesh::Error::Refused("too many messages wait for this machine"));
+        assert_eq!(refused.into_wire().code, wire::Code::Conflict);
     }
 }

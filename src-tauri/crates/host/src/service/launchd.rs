@@ -1,6 +1,6 @@
 //! The seam to launchd: where a person's agents lie, and what `launchctl` is asked.
 
-use super::asked::{Asked, ask};
+use super::asked::{Asked, ask, ask_soon};
 use super::definition::LABEL;
 use super::{Stands, folder_of};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ pub(super) fn file() -> Option<PathBuf> {
 
 /// The domain of this person's session.
 fn domain() -> Result<String, Asked> {
-    match ask("id", &["-u"]) {
+    match ask_soon("id", &["-u"]) {
         Asked::Done(id) if !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()) => {
             Ok(format!("gui/{id}"))
         }
@@ -60,7 +60,7 @@ pub(super) fn stands() -> Stands {
         Ok(domain) => domain,
         Err(Asked::Done(why) | Asked::Failed(why) | Asked::NotHere(why)) => return Stands::Unknown(why),
     };
-    match ask("launchctl", &["print", &format!("{domain}/{LABEL}")]) {
+    match ask_soon("launchctl", &["print", &format!("{domain}/{LABEL}")]) {
         Asked::Done(said) if said.lines().any(|line| line.trim() == "state = running") => Stands::Runs,
         Asked::Done(_) | Asked::Failed(_) => Stands::Ended("does not run".to_owned()),
         Asked::NotHere(why) => Stands::Unknown(why),

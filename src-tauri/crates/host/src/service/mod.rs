@@ -189,6 +189,15 @@ pub fn check_passphrase_file(home: &Home, file: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Looks at the file that this process was told opens its vault, as [`check_passphrase_file`] does: its rights may be others than when
+/// the service was installed.
+///
+/// # Errors
+/// As [`check_passphrase_file`]; nothing where no file was named.
+pub fn check_named_passphrase_file(home: &Home) -> Result<(), Error> {
+    crate::keys::passphrase_file().map_or(Ok(()), |file| check_passphrase_file(home, &file))
+}
+
 /// What is in the way of a service for these terms, in words; none where nothing is.
 fn in_the_way(found: &Found, terms: &ServiceTerms) -> Option<(String, String)> {
     if !found.is_there {

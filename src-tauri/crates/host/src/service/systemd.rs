@@ -1,6 +1,6 @@
 //! The seam to systemd: where a person's units lie, and what their manager is asked by `systemctl --user`.
 
-use super::asked::{Asked, ask};
+use super::asked::{Asked, ask, ask_soon};
 use super::definition::UNIT;
 use super::{Stands, folder_of};
 use std::path::{Path, PathBuf};
@@ -21,6 +21,10 @@ pub(super) fn file() -> Option<PathBuf> {
 }
 
 fn systemctl(words: &[&str]) -> Asked {
+    systemctl_by(ask, words)
+}
+
+fn systemctl_by(ask: fn(&str, &[&str]) -> Asked, words: &[&str]) -> Asked {
     let words: Vec<&str> = std::iter::once("--user").chain(words.iter().copied()).collect();
     match ask("systemctl", &words) {
         Asked::Failed(why) if NO_MANAGER.iter().any(|said| why.contains(said)) => {
@@ -65,7 +69,7 @@ pub(super) fn forget() {
 
 /// Whether it runs. `is-active` ends with an error where it does not, and says how it stands.
 pub(super) fn stands() -> Stands {
-    match systemctl(&["is-active", UNIT]) {
+    match systemctl_by(ask_soon, &["is-active", UNIT]) {
         Asked::Done(_) => Stands::Runs,
         Asked::Failed(said) if said == "activating" => Stands::Ended("is about to start".to_owned()),
         Asked::Failed(said) if said == "failed" => {

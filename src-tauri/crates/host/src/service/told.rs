@@ -1,6 +1,6 @@
 //! What a person is told of the service: how it stands, and what to type at a terminal.
 
-use super::{Stands, folder_of, look, stands};
+use super::{Stands, check_passphrase_file, folder_of, look, stands};
 use crate::Home;
 use std::path::Path;
 use wire::Code;
@@ -71,6 +71,12 @@ fn standing(home: &Home) -> Option<(ServiceState, Level, String, String)> {
     }
     if let Some(lost) = terms.passphrase_file.as_deref().filter(|path| !Path::new(path).is_file()) {
         return broken(format!("its passphrase file `{lost}` is not there any more"));
+    }
+    if let Some(Err(error)) =
+        terms.passphrase_file.as_deref().map(|file| check_passphrase_file(home, Path::new(file)))
+    {
+        let value = format!("it starts no more: {}", error.message);
+        return Some((ServiceState::Broken, Level::Trouble, value, error.hint));
     }
     let changed = if found.is_changed { ", changed by hand" } else { "" };
     let keys = match home.needs_passphrase() && terms.passphrase_file.is_none() {

@@ -1,6 +1,6 @@
 //! The seam to the task scheduler of Windows: where Hermit keeps the task's definition, and what `schtasks` is asked.
 
-use super::asked::{Asked, ask};
+use super::asked::{Asked, ask, ask_soon};
 use super::definition::TASK;
 use super::{Stands, folder_of};
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ pub(super) fn end() -> Asked {
 /// Whether it runs. The words of the scheduler are those of the person's language, so a number is read.
 pub(super) fn stands() -> Stands {
     let script = format!("(Get-ScheduledTask -TaskName '{TASK}' -ErrorAction Stop).State.value__");
-    match ask("powershell", &["-NoProfile", "-NonInteractive", "-Command", &script]) {
+    match ask_soon("powershell", &["-NoProfile", "-NonInteractive", "-Command", &script]) {
         Asked::Done(state) if state == "4" => Stands::Runs,
         Asked::Done(_) | Asked::Failed(_) => Stands::Ended("does not run".to_owned()),
         Asked::NotHere(why) => Stands::Unknown(why),

@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use ureq::tls::{RootCerts, TlsConfig};
 use wire::host::{Level, TelemetryStands};
 use words::task::TaskStatus;
@@ -47,6 +47,9 @@ const AGAIN: [Duration; 4] =
 /// How long a connection may take to come about, and an answer.
 const CONNECT: Duration = Duration::from_secs(3);
 const ANSWER: Duration = Duration::from_secs(10);
+
+/// By how much a disk's clock may lag behind that of the log, in milliseconds.
+const LAG_MS: i64 = 20;
 
 /// Counts since the host began.
 #[derive(Debug, Default)]
@@ -101,6 +104,8 @@ struct Exporter {
     counted: Option<Instant>,
     /// How far it came; in its file as often as something was sent.
     record: Option<Record>,
+    /// When the settings were written that it looked at last.
+    settings_at: Option<SystemTime>,
 }
 
 /// What came of a look at the log.
@@ -126,6 +131,7 @@ pub(crate) fn begin(local: &Arc<Local>) {
         next: Instant::now(),
         counted: None,
         record: None,
+        settings_at: written_at(local.home()),
     };
     let (send, heard) = sync_channel(1);
     let run = move || exporter.run(&heard);
@@ -139,8 +145,11 @@ impl Exporter {
     fn run(&mut self, heard: &Receiver<()>) {
         loop {
             match heard.recv_timeout(self.next.saturating_duration_since(Instant::now())) {
-                // Where sending fails, its time is waited for.
-                Ok(()) if self.tries > 0 && Instant::now() < self.next => continue,
+                // Where sending fails, its time is waited for; only whether it is still wanted is seen at once.
+                Ok(()) if self.tries > 0 && Instant::now() < self.next => {
+                    self.heed();
+                    continue;
+                }
                 Ok(()) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
@@ -157,40 +166,65 @@ impl Exporter {
         }
     }
 
+    /// Forgets what it was to tell where nobody names a collector any more.
+    fn heed(&mut self) {
+        let Some(local) = self.local.upgrade() else { return };
+        let home = local.home().clone();
+        drop(local);
+        let config = Config::load(&home).or_logged("no telemetry is sent");
+        if config.is_some_and(|config| config.telemetry.otlp.is_none()) {
+            self.turned_off(&home);
+        }
+    }
+
+    fn turned_off(&mut self, home: &Home) {
+        (self.record, self.tries) = (None, 0);
+        Record::forget(home);
+    }
+
     /// Sends what ended since the last look; none where the store is closed.
     fn look(&mut self) -> Option<Looked> {
         let local = self.local.upgrade()?;
         let home = local.home().clone();
+        let reader = api::Host::reader(&*local).map_err(|error| error.message);
+        drop(local);
+        // First how far the log is: what is in it by then ended before these settings are read.
+        let log = reader.and_then(|reader| {
+            let head = reader.log_head().map_err(|e| e.to_string())?;
+            Ok((reader, head))
+        });
+        let written = written_at(&home);
         let Some(config) = Config::load(&home).or_logged("no telemetry is sent") else {
             return Some(Looked::Done);
         };
         let Some(address) = config.telemetry.otlp.clone() else {
-            self.record = None;
-            Record::forget(&home);
+            self.turned_off(&home);
+            return Some(Looked::Done);
+        };
+        let Some((reader, head)) = log.or_logged("the log cannot be read for telemetry") else {
             return Some(Looked::Done);
         };
         let collector = Collector { address, authorities: config.authorities() };
-        let reader = api::Host::reader(&*local);
-        drop(local);
         let known = self.record.take().or_else(|| Record::read(&home));
-        let is_new = known.is_none();
-        let read = reader.map_err(|error| error.message).and_then(|reader| {
-            self.totals.events = reader.log_head().map_err(|e| e.to_string())?;
-            // What is behind it when it is turned on stays untold.
-            let anew = Record { through: self.totals.events, ..Record::default() };
-            let mut record = known.unwrap_or(anew);
-            // A store that was put back from a copy has less than was told.
-            record.through = record.through.min(self.totals.events);
-            let ended = ended(&reader, record.through).map_err(|e| e.to_string())?;
-            Ok((record, ended))
-        });
-        let Some((mut record, ended)) = read.or_logged("the log cannot be read for telemetry") else {
+        let (is_new, before) = (known.is_none(), std::mem::replace(&mut self.totals.events, head));
+        let is_rewritten = std::mem::replace(&mut self.settings_at, written) != written;
+        // What is behind it when it is turned on stays untold.
+        let mut record = known.unwrap_or(Record { through: head, ..Record::default() });
+        // A store that was put back from a copy has less than was told.
+        record.through = record.through.min(head);
+        if let Some(at) = written.filter(|_| is_new || is_rewritten) {
+            // It may have been turned off and on again since the last look.
+            record.leave_out(if is_new { head } else { before }, milliseconds(at).saturating_add(LAG_MS));
+        }
+        let ended = ended(&reader, &record).or_logged("the log cannot be read for telemetry");
+        let Some(ended) = ended else {
+            self.record = Some(record);
             return Some(Looked::Done);
         };
         let has_failed = record.failures;
         let is_due = !ended.traces.is_empty() || self.counted.is_none_or(|at| at.elapsed() >= LOOK);
         let looked = self.send_all(&collector, &mut record, &ended, is_due);
-        if is_new || is_due || record.failures != has_failed {
+        if is_new || is_rewritten || is_due || record.failures != has_failed {
             record.save(&home).or_logged("how far the telemetry came is not kept; some is sent again");
         }
         self.record = Some(record);
@@ -259,18 +293,27 @@ impl Exporter {
     }
 }
 
+/// When the settings were written; none where there are none.
+fn written_at(home: &Home) -> Option<SystemTime> {
+    std::fs::metadata(home.path(crate::config::FILE)).and_then(|found| found.modified()).ok()
+}
+
+fn milliseconds(at: SystemTime) -> i64 {
+    at.duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
 fn count(trace: &Trace) -> u64 {
     u64::try_from(trace.spans.len()).unwrap_or(u64::MAX)
 }
 
-/// Tasks that ended behind a place in the log, and how far that was read.
+/// Tasks that ended behind a place in the log and are to be told, and how far that was read.
 struct Ended {
     traces: Vec<(u64, Trace)>,
     through: u64,
 }
 
-fn ended(reader: &Reader, after: u64) -> Result<Ended, ledger::Error> {
-    let mut found = Ended { traces: Vec::new(), through: after };
+fn ended(reader: &Reader, record: &Record) -> Result<Ended, ledger::Error> {
+    let mut found = Ended { traces: Vec::new(), through: record.through };
     loop {
         let page = reader.log(found.through, PAGE)?;
         if page.is_empty() {
@@ -286,6 +329,9 @@ fn ended(reader: &Reader, after: u64) -> Result<Ended, ledger::Error> {
             }
             let Ok(Body::TaskStatusChanged(b)) = event.body(&|_| None) else { continue };
             if b.about_task_id != stored.task_id || b.from.is_terminal() || !b.to.is_terminal() {
+                continue;
+            }
+            if record.leaves_out(stored.log_seq, event.occurred_at.0) {
                 continue;
             }
             let ended = trace(reader, stored.task_id, stored.task_seq);

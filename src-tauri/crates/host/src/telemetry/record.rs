@@ -24,6 +24,9 @@ pub(super) struct Record {
     /// What went wrong last, where nothing went well since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) failing: Option<String>,
+    /// Tasks that ended behind this place in the log and by this time are never told: no collector may have been named then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    untold: Option<(u64, i64)>,
 }
 
 impl Record {
@@ -46,6 +49,17 @@ impl Record {
     /// Forgets how far it came, so that what happens while it is off is never told.
     pub(super) fn forget(home: &Home) {
         let _ = std::fs::remove_file(home.path(FILE));
+    }
+
+    /// Tells no task that ended behind this place and by this time, in milliseconds; what was left out before stays so.
+    pub(super) fn leave_out(&mut self, behind: u64, until: i64) {
+        let (place, time) = self.untold.unwrap_or((behind, until));
+        self.untold = Some((place.min(behind), time.max(until)));
+    }
+
+    /// Whether a task that ended there and then is left out.
+    pub(super) fn leaves_out(&self, place: u64, at: i64) -> bool {
+        self.untold.is_some_and(|(behind, until)| place > behind && at <= until)
     }
 
     /// A request failed.

@@ -8,7 +8,7 @@ use seal::Digest;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use training::outer::{Course, MACHINES_MAX, PARCEL_BYTES_MAX, Parcel, ROUNDS_MAX};
+use training::outer::{Course, MACHINES_MAX, OuterHead, PARCEL_BYTES_MAX, Parcel, ROUNDS_MAX};
 
 /// What comes.
 pub(super) const COMES: &str = "comes";
@@ -16,6 +16,11 @@ pub(super) const COMES: &str = "comes";
 const COURSE: &str = "course.json";
 /// How the file of a message ends, whose name is its digest.
 const MESSAGE: &str = ".bin";
+/// Rounds behind its own of which a machine that does not lead keeps what it is told: what is of later ones waits where it came in,
+/// of which there is little.
+pub(super) const ROUNDS_AHEAD: u32 = 3;
+/// Messages that it keeps: those of its round and of these, and its own.
+const FOLLOWED_MAX: usize = MACHINES_MAX * (ROUNDS_AHEAD as usize + 1) + 1;
 
 /// How a run stands that machines learn together.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -114,6 +119,44 @@ impl Circle {
         put(&self.folder, &name, message).map_err(|error| error.to_string())
     }
 
+    /// Keeps a message that the machine that leads passes on, where it says itself that it is of this run and round, and the round is
+    /// one from this machine's to `until`. Where as many are here as any honest machine passes on, it is let go of: whoever lacks it
+    /// asks again.
+    pub(super) fn put_ahead(
+        &self,
+        round: u32,
+        run: &Digest,
+        message: &[u8],
+        until: u32,
+    ) -> Result<(), String> {
+        let is_near = (self.course().round..=until).contains(&round);
+        let is_its = OuterHead::of(message).is_ok_and(|head| head.round == round && head.run == *run);
+        if !is_near || !is_its {
+            return Ok(());
+        }
+        if self.messages().len() >= FOLLOWED_MAX && self.message(&Digest::of(message)).is_none() {
+            tracing::warn!(round, "the machine that leads says more of the rounds ahead than is kept");
+            return Ok(());
+        }
+        self.put(message)
+    }
+
+    /// Lets go of each message that is of a round before this one, or of none.
+    pub(super) fn forget_before(&self, round: u32) {
+        for sha256 in self.messages() {
+            let head = self.message(&sha256).and_then(|bytes| OuterHead::of(&bytes).ok());
+            if head.is_none_or(|head| head.round < round) {
+                self.forget(&sha256);
+            }
+        }
+    }
+
+    /// The digests of the messages that are here.
+    fn messages(&self) -> Vec<Digest> {
+        let all = names(&self.folder);
+        all.iter().filter_map(|name| name.strip_suffix(MESSAGE)?.parse().ok()).collect()
+    }
+
     /// A message by its digest, where it is here.
     pub(super) fn message(&self, sha256: &Digest) -> Option<Vec<u8>> {
         let path = self.folder.join(format!("{sha256}{MESSAGE}"));
@@ -130,5 +173,51 @@ impl Circle {
         if let Err(error) = removed(std::fs::remove_file(path)) {
             tracing::warn!(%error, "a message of training that is not needed any more could not be removed");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+    use super::*;
+
+    /// A message of a round, as `training` writes its head.
+    fn message(run: &Digest, round: u32, number: u32) -> Vec<u8> {
+        let mut bytes = b"hermit/outer-step/1\n".to_vec();
+        bytes.extend(run.as_bytes());
+        bytes.extend(round.to_be_bytes());
+        bytes.extend(Digest::ZERO.as_bytes());
+        for word in [1, 8, number] {
+            bytes.extend(word.to_be_bytes());
+        }
+        bytes
+    }
+
+    #[test]
+    fn of_what_a_leader_passes_on_the_next_rounds_are_kept_and_no_more_than_honest_machines_say() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let mut circle = Circle { folder: folder.path().to_owned(), stands: Stands::default() };
+        let (run, other, until) = (Digest::of(b"run"), Digest::of(b"another"), ROUNDS_AHEAD);
+        let put = |circle: &Circle, round: u32, bytes: &[u8]| {
+            circle.put_ahead(round, &run, bytes, until).unwrap();
+        };
+        put(&circle, until + 1, &message(&run, until + 1, 0));
+        put(&circle, 0, &message(&run, 1, 0));
+        put(&circle, 0, &message(&other, 0, 0));
+        put(&circle, 0, b"no message");
+        assert!(circle.messages().is_empty(), "too far ahead, of another round or run, or none");
+        for number in 0..200 {
+            let round = number % (until + 1);
+            put(&circle, round, &message(&run, round, number));
+        }
+        assert_eq!(circle.messages().len(), FOLLOWED_MAX);
+        circle.course_mut().end();
+        circle.forget_before(circle.course().round);
+        let left = circle.messages();
+        let is_later = |sha256: &Digest| OuterHead::of(&circle.message(sha256).unwrap()).unwrap().round > 0;
+        assert!(!left.is_empty() && left.iter().all(is_later));
+        put(&circle, 1, &message(&run, 1, 1_000));
+        assert_eq!(circle.messages().len(), left.len() + 1, "there is room again");
     }
 }

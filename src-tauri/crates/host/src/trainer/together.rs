@@ -4,7 +4,7 @@
 mod saying;
 
 use super::Wish;
-use super::circle::Circle;
+use super::circle::{Circle, ROUNDS_AHEAD};
 use super::plan::Together;
 use super::process::Phase;
 use super::work::{Ended, Work, bounded};
@@ -55,6 +55,8 @@ struct Rounds<'w> {
     caught_up: BTreeMap<NodeId, Instant>,
     /// When this one last said where it is, or got on.
     asked: Instant,
+    /// The round of what came from the machine that leads and is looked at only once this one is nearer to it, by its name.
+    later: BTreeMap<String, u32>,
 }
 
 impl Work {
@@ -68,6 +70,7 @@ impl Work {
             enough: None,
             caught_up: BTreeMap::new(),
             asked: Instant::now(),
+            later: BTreeMap::new(),
         };
         let came = rounds.to_the_end();
         rounds.show();
@@ -225,7 +228,13 @@ impl Rounds<'_> {
 
     /// Looks at what came. What is of a later round waits for it.
     fn take_in(&mut self) -> Result<(), String> {
-        for name in self.circle.came() {
+        let came = self.circle.came();
+        self.later.retain(|name, _| came.binary_search(name).is_ok());
+        let until = self.circle.course().round.saturating_add(ROUNDS_AHEAD);
+        for name in came {
+            if self.later.get(&name).is_some_and(|round| *round > until) {
+                continue;
+            }
             let Some((from, parcel)) = self.circle.one(&name) else { continue };
             let is_looked_at = match (&parcel.head, self.is_lead()) {
                 (ParcelHead::Joins { round, .. }, true) => {
@@ -242,10 +251,14 @@ impl Rounds<'_> {
                 (ParcelHead::Sent { round, sent, .. }, true) => {
                     self.hear(from, *round, sent, &parcel.body)?
                 }
+                (ParcelHead::Sent { round, .. }, false)
+                    if (until.saturating_add(1)..self.of.terms.rounds).contains(round) =>
+                {
+                    self.later.insert(name.clone(), *round);
+                    false
+                }
                 (ParcelHead::Sent { round, .. }, false) => {
-                    if *round >= self.circle.course().round {
-                        self.circle.put(&parcel.body)?;
-                    }
+                    self.circle.put_ahead(*round, &self.work.plan.spec.together(), &parcel.body, until)?;
                     true
                 }
                 (ParcelHead::Counted { round, all, .. }, false) => self.fix(*round, all)?,
@@ -378,6 +391,7 @@ impl Rounds<'_> {
         if !self.is_lead() {
             // Whoever comes later asks the machine that leads.
             all.iter().for_each(|sent| self.circle.forget(&sent.sha256));
+            self.circle.forget_before(self.circle.course().round);
         }
         let mut live = self.work.told.live();
         live.words = None;

@@ -185,3 +185,38 @@ fn a_collector_that_is_down_holds_up_no_work_is_told_of_and_receives_it_from_the
     assert_eq!(tasks.iter().map(|one| said(one)["hermit.task.id"].clone()).collect::<Vec<_>>(), [run]);
     until("all is well", || fact(&bench).level == Level::Fine);
 }
+
+#[test]
+fn what_ended_while_it_was_off_is_not_told_although_a_collector_was_down_before_and_after() {
+    let bench = Bench::new();
+    let is_down = Arc::new(AtomicBool::new(true));
+    let server = collector(&is_down);
+    turned_on(&bench, &server);
+    planted(&bench);
+    // Counts were not taken, and a trace three times: then it is waited for a minute.
+    until("it is tried again and again", || {
+        let record = std::fs::read(bench.path("store").join("telemetry.json")).unwrap_or_default();
+        let record: Value = serde_json::from_slice(&record).unwrap_or_default();
+        record["failures"].as_u64().is_some_and(|failures| failures >= 4)
+    });
+    let on = json!({ "telemetry": { "otlp": server.url("") } });
+    settings(&bench, &json!({}));
+    let (off, _) = planted(&bench);
+    settings(&bench, &on);
+    is_down.store(false, Ordering::SeqCst);
+    let before = spans(&server).len();
+    planted(&bench);
+    until("telemetry is on again", || bench.path("store").join("telemetry.json").exists());
+    let (last, _) = planted(&bench);
+    let tasks = || {
+        let told = spans(&server).split_off(before).into_iter().filter(|one| one["name"] == "task");
+        told.map(|one| said(&one)["hermit.task.id"].clone()).collect::<Vec<_>>()
+    };
+    let is_told = || tasks().contains(&last);
+    let begun = Instant::now();
+    while !is_told() {
+        assert!(begun.elapsed() < PATIENCE * 2, "never: what ended last is told");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(!tasks().contains(&off), "it ended while no collector was named");
+}

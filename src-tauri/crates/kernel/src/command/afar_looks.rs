@@ -136,8 +136,19 @@ impl Kernel {
             _ => (now.saturating_sub(EVENTS_BACK_SECS), Default::default()),
         };
         let (mut found, mut answers): (BTreeMap<SeenEvent, RelayEvent>, _) = (BTreeMap::new(), 0_u32);
-        for relay in &filter.relays {
-            match relays.events(relay, (filter, since), &|| self.is_ending_looks()) {
+        let ask = |relay: &str| relays.events(relay, (filter, since), &|| self.is_ending_looks());
+        // All at once: one that does not answer holds up none of the others.
+        let said: Vec<_> = std::thread::scope(|threads| {
+            let ask = &ask;
+            let asked: Vec<_> = filter.relays.iter().map(|relay| threads.spawn(move || ask(relay))).collect();
+            let joined = asked.into_iter().map(|thread| match thread.join() {
+                Ok(said) => said,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            joined.collect()
+        });
+        for (relay, said) in filter.relays.iter().zip(said) {
+            match said {
                 Ok(events) => {
                     answers = answers.saturating_add(1);
                     let fit = events.into_iter().filter(|one| filter.fits(&one.author, one.kind, &one.tags));

@@ -11,8 +11,10 @@ use model::{TaskId, UnixMs};
 /// Schedules whose looks wait for each other, and for no others: a server that does not answer holds up no look at a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Among {
-    /// Those that wait for a resource of a server of tools, or ask relays.
+    /// Those that wait for a resource of a server of tools.
     Servers,
+    /// Those that ask relays.
+    Relays,
     /// All others.
     Others,
 }
@@ -20,8 +22,8 @@ pub enum Among {
 impl Kernel {
     /// When a schedule is to be looked at first.
     pub fn next_look(&self) -> Option<UnixMs> {
-        let both = [Among::Others, Among::Servers];
-        both.into_iter().filter_map(|among| self.next_look_among(among)).min()
+        let all = [Among::Others, Among::Servers, Among::Relays];
+        all.into_iter().filter_map(|among| self.next_look_among(among)).min()
     }
 
     /// When one of these is.
@@ -44,6 +46,7 @@ impl Kernel {
     pub fn look_due(&self) -> Result<Vec<TaskId>, Error> {
         let mut to_drive = self.look_due_among(Among::Others)?;
         to_drive.extend(self.look_due_among(Among::Servers)?);
+        to_drive.extend(self.look_due_among(Among::Relays)?);
         Ok(to_drive)
     }
 
@@ -97,11 +100,12 @@ impl Kernel {
     }
 
     fn looked_at<'r>(&self, registry: &'r ScheduleRegistry, among: Among) -> Vec<&'r ScheduleRecord> {
-        let is_of_server = |one: &ScheduleRecord| {
-            matches!(self.trigger_of(one), Ok(Some(Trigger::Resource { .. } | Trigger::Events { .. })))
+        let of = |one: &ScheduleRecord| match self.trigger_of(one) {
+            Ok(Some(Trigger::Resource { .. })) => Among::Servers,
+            Ok(Some(Trigger::Events { .. })) => Among::Relays,
+            _ => Among::Others,
         };
-        let is_one =
-            |one: &&ScheduleRecord| one.is_looked_at() && is_of_server(one) == (among == Among::Servers);
+        let is_one = |one: &&ScheduleRecord| one.is_looked_at() && of(one) == among;
         registry.0.values().filter(is_one).collect()
     }
 }

@@ -107,6 +107,7 @@ impl Kernel {
             | Delivered::Forked { .. }
             | Delivered::PutBack { .. }
             | Delivered::LettersMissed { .. }
+            | Delivered::TooManyHandOvers { .. }
             | Delivered::NoticesMissed { .. } => Ok(MeshDone::default()),
         }
     }

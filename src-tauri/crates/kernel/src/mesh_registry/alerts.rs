@@ -55,6 +55,15 @@ pub(super) fn of(registry: &MeshRegistry, delivered: &Delivered) -> Option<(Mesh
                 named(from)
             ),
         ),
+        Delivered::TooManyHandOvers { from, most } => (
+            MeshAlert::HandOvers,
+            *from,
+            format!(
+                "{} passed more than {most} conversations to this machine within a minute: it took that many, and the others stay \
+                 with nobody until they are taken",
+                named(from)
+            ),
+        ),
         Delivered::Displaced { conversation, by, .. } => (
             MeshAlert::Displaced,
             *by,

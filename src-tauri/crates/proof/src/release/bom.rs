@@ -6,7 +6,7 @@ use crate::time;
 use seal::Digest;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 const FORMAT: &str = "CycloneDX";
 const VERSION: &str = "1.6";
@@ -34,7 +34,12 @@ fn merged(locks: &[Read]) -> BTreeMap<&str, (Package, Vec<&str>)> {
 /// The licence of a package: what its lock says, or what is known of its name.
 fn licence(package: &Package, known: &BTreeMap<String, String>) -> Option<String> {
     let said = package.licence.as_ref().or_else(|| known.get(&package.name))?;
-    Some(said.replace('/', " OR "))
+    Some(expression(said))
+}
+
+/// A licence as an expression of SPDX: older manifests put a stroke between those that one may choose from.
+fn expression(said: &str) -> String {
+    said.replace('/', " OR ")
 }
 
 /// The list as it is written. `licences` are those of crates, by name.
@@ -108,8 +113,25 @@ struct Metadata {
 #[derive(Deserialize)]
 struct Component {
     purl: String,
+    name: String,
+    version: String,
+    #[serde(default)]
+    licenses: Vec<Licence>,
+    #[serde(default)]
+    hashes: Vec<Hash>,
     #[serde(default)]
     properties: Vec<Property>,
+}
+
+#[derive(Deserialize)]
+struct Licence {
+    expression: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Hash {
+    alg: String,
+    content: String,
 }
 
 #[derive(Deserialize)]
@@ -118,20 +140,58 @@ struct Property {
     value: String,
 }
 
-/// How many components the list names, once it names exactly those of these lock files; else what is wrong.
+/// What a component says otherwise than the lock in which it stands: of licence and digest only where the lock tells them.
+fn differs(component: &Component, package: &Package) -> Option<&'static str> {
+    let Component { name, version, licenses, hashes, .. } = component;
+    let is_licence = |said: &str| match licenses.as_slice() {
+        [one] => one.expression.as_deref() == Some(expression(said).as_str()),
+        _ => false,
+    };
+    let is_digest = |algorithm: &str, hex: &str| match hashes.as_slice() {
+        [one] => one.alg == algorithm && one.content == hex,
+        _ => false,
+    };
+    if *name != package.name {
+        Some("name")
+    } else if *version != package.version {
+        Some("version")
+    } else if package.licence.as_deref().is_some_and(|said| !is_licence(said)) {
+        Some("licence")
+    } else if package.digest.as_ref().is_some_and(|(algorithm, hex)| !is_digest(algorithm, hex)) {
+        Some("digest")
+    } else {
+        None
+    }
+}
+
+/// What is wrong with the components that are listed for a lock file; nothing where they are what it names.
+fn wrong(listed: &BTreeMap<&str, &Component>, path: &str, packages: &Packages) -> Option<String> {
+    for (purl, package) in packages {
+        let Some(component) = listed.get(purl.as_str()) else {
+            return Some(format!("it leaves out `{purl}` of `{path}`"));
+        };
+        if let Some(what) = differs(component, package) {
+            return Some(format!("it has another {what} of `{purl}` than `{path}`"));
+        }
+    }
+    let more = listed.keys().find(|purl| !packages.contains_key(**purl));
+    more.map(|more| format!("it names `{more}`, which is not in `{path}`"))
+}
+
+/// How many components the list names, once it names exactly those of these lock files, as they do; else what is wrong.
 pub(crate) fn checked(bytes: &[u8], lockfiles: &[Lockfile], locks: &[Read]) -> Result<u64, String> {
     let bom: Bom =
         serde_json::from_slice(bytes).map_err(|e| format!("it is not a list of components: {e}"))?;
     if (bom.format.as_str(), bom.version.as_str()) != (FORMAT, VERSION) {
         return Err(format!("it is not {FORMAT} {VERSION}"));
     }
-    let mut named: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut named: BTreeMap<&str, BTreeMap<&str, &Component>> = BTreeMap::new();
     for component in &bom.components {
         let paths = component.properties.iter().filter(|property| property.name == LOCK);
         let mut count = 0;
         for path in paths.map(|property| property.value.as_str()) {
             count += 1;
-            if !named.entry(path).or_default().insert(&component.purl) {
+            if named.entry(path).or_default().insert(&component.purl, component).is_some() {
                 return Err(format!("`{}` stands in it twice", component.purl));
             }
         }
@@ -148,12 +208,8 @@ pub(crate) fn checked(bytes: &[u8], lockfiles: &[Lockfile], locks: &[Read]) -> R
     }
     for (path, _, packages) in locks {
         let listed = named.remove(path.as_str()).unwrap_or_default();
-        let wanted: BTreeSet<&str> = packages.keys().map(String::as_str).collect();
-        if let Some(missing) = wanted.difference(&listed).next() {
-            return Err(format!("it leaves out `{missing}` of `{path}`"));
-        }
-        if let Some(more) = listed.difference(&wanted).next() {
-            return Err(format!("it names `{more}`, which is not in `{path}`"));
+        if let Some(why) = wrong(&listed, path, packages) {
+            return Err(why);
         }
     }
     match named.keys().next() {

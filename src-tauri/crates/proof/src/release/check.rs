@@ -10,18 +10,19 @@ use super::{STATEMENT, STATEMENT_BYTES_MAX, TEXT_BYTES_MAX, locks};
 use crate::container::Stop;
 use crate::{Error, Verdict};
 use seal::dsse::{self, Envelope, IN_TOTO};
-use seal::note::{Checkpoint, VerifierKey};
+use seal::note::{Checkpoint, Note, VerifierKey, verify_note};
 use seal::tlog_proof::TlogProof;
 use seal::{Digest, PublicKey, canon, merkle};
 use semver::Version;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::slice;
 
 /// What whoever checks a release knows already.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReleaseAsked<'a> {
-    /// Keys that sign releases; one of them has to have signed this one.
+    /// Keys that sign releases; of these, one has to have signed this one, and one the head of its log.
     pub keys: &'a [PublicKey],
     /// The version that it may not be older than.
     pub not_older: Option<&'a str>,
@@ -120,23 +121,32 @@ fn found(
     let files = statement.files().map_err(|why| invalid(STATEMENT, why))?;
     let predicate = &statement.predicate;
     wanted(&predicate.made_of, least, asked.system)?;
-    let (log_index, log_size, head) = in_log(&folder, &bytes, keys, since)?;
+    let (log_index, log_head) = in_log(&folder, &bytes, keys, since)?;
+    let (log_size, log_key) = (log_head.size, head_key(&log_head.note, key, asked.keys, keys));
+    let head = log_head.note.to_string();
     complete(&files, &predicate.lockfiles)?;
     whole(&folder, &files)?;
     let components = components(&folder, &predicate.lockfiles)?;
     let programs = files.iter().filter(|(name, _)| name.starts_with(PROGRAMS));
     let programs = programs.map(|(name, (sha256, _))| (name.clone(), *sha256)).collect();
     let made_of = predicate.made_of.clone();
-    Ok(ReleaseFound { made_of, programs, components, key, log_index, log_size, head })
+    Ok(ReleaseFound { made_of, programs, components, key, log_index, log_size, head, log_key })
 }
 
 /// The statement that one of the keys signed, and the id of that key.
 fn signed(bytes: &[u8], keys: &[PublicKey]) -> Result<(Statement, Digest), Ended> {
     let envelope = Envelope::parse(bytes).map_err(|e| invalid(STATEMENT, e))?;
     let has_signed = |key: &&PublicKey| envelope.signatures.iter().any(|one| one.keyid == key.keyid());
-    let untrusted = seal::Error::Untrusted { what: "release" };
-    let key = keys.iter().find(has_signed).ok_or_else(|| unsigned(STATEMENT, &untrusted))?;
-    let payload = dsse::verify(&envelope, key).map_err(|e| unsigned(STATEMENT, &e))?;
+    let mut failed = seal::Error::Untrusted { what: "release" };
+    // With several keys one signature that holds is enough, whichever stands first.
+    let holds = keys.iter().filter(has_signed).find_map(|key| match dsse::verify(&envelope, key) {
+        Ok(payload) => Some((payload, key)),
+        Err(error) => {
+            failed = error;
+            None
+        }
+    });
+    let (payload, key) = holds.ok_or_else(|| unsigned(STATEMENT, &failed))?;
     if envelope.payload_type != IN_TOTO {
         return Err(invalid(STATEMENT, format!("its payload is not `{IN_TOTO}`")));
     }
@@ -161,13 +171,30 @@ fn wanted(of: &MadeOf, least: &Least, system: Option<&str>) -> Result<(), Ended>
     }
 }
 
-/// The place of the envelope in the log, how many leaves that has, and its signed head, once that covers all of them.
+/// A head of the log that one of the keys signed.
+struct Head {
+    size: u64,
+    note: Note,
+}
+
+/// The id of the key that signed a head: that of the statement where it did, else another one that the caller gave.
+fn head_key(head: &Note, statement: Digest, given: &[PublicKey], keys: &[VerifierKey]) -> Digest {
+    let bytes = head.to_bytes();
+    let signed = given.iter().zip(keys).filter(|(_, key)| verify_note(&bytes, slice::from_ref(*key)).is_ok());
+    let ids: Vec<Digest> = signed.map(|(key, _)| key.keyid()).collect();
+    match ids.first() {
+        Some(other) if !ids.contains(&statement) => *other,
+        _ => statement,
+    }
+}
+
+/// The place of the envelope in the log, and the log's head, once that is signed and covers all of the leaves.
 fn in_log(
     folder: &Folder,
     envelope: &[u8],
     keys: &[VerifierKey],
     since: Option<&Checkpoint>,
-) -> Result<(u64, u64, String), Ended> {
+) -> Result<(u64, Head), Ended> {
     let proof = folder.read(PROOF, PROOF_BYTES_MAX)?.ok_or_else(|| missing(PROOF))?;
     let log = folder.read(LOG, LOG_BYTES_MAX)?.ok_or_else(|| missing(LOG))?;
     let proof = TlogProof::parse(&proof).map_err(|e| invalid(PROOF, e))?;
@@ -182,7 +209,7 @@ fn in_log(
     if since.is_some_and(|before| !log.begins_as(before)) {
         return Err(invalid(LOG, "it does not continue the log that you have from before"));
     }
-    Ok((proof.index, head.size, proof.checkpoint.to_string()))
+    Ok((proof.index, Head { size: head.size, note: proof.checkpoint }))
 }
 
 /// Whether all is signed that a release has to have.

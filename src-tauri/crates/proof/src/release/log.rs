@@ -6,6 +6,7 @@ use seal::merkle;
 use seal::note::{Checkpoint, Note, VerifierKey};
 use seal::tlog_proof::{HEADER, TlogProof};
 use seal::{Digest, PublicKey, Signer};
+use std::fs::{File, TryLockError};
 use std::io::Read as _;
 use std::path::Path;
 
@@ -17,6 +18,25 @@ const HEAD: &str = "hermit-releases 1";
 const LEAVES: &str = "releases.log";
 /// In that folder: the head that was signed last.
 const CHECKPOINT: &str = "checkpoint";
+/// In that folder: a file that whoever makes a release holds locked, so that nobody goes on from the same leaves meanwhile.
+const HELD: &str = "lock";
+
+/// Holds the log for one release, until the file is closed or the program ends; refused where another release is being made.
+pub(crate) fn hold(folder: &Path) -> Result<File, Error> {
+    let path = folder.join(HELD);
+    let failed = |e: std::io::Error| Error::io("lock", &path, &e);
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let mut options = File::options();
+    let file = options.read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            let why = "another release is being made with it; begin again when that one is done".to_owned();
+            Err(Error::Given { what: "log of releases", why })
+        }
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
 
 /// The hashes of all leaves.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -114,7 +134,7 @@ pub(crate) fn head_of(bytes: &[u8], keys: &[VerifierKey]) -> Result<Checkpoint, 
 /// A file of the log; none where it is not there.
 fn read(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     let mut bytes = Vec::new();
-    let read = match std::fs::File::open(path) {
+    let read = match File::open(path) {
         Ok(file) => file.take(LOG_BYTES_MAX + 1).read_to_end(&mut bytes),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => Err(error),

@@ -1,7 +1,7 @@
 //! Makes the folder of a release: the same programs, source and log give the same bytes.
 
 use super::locks::{self, packages};
-use super::log::Log;
+use super::log::{Log, hold};
 use super::statement::{Lockfile, MadeOf, Statement};
 use super::{
     BOM, FILES_MAX, LICENCES, LOCKS, LOG, PROGRAMS, PROOF, STATEMENT, TEXT_BYTES_MAX, TEXTS, bom, folder,
@@ -35,10 +35,12 @@ pub struct ReleaseParts<'a> {
 /// Makes a release in a folder that is not there yet, and says which number it has in the log, from 0.
 ///
 /// # Errors
-/// [`Error::Exists`] when the folder is there, [`Error::Given`] for parts that no release may have or a log that was changed,
-/// [`Error::Io`] when the disk fails, [`Error::Signing`] when the key does not sign.
+/// [`Error::Exists`] when the folder is there, [`Error::Given`] for parts that no release may have, or a log that was changed or
+/// that another release is being made with, [`Error::Io`] when the disk fails, [`Error::Signing`] when the key does not sign.
 pub fn make_release(parts: &ReleaseParts<'_>, key: &dyn Signer, out: &Path) -> Result<u64, Error> {
     parts.made_of.check().map_err(refused)?;
+    // From the leaves that are read to the head that is signed nobody else may append.
+    let _held = hold(parts.log)?;
     let mut log = Log::kept(parts.log, &key.public())?;
     if fs::symlink_metadata(out).is_ok() {
         return Err(Error::Exists { path: out.display().to_string() });

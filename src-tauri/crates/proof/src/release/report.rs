@@ -36,6 +36,8 @@ pub struct ReleaseFound {
     /// That head as it was signed: what a release that comes later is checked with (`since`).
     #[serde(skip)]
     pub head: String,
+    /// Id of the key that signed that head: another one than `key` only where the caller gave both.
+    pub log_key: Digest,
 }
 
 impl ReleaseReport {
@@ -58,10 +60,14 @@ impl fmt::Display for ReleaseReport {
         writeln!(f, "\nproven:")?;
         writeln!(f, "- each file has the bytes that were signed")?;
         let place = found.log_index + 1;
+        let by = match found.log_key == found.key {
+            true => "the same key".to_owned(),
+            false => format!("another key that you gave ({})", found.log_key),
+        };
         writeln!(
             f,
-            "- it is number {place} of {} in the log of releases, whose head the same key signed",
-            found.log_size
+            "- it is number {place} of {} in the log of releases, whose head {} signed",
+            found.log_size, by
         )?;
         writeln!(f, "- the list of components names exactly what the lock files name: {}", found.components)?;
         writeln!(f, "\nonly asserted:")?;

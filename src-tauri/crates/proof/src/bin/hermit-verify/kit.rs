@@ -5,7 +5,7 @@ mod child;
 mod score;
 mod vectors;
 
-use crate::{complain, key_of, say};
+use crate::{complain, key_of, say, shown};
 use child::Bounds;
 use proof::Trust;
 use std::path::PathBuf;
@@ -19,7 +19,8 @@ const USAGE: &str = "usage: hermit-verify kit grade KIT [OPTIONS] -- COMMAND...
   grade-bundle  what this verifier says of the bundle FILE, which parts it has, and whether COMMAND says the same
 
   COMMAND       the verifier and its words, started without a shell; `{bundle}` stands for the
-                file to check, `{key}` for the file with the key that the receiver trusts
+                file to check, `{key}` for the file with the key that the receiver trusts;
+                `grade` gives it copies, each alone in a folder, outside of KIT
   --invalid-codes N,...
                 exit codes by which it says `not valid` (1 unless given); 0 says `valid`, and any
                 other code, a signal, silence or a flood is no answer
@@ -75,8 +76,15 @@ fn grade(asked: &Asked) -> Answer {
         return Err(format!("name the verifier to grade behind `--`\n\n{USAGE}"));
     }
     let kit = vectors::read(&asked.path)?;
+    // The right answers lie where the verifier would be started.
+    let here = std::env::current_dir().and_then(|here| here.canonicalize());
+    if let (Ok(here), Ok(folder)) = (here, asked.path.canonicalize())
+        && here.starts_with(&folder)
+    {
+        return Err("the kit tells the right answers: grade from outside its folder".to_owned());
+    }
     let board = score::grade(&kit, asked)?;
-    let text = if asked.json { board.json()? } else { board.to_string() };
+    let text = if asked.json { board.json()? } else { shown::lines(&board.to_string()) };
     Ok((text, board.is_full()))
 }
 

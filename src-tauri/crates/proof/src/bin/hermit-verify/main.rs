@@ -3,6 +3,7 @@
 //! Exit codes: 0 valid, 5 invalid, 6 unverifiable, 7 incomplete, 2 when it was called wrongly or cannot read.
 
 mod kit;
+mod shown;
 
 use proof::{
     AUTHORITY_BYTES_MAX, Given, HEADERS_BYTES_MAX, ReleaseAsked, Trust, verify_given, verify_release,
@@ -78,7 +79,7 @@ fn bundle(words: &[String]) -> Result<(String, u8), String> {
             bitcoin_headers: asked.headers.as_deref(),
         };
         let report = verify_given(&asked.path, &asked.trust, &given).map_err(|e| e.to_string())?;
-        let text = if asked.json { json(&report)? } else { report.to_string() };
+        let text = if asked.json { json(&report)? } else { shown::lines(&report.to_string()) };
         Ok((text, report.exit_code()))
     })
 }
@@ -112,7 +113,7 @@ fn release(words: &[String]) -> Result<(String, u8), String> {
     let since = since.as_deref();
     let asked = ReleaseAsked { keys: &keys, not_older, system, since, ..ReleaseAsked::default() };
     let report = verify_release(&path, &asked).map_err(|e| e.to_string())?;
-    let text = if as_json { json(&report)? } else { report.to_string() };
+    let text = if as_json { json(&report)? } else { shown::lines(&report.to_string()) };
     Ok((text, report.exit_code()))
 }
 
@@ -124,7 +125,7 @@ fn json(report: &impl serde::Serialize) -> Result<String, String> {
 
 fn complain(why: &str) -> ExitCode {
     // Where even the error stream is gone, the exit code still says it.
-    let _ = writeln!(std::io::stderr(), "hermit-verify: {why}");
+    let _ = writeln!(std::io::stderr(), "hermit-verify: {}", shown::lines(why));
     ExitCode::from(2)
 }
 

@@ -3,6 +3,7 @@
 use super::child::{Ended, filled, run};
 use super::score::place_of;
 use super::{Answer, Asked};
+use crate::shown;
 use proof::{Verdict, parts, verify};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -74,7 +75,7 @@ fn other(asked: &Asked, ours: &proof::Report) -> Result<Other, String> {
 
 fn in_words(graded: &Graded) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
-    writeln!(text, "{}", graded.report.headline())?;
+    writeln!(text, "{}", shown::lines(&graded.report.headline()))?;
     let canonical = if graded.canonical.is_some() { "yes" } else { "not known: it is refused" };
     writeln!(text, "canonical form: {canonical}")?;
     match &graded.parts {
@@ -89,7 +90,7 @@ fn in_words(graded: &Graded) -> Result<String, std::fmt::Error> {
         let agrees = if other.agrees { "agrees" } else { "does not agree" };
         writeln!(text, "\nthe other verifier {agrees} (exit code {code})")?;
         if let Some(place) = &other.place {
-            writeln!(text, "it names {place}")?;
+            writeln!(text, "it names {}", shown::line(place))?;
         }
     }
     Ok(text)

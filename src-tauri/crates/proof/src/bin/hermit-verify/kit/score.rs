@@ -7,6 +7,7 @@
 use super::Asked;
 use super::child::{Ended, filled, run};
 use super::vectors::{Kit, Right, Vector};
+use crate::shown::line;
 use seal::Digest;
 use serde::Serialize;
 use serde_json::Value;
@@ -160,7 +161,8 @@ pub(super) fn grade(kit: &Kit, asked: &Asked) -> Result<Board, String> {
 }
 
 fn judge(kit: &Kit, vector: &Vector, asked: &Asked) -> Result<Row, String> {
-    let (ended, out) = run(&filled(&asked.command, &kit.bundle(vector), &kit.key()), &asked.bounds)?;
+    let alone = kit.alone(vector)?;
+    let (ended, out) = run(&filled(&asked.command, &alone.bundle(), &alone.key()), &asked.bounds)?;
     let said = Said::of(ended, &asked.refusals);
     let named = place_of(&out).filter(|_| said == Said::Refused);
     Ok(Row {
@@ -252,15 +254,15 @@ impl fmt::Display for Board {
         }
         writeln!(f, "\n{:<14} {:>5} {:>5}", "class", "right", "of")?;
         for (class, marks) in &self.classes {
-            writeln!(f, "{class:<14} {:>5} {:>5}", marks.right, marks.of)?;
+            writeln!(f, "{:<14} {:>5} {:>5}", line(class), marks.right, marks.of)?;
         }
         let wrong: Vec<&Row> = self.vectors.iter().filter(|row| !row.right).collect();
         if !wrong.is_empty() {
             writeln!(f, "\nwrong:")?;
         }
         for row in wrong {
-            writeln!(f, "- {}: {} ({})", row.name, row.said.as_str(), row.about)?;
-            writeln!(f, "  we say: {}", row.says)?;
+            writeln!(f, "- {}: {} ({})", row.name, row.said.as_str(), line(&row.about))?;
+            writeln!(f, "  we say: {}", line(&row.says))?;
         }
         writeln!(f, "\nkit      {}", self.kit_sha256)?;
         writeln!(f, "command  {}", self.command_sha256)?;

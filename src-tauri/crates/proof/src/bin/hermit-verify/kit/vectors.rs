@@ -1,6 +1,7 @@
 //! A kit as it lies in its folder: `kit.json`, the key that a receiver trusts, and one zip for each vector.
 
 use crate::read as bounded;
+use crate::shown::line;
 use seal::Digest;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -60,17 +61,53 @@ pub struct Kit {
     pub folder: PathBuf,
     /// SHA-256 of `kit.json`, which has those of all else.
     pub sha256: Digest,
+    key_sha256: Digest,
     pub vectors: Vec<Vector>,
 }
 
-impl Kit {
-    /// The key that a receiver of the vectors trusts.
+/// Copies of a vector and of the key that a receiver trusts, each alone in its folder and without the name that tells what is wrong.
+/// They are gone with it.
+pub struct Alone {
+    folder: tempfile::TempDir,
+}
+
+impl Alone {
+    pub fn bundle(&self) -> PathBuf {
+        self.folder.path().join("bundle/bundle.zip")
+    }
+
     pub fn key(&self) -> PathBuf {
+        self.folder.path().join("key/trusted.pub.pem")
+    }
+}
+
+impl Kit {
+    /// Copies what a verifier is handed out of the kit: beside it lie the right answers.
+    ///
+    /// # Errors
+    /// When it cannot be copied, or was changed since the kit was read.
+    pub fn alone(&self, vector: &Vector) -> Result<Alone, String> {
+        let cannot = |e: std::io::Error| format!("cannot copy a vector into a folder of its own: {e}");
+        let alone =
+            Alone { folder: tempfile::Builder::new().prefix("hermit-kit-").tempdir().map_err(cannot)? };
+        let copies = [
+            (same(&self.bundle(vector), VECTOR_BYTES_MAX, &vector.sha256)?, alone.bundle()),
+            (same(&self.key(), KIT_BYTES_MAX, &self.key_sha256)?, alone.key()),
+        ];
+        for (bytes, to) in copies {
+            to.parent().map_or(Ok(()), std::fs::create_dir).map_err(cannot)?;
+            std::fs::write(&to, bytes).map_err(cannot)?;
+        }
+        Ok(alone)
+    }
+
+    /// The key that a receiver of the vectors trusts.
+    fn key(&self) -> PathBuf {
         self.folder.join("trusted.pub.pem")
     }
 
     /// Where a vector lies.
-    pub fn bundle(&self, vector: &Vector) -> PathBuf {
+    fn bundle(&self, vector: &Vector) -> PathBuf {
         self.folder.join("vectors").join(format!("{}.zip", vector.name))
     }
 }
@@ -82,16 +119,21 @@ impl Kit {
 pub fn read(folder: &Path) -> Result<Kit, String> {
     let path = folder.join("kit.json");
     let bytes = file(&path, KIT_BYTES_MAX)?;
-    let listed: Listed =
-        serde_json::from_slice(&bytes).map_err(|e| format!("`{}` lists no kit: {e}", path.display()))?;
+    let listed: Listed = serde_json::from_slice(&bytes)
+        .map_err(|e| format!("`{}` lists no kit: {}", path.display(), line(&e.to_string())))?;
     if listed.format != FORMAT {
-        return Err(format!("it is a `{}`, and this program reads {FORMAT}", listed.format));
+        return Err(format!("it is a `{}`, and this program reads {FORMAT}", line(&listed.format)));
     }
     if listed.vectors.is_empty() || listed.vectors.len() > VECTORS_MAX {
         return Err(format!("a kit has from 1 to {VECTORS_MAX} vectors, not {}", listed.vectors.len()));
     }
-    let kit = Kit { folder: folder.to_owned(), sha256: Digest::of(&bytes), vectors: listed.vectors };
-    same(&kit.key(), KIT_BYTES_MAX, &listed.key_sha256)?;
+    let kit = Kit {
+        folder: folder.to_owned(),
+        sha256: Digest::of(&bytes),
+        key_sha256: listed.key_sha256,
+        vectors: listed.vectors,
+    };
+    same(&kit.key(), KIT_BYTES_MAX, &kit.key_sha256)?;
     let mut names = BTreeSet::new();
     for vector in &kit.vectors {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
@@ -104,9 +146,11 @@ pub fn read(folder: &Path) -> Result<Kit, String> {
     Ok(kit)
 }
 
-fn same(path: &Path, max: u64, digest: &Digest) -> Result<(), String> {
-    match Digest::of(&file(path, max)?) == *digest {
-        true => Ok(()),
+/// The bytes of a file, once they are those that the list names.
+fn same(path: &Path, max: u64, digest: &Digest) -> Result<Vec<u8>, String> {
+    let bytes = file(path, max)?;
+    match Digest::of(&bytes) == *digest {
+        true => Ok(bytes),
         false => Err(format!("`{}` was changed: kit.json has another digest of it", path.display())),
     }
 }
