@@ -102,7 +102,7 @@ pub use outcome::{
 };
 pub use project::remote;
 pub use relays::{NoRelays, Published, Relays};
-pub use sandbox::{CLONE_HOME, CloneHome, CloneView, Sandbox};
+pub use sandbox::{CLONE_HOME, CloneHome, CloneView, Escapes, Sandbox};
 pub use server::{
     Digests, Ended, Endpoint, Heard, Lone, NoToolServers, Offers, Pipes, ServerSessions, ToolCall, ToolReply,
     ToolServers, ToolSession, Unspoken, dialled, words_of,
