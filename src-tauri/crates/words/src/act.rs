@@ -296,9 +296,13 @@ impl SandboxLevel {
     /// none of these.
     pub const fn confines(self) -> bool {
         match self {
-            Self::Landlock | Self::RestrictedToken => true,
+            Self::NamespacesLandlock
+            | Self::Namespaces
+            | Self::Landlock
+            | Self::Seatbelt
+            | Self::AppContainer
+            | Self::RestrictedToken => true,
             Self::SeatbeltOpen | Self::Beneath | Self::Unconfined | Self::NotApplicable => false,
-            Self::NamespacesLandlock | Self::Namespaces | Self::Seatbelt | Self::AppContainer => true,
         }
     }
 }

@@ -15,9 +15,6 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-#[cfg(test)]
-mod tests;
-
 /// How long one try may take.
 const LIMIT: Duration = Duration::from_secs(20);
 /// How often it is looked whether it has ended.
@@ -175,3 +172,6 @@ fn came(one: &Try, outside: &mut Outside, said: &Said) -> Came {
         Came::Refused
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,14 +4,11 @@ use super::shape::Shape;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-#[cfg(test)]
-mod tests;
-
 /// Bytes of one profile, which is handed over as one argument.
 const PROFILE_BYTES_MAX: usize = 256 * 1024;
 
 /// Programs, libraries, and what they need of the system: no passwords, no keys, no settings of a person.
-const READABLE: [&str; 40] = [
+const READABLE: [&str; 41] = [
     "/System/Library",
     "/System/Cryptexes",
     "/System/Volumes/Preboot/Cryptexes",
@@ -51,6 +48,7 @@ const READABLE: [&str; 40] = [
     "/private/etc/services",
     "/private/etc/ssl",
     "/private/var/db/timezone",
+    "/private/var/db/xcode_select_link",
     "/private/var/select",
 ];
 
@@ -115,7 +113,7 @@ pub(crate) fn profile(shape: &Shape) -> Result<String, String> {
     let mut profile = Profile::default();
     profile.line("(version 1)");
     profile.line("(deny default)");
-    profile.line("(allow process-exec)");
+    profile.line("(allow process-exec*)");
     profile.line("(allow process-fork)");
     profile.line("(allow process-info* (target same-sandbox))");
     profile.line("(allow signal (target same-sandbox))");
@@ -253,3 +251,6 @@ fn quoted(path: &Path, root_may: bool) -> Result<String, String> {
     }
     Ok(format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")))
 }
+
+#[cfg(test)]
+mod tests;
