@@ -1,8 +1,7 @@
 // The wire's words as a person reads them, in one place.
 import type { PartOf, Text } from "~/ipc/generated/shared";
 import type { TaskRow } from "~/ipc/generated/task";
-import type { ActionClass, ApprovalStatus, Origin, PolicyVerdict, Profile, ResultCode, RunStatus, SandboxLevel, Surface, TrustTier } from "~/ipc/generated/words";
-import { SANDBOX_LEVEL } from "~/ipc/generated/words";
+import { type ActionClass, type ApprovalStatus, type Origin, type PolicyVerdict, type Profile, type ResultCode, type RunStatus, SANDBOX_LEVEL, type SandboxLevel, type Surface, type TrustTier } from "~/ipc/generated/words";
 import { lookUp, oneOf } from "~/ipc/words";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";

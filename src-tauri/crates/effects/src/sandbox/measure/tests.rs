@@ -88,3 +88,15 @@ fn a_program_of_hermits_own_has_a_home_in_which_nothing_can_be_made() {
     let home = command.get_envs().find(|(name, _)| *name == "HOME").and_then(|(_, value)| value);
     assert_eq!(home, Some(std::ffi::OsStr::new(crate::sandbox::NOWHERE)));
 }
+
+/// Where there is a program that enforces profiles, all of the table is tried; a survivor is what no profile has a word for.
+#[test]
+fn where_profiles_are_enforced_nothing_gets_through_but_a_grandchild() {
+    let Some(program) = walls::SEATBELT else {
+        return conforms::skip("nothing enforces Seatbelt profiles on this system");
+    };
+    let walls = Sandbox::by_profile(Path::new(program));
+    let escapes = walls.escapes().unwrap_or_else(|why| panic!("{why}: {}", walls.why()));
+    let reached: Vec<_> = escapes.through.iter().filter(|name| **name != "grandchild").collect();
+    assert!(reached.is_empty() && escapes.not_tried.is_empty(), "{escapes}");
+}
