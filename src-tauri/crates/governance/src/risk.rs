@@ -180,7 +180,9 @@ fn add_command(risk: &mut Risk, request: &ActionRequest, facts: &Facts) {
     risk.at_least(
         RiskBand::Critical,
         match facts.sandbox {
-            Some(SandboxLevel::SeatbeltOpen) => "the sandbox did not refuse everything that was tried against it",
+            Some(SandboxLevel::SeatbeltOpen) => {
+                "the sandbox did not refuse everything that was tried against it"
+            }
             Some(SandboxLevel::RestrictedToken) => "its sandbox leaves the network open",
             _ if facts.confined() => {
                 "without bubblewrap it could change permissions and times of files outside the folder"
