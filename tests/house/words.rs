@@ -191,3 +191,16 @@ fn a_banned_word_is_found_in_a_quote_and_between_tags_of_a_page_and_nowhere_else
     let lines = page_texts(source).into_iter().filter(|(_, text)| !banned(text, &words).is_empty());
     assert_eq!(lines.map(|(line, _)| line).collect::<Vec<_>>(), [5, 6, 6]);
 }
+
+/// A page cannot call the host for a word: what it says is compared here.
+#[test]
+fn a_sandbox_has_the_same_words_in_the_doctor_on_the_card_and_in_the_page_that_verifies() {
+    let known = model::receipt::SandboxLevel::ALL;
+    for page in ["ui/src/screen/words.ts", "ui/verifier/src/page/words.ts"] {
+        let text = std::fs::read_to_string(root().join(page)).expect("a page");
+        for level in known {
+            let row = format!("  {level}: \"{}\",\n", level.in_words());
+            assert!(text.contains(&row), "{page} lacks `{}`", row.trim());
+        }
+    }
+}

@@ -1,8 +1,8 @@
 // The wire's words as a person reads them, in one place.
 import type { PartOf, Text } from "~/ipc/generated/shared";
 import type { TaskRow } from "~/ipc/generated/task";
-import type { ActionClass, ApprovalStatus, Origin, PolicyVerdict, Profile, ResultCode, RunStatus, Surface, TrustTier } from "~/ipc/generated/words";
-import { lookUp } from "~/ipc/words";
+import { type ActionClass, type ApprovalStatus, type Origin, type PolicyVerdict, type Profile, type ResultCode, type RunStatus, SANDBOX_LEVEL, type SandboxLevel, type Surface, type TrustTier } from "~/ipc/generated/words";
+import { lookUp, oneOf } from "~/ipc/words";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
 import { many } from "~/primitives/number";
@@ -58,6 +58,26 @@ const SURFACE: Readonly<Record<Surface, string>> = {
 /** Where an answer was given. */
 export function surfaceName(surface: Surface): string {
   return lookUp(SURFACE, surface, `on ${plain(surface)}`);
+}
+
+// The same words as the doctor and the receipts have.
+const SANDBOX: Readonly<Record<SandboxLevel, string>> = {
+  beneath: "Hermit's own access to files, beneath the folder",
+  namespaces_landlock: "namespaces, Landlock and seccomp",
+  namespaces: "namespaces, without Landlock",
+  landlock: "in part, without namespaces: Landlock and seccomp",
+  seatbelt: "Seatbelt",
+  seatbelt_open: "not confined: Seatbelt did not refuse everything that was tried",
+  app_container: "an AppContainer and a job object",
+  restricted_token: "in part, with an open network: a restricted token and a job object",
+  unconfined: "none",
+  not_applicable: "nothing ran",
+};
+
+/** The sandbox that a command gets or had, by the name that the host sends. */
+export function sandboxName(level: string): string {
+  const known = oneOf(SANDBOX_LEVEL, level);
+  return known === null ? plain(level) : SANDBOX[known];
 }
 
 export function capital(text: string): string {

@@ -27,7 +27,7 @@
 //!    machine can promise it; which walls stood is in the outcome.
 //! 8. A staged command cannot reach the folder itself: it works on a layer or a copy with the network held, and
 //!    only [`Executors::perform`], with an authorization of exactly those bytes, carries them over (governance.md 5). Where
-//!    no namespaces stand around it, nothing is staged.
+//!    nothing isolates it, nothing is staged.
 //!
 //! 9. A command with the network has a network of its own, in which there is only our proxy: it reaches the hosts that the
 //!    grant names, at addresses that were checked, and each connection is in the outcome. It sees no secret, only a
@@ -102,7 +102,7 @@ pub use outcome::{
 };
 pub use project::remote;
 pub use relays::{NoRelays, Published, Relays};
-pub use sandbox::{CLONE_HOME, CloneHome, CloneView, Sandbox};
+pub use sandbox::{CLONE_HOME, CloneHome, CloneView, Escapes, Sandbox};
 pub use server::{
     Digests, Ended, Endpoint, Heard, Lone, NoToolServers, Offers, Pipes, ServerSessions, ToolCall, ToolReply,
     ToolServers, ToolSession, Unspoken, dialled, words_of,

@@ -1,16 +1,24 @@
 //! Which walls this machine can put around a command, found out by putting them up once.
 
+mod app_container;
 pub(crate) mod bwrap;
+mod escapes;
 mod landlock;
+mod measure;
+mod seatbelt;
+mod shape;
 mod whole;
 
+pub use escapes::Escapes;
 pub use whole::{CLONE_HOME, CloneHome, CloneView};
 
 use crate::command::process_limits::Bounds;
 use crate::command::view::View;
-use crate::system::walls;
+pub(crate) use crate::system::walls::PATH;
+use crate::system::walls::{self, System};
 use crate::workspace::names;
 use model::receipt::SandboxLevel;
+use shape::Shape;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -51,15 +59,14 @@ pub(crate) const READABLE: [&str; 26] = [
 /// Top-level names that are folders on some systems and links into `/usr` on others.
 pub(crate) const MERGED: [&str; 5] = ["/bin", "/sbin", "/lib", "/lib64", "/lib32"];
 
-/// Where programs are looked for.
-pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
-
 /// Bytes of memory that one process of a command may fill.
 const MEMORY_BYTES: u64 = 4 << 30;
 /// Processes and threads of a command at once.
 const PROCESSES: u64 = 1024;
 /// Bytes of one file that a command may write.
 const FILE_BYTES: u64 = 2 << 30;
+/// A folder in which nothing is and nothing can be made.
+const NOWHERE: &str = "/var/empty";
 /// Bytes of the private `/tmp`.
 const TMP_BYTES: u64 = 1 << 30;
 
@@ -70,6 +77,8 @@ pub struct Sandbox {
     why: String,
     bwrap: Option<PathBuf>,
     exec: Option<PathBuf>,
+    /// The program that reads Seatbelt profiles.
+    seatbelt: Option<PathBuf>,
     readable: Vec<PathBuf>,
     memory_bytes: u64,
     processes: u64,
@@ -78,8 +87,16 @@ pub struct Sandbox {
 
 impl Sandbox {
     /// Puts the walls up around a trivial command and reports which of them stood. `exec` is `hermit-exec`, next to
-    /// the running program.
+    /// the running program; a system whose walls are made otherwise does not need it.
     pub fn probe(exec: &Path) -> Self {
+        if let Some(program) = walls::SEATBELT {
+            return Self::by_profile(Path::new(program));
+        }
+        if walls::SYSTEM == System::Windows {
+            let none = Self::none(String::new());
+            let why = app_container::not_yet(&none);
+            return Self { why, ..none };
+        }
         let exec = match exec.canonicalize() {
             Ok(exec) => exec,
             Err(error) => {
@@ -108,6 +125,13 @@ impl Sandbox {
         }
     }
 
+    /// Walls by a profile that this program reads, at the level that what is tried against them shows.
+    fn by_profile(program: &Path) -> Self {
+        let walls = Self { seatbelt: Some(program.to_path_buf()), ..Self::none(String::new()) };
+        let tried = walls.escapes();
+        walls.measured(tried)
+    }
+
     fn without_namespaces(exec: PathBuf, said: &[String]) -> Self {
         let tried = Self::with(exec);
         match tried.check() {
@@ -123,6 +147,7 @@ impl Sandbox {
             why,
             bwrap: None,
             exec: None,
+            seatbelt: None,
             readable: Vec::new(),
             memory_bytes: MEMORY_BYTES,
             processes: PROCESSES,
@@ -178,6 +203,32 @@ impl Sandbox {
         self.level
     }
 
+    /// The level and why it is that one, as receipts tell it.
+    pub(crate) fn told(&self) -> String {
+        format!("sandbox: {} ({})", self.level.in_words(), self.why)
+    }
+
+    /// What is missing, with what to do about it on this system or why it is so.
+    pub(crate) fn missing(&self, what: &str) -> String {
+        match walls::SYSTEM {
+            System::Linux => format!("{what}; install bubblewrap"),
+            System::MacOs | System::Windows => format!("{what} ({})", self.why),
+        }
+    }
+
+    /// The same of what is built for namespaces alone.
+    pub(crate) fn needs_namespaces(what: &str) -> String {
+        match walls::SYSTEM {
+            System::Linux => format!("{what}; install bubblewrap"),
+            System::MacOs | System::Windows => disk::not_on_this_system(what).to_string(),
+        }
+    }
+
+    /// Whether a program reads a profile here and becomes the command.
+    pub(crate) fn is_by_profile(&self) -> bool {
+        self.seatbelt.is_some()
+    }
+
     /// Why these and not more, in words.
     pub fn why(&self) -> &str {
         &self.why
@@ -225,7 +276,19 @@ impl Sandbox {
     }
 
     /// The command that will become `argv` behind the walls, complete but for its standard streams.
-    pub(crate) fn command(&self, view: &View, argv: &[String], network: bool, cpu_seconds: u64) -> Command {
+    ///
+    /// # Errors
+    /// In words, when no walls can be made for this view: it is not run without.
+    pub(crate) fn command(
+        &self,
+        view: &View,
+        argv: &[String],
+        network: bool,
+        cpu_seconds: u64,
+    ) -> Result<Command, String> {
+        if self.is_by_profile() {
+            return self.enclosed(view, argv, cpu_seconds);
+        }
         let mut command = match (&self.exec, self.shell(view)) {
             (Some(_), Some(command)) => command,
             (Some(exec), None) => {
@@ -233,12 +296,29 @@ impl Sandbox {
                 self.environment(view, &mut command);
                 command
             }
-            (None, _) => return self.bare(view, argv),
+            (None, _) => return Ok(self.bare(view, argv)),
         };
         command.args(self.exec_arguments(view, network, cpu_seconds));
         // Its standard input is the file to mark.
         command.args(["--started", "--"]).args(argv);
-        command
+        Ok(command)
+    }
+
+    /// The command behind a Seatbelt profile, without the network. Nothing marks its start.
+    ///
+    /// # Errors
+    /// In words, when there is no profile for this view.
+    pub(crate) fn enclosed(&self, view: &View, argv: &[String], cpu_seconds: u64) -> Result<Command, String> {
+        let program = self.seatbelt.as_ref().ok_or("no program here reads a profile")?;
+        let shape = Shape::of(self, view, None, cpu_seconds);
+        let mut command = seatbelt::command(program, &shape, argv)?;
+        self.environment(view, &mut command);
+        command.current_dir(Shape::begins(view));
+        if shape.private.is_none() {
+            // A program of Hermit's own has no folder for it.
+            command.env("HOME", NOWHERE).env("TMPDIR", NOWHERE);
+        }
+        Ok(command)
     }
 
     /// The same of what is spoken to over its standard streams, so that nothing marks its start; only where its network
@@ -298,9 +378,21 @@ impl Sandbox {
         arguments
     }
 
-    /// Whether a command can be kept out of the folders a workspace hides: only a mount can cover a part.
+    /// Whether a command can be kept out of the folders a workspace hides: only a mount, or a profile that was tried, can cover
+    /// a part.
     pub(crate) fn can_hide(&self) -> bool {
+        self.bwrap.is_some() || self.level == SandboxLevel::Seatbelt
+    }
+
+    /// Whether a command has private folders of its own making; else it is given them.
+    pub(crate) fn has_own_folders(&self) -> bool {
         self.bwrap.is_some()
+    }
+
+    /// Whether walls are namespaces on this system, where they are built.
+    #[must_use]
+    pub const fn is_of_namespaces() -> bool {
+        matches!(walls::SYSTEM, System::Linux)
     }
 
     /// Whether walls are built on this system at all.
@@ -321,14 +413,12 @@ impl Sandbox {
 
     /// Whether any walls stand around a command.
     pub(crate) fn has_walls(&self) -> bool {
-        use SandboxLevel::{Landlock, Namespaces, NamespacesLandlock};
-        matches!(self.level, NamespacesLandlock | Namespaces | Landlock)
+        self.level.confines() || self.level == SandboxLevel::SeatbeltOpen
     }
 
-    /// Whether a command reaches nothing but its view. Landlock alone leaves open what it does not govern: permissions,
-    /// owners and times of every file of the person.
+    /// Whether a command reaches nothing but its view.
     pub(crate) fn is_confined(&self) -> bool {
-        matches!(self.level, SandboxLevel::NamespacesLandlock | SandboxLevel::Namespaces)
+        self.level.isolates()
     }
 
     /// Whether `hermit-exec` stands between and marks the start.

@@ -17,6 +17,7 @@ mod contained;
 mod deep;
 mod destructive;
 mod durable;
+mod escaping;
 mod hidden;
 mod killed;
 mod leaking;

@@ -4,6 +4,7 @@ use crate::policy::Facts;
 use acts::{Action, ActionRequest, Register, count};
 use model::action::{ActionClass, Reversibility, Staged};
 use model::policy::RiskBand;
+use model::receipt::SandboxLevel;
 
 /// Deletions and overwrites from which on a change set is wide.
 pub const WIDE_LOSSES: i64 = 20;
@@ -178,9 +179,15 @@ fn add_command(risk: &mut Risk, request: &ActionRequest, facts: &Facts) {
     }
     risk.at_least(
         RiskBand::Critical,
-        match facts.confined() {
-            true => "without bubblewrap it could change permissions and times of files outside the folder",
-            false => "no sandbox would hold the program",
+        match facts.sandbox {
+            Some(SandboxLevel::SeatbeltOpen) => {
+                "the sandbox did not refuse everything that was tried against it"
+            }
+            Some(SandboxLevel::RestrictedToken) => "its sandbox leaves the network open",
+            _ if facts.confined() => {
+                "without bubblewrap it could change permissions and times of files outside the folder"
+            }
+            _ => "no sandbox would hold the program",
         },
     );
 }

@@ -120,31 +120,44 @@ fn folder(home: &Home) -> Fact {
 
 fn walls(executors: &LocalExecutors) -> Fact {
     let walls = executors.walls();
-    let words = match walls.level() {
-        SandboxLevel::NamespacesLandlock => "on",
-        SandboxLevel::Namespaces => "on, without Landlock",
-        SandboxLevel::Landlock => "in part, without namespaces",
-        SandboxLevel::Unconfined | SandboxLevel::Beneath | SandboxLevel::NotApplicable => "off",
-    };
-    let text = format!("{words} ({})", walls.why());
-    match walls.level() {
-        SandboxLevel::Unconfined => fact(
-            "sandbox",
+    sandbox(walls.level(), walls.why())
+}
+
+/// The level in the words of the cards, why it is that one, and what to do where it is not the best.
+fn sandbox(level: SandboxLevel, why: &str) -> Fact {
+    let text = format!("{} ({why})", level.in_words());
+    let (grave, advice) = match level {
+        SandboxLevel::Unconfined | SandboxLevel::Beneath | SandboxLevel::NotApplicable => {
+            (Level::Note, NO_SANDBOX)
+        }
+        SandboxLevel::Landlock => (
             Level::Note,
-            text,
-            "commands are refused here; install `bubblewrap`, or use a newer kernel",
-        ),
-        SandboxLevel::Landlock => fact(
-            "sandbox",
-            Level::Note,
-            text,
             "without bubblewrap no command is tried in a copy: each one is asked about and then runs in the folder itself, \
              none gets the network, and none can open a unix socket; it could still change permissions and times of your \
              other files; install `bubblewrap`",
         ),
-        _ => fact("sandbox", Level::Fine, text, ""),
-    }
+        SandboxLevel::SeatbeltOpen => (
+            Level::Note,
+            "commands are refused here unless the profile allows them without a sandbox, because not all that was tried was \
+             refused; what was not stands in brackets",
+        ),
+        SandboxLevel::RestrictedToken => {
+            (Level::Note, "no command is tried in a copy, and none that needs the network runs")
+        }
+        SandboxLevel::NamespacesLandlock
+        | SandboxLevel::Namespaces
+        | SandboxLevel::Seatbelt
+        | SandboxLevel::AppContainer => (Level::Fine, ""),
+    };
+    fact("sandbox", grave, text, advice)
 }
+
+/// What to do where there is none, for the system that this was built for.
+const NO_SANDBOX: &str = if effects::Sandbox::is_of_namespaces() {
+    "commands are refused here; install `bubblewrap`, or use a newer kernel"
+} else {
+    "commands are refused here"
+};
 
 fn vault(home: &Home, keys: &HostKeys, known: &Known) -> Fact {
     let lost = missing(home, known).unwrap_or_default().unwrap_or_default();
@@ -330,6 +343,18 @@ fn proxy() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_level_of_the_sandbox_is_told_in_the_words_of_the_cards_and_only_the_best_without_advice() {
+        for level in SandboxLevel::ALL {
+            let told = sandbox(*level, "it was tried");
+            assert_eq!(told.value, format!("{} (it was tried)", level.in_words()));
+            assert_eq!(
+                (told.level, told.advice.is_empty()),
+                if level.isolates() { (Level::Fine, true) } else { (Level::Note, false) }
+            );
+        }
+    }
 
     #[test]
     fn a_schedule_that_sees_nothing_is_trouble_with_its_name_and_none_is_no_fact() {

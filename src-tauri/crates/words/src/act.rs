@@ -246,10 +246,64 @@ crate::names! {
         Namespaces = "namespaces",
         /// Landlock and seccomp without namespaces.
         Landlock = "landlock",
+        /// A Seatbelt profile; whatever was tried against it was refused.
+        Seatbelt = "seatbelt",
+        /// A Seatbelt profile that let something through when it was tried, or of which something could not be tried.
+        SeatbeltOpen = "seatbelt_open",
+        /// An AppContainer and a job object.
+        AppContainer = "app_container",
+        /// A restricted token and a job object, without a hold on the network.
+        RestrictedToken = "restricted_token",
         /// No walls; only where the profile says so.
         Unconfined = "unconfined",
         /// Nothing ran.
         NotApplicable = "not_applicable",
+    }
+}
+
+impl SandboxLevel {
+    /// The level as a person reads it: the same words on the card, in the receipt and in the doctor, on every system.
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Self::Beneath => "Hermit's own access to files, beneath the folder",
+            Self::NamespacesLandlock => "namespaces, Landlock and seccomp",
+            Self::Namespaces => "namespaces, without Landlock",
+            Self::Landlock => "in part, without namespaces: Landlock and seccomp",
+            Self::Seatbelt => "Seatbelt",
+            Self::SeatbeltOpen => "not confined: Seatbelt did not refuse everything that was tried",
+            Self::AppContainer => "an AppContainer and a job object",
+            Self::RestrictedToken => "in part, with an open network: a restricted token and a job object",
+            Self::Unconfined => "none",
+            Self::NotApplicable => "nothing ran",
+        }
+    }
+
+    /// Whether a command reaches nothing but what it is shown. Landlock alone does not govern permissions, owners and times of
+    /// files: what ran behind it may have changed them anywhere.
+    pub const fn isolates(self) -> bool {
+        match self {
+            Self::NamespacesLandlock | Self::Namespaces | Self::Seatbelt | Self::AppContainer => true,
+            Self::Landlock
+            | Self::SeatbeltOpen
+            | Self::RestrictedToken
+            | Self::Beneath
+            | Self::Unconfined
+            | Self::NotApplicable => false,
+        }
+    }
+
+    /// Whether a command is kept from most of what it is not shown. A level that let something through when it was tried is
+    /// none of these.
+    pub const fn confines(self) -> bool {
+        match self {
+            Self::NamespacesLandlock
+            | Self::Namespaces
+            | Self::Landlock
+            | Self::Seatbelt
+            | Self::AppContainer
+            | Self::RestrictedToken => true,
+            Self::SeatbeltOpen | Self::Beneath | Self::Unconfined | Self::NotApplicable => false,
+        }
     }
 }
 
@@ -314,5 +368,40 @@ crate::names! {
         Drifted = "drifted",
         /// The answer was full: the row is asked for by itself.
         Later = "later",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SandboxLevel;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_level_of_the_sandbox_has_words_of_its_own_and_what_lets_through_is_said_first() {
+        let words: BTreeSet<&str> = SandboxLevel::ALL.iter().map(|level| level.in_words()).collect();
+        assert_eq!(words.len(), SandboxLevel::ALL.len(), "two levels are called the same: {words:?}");
+        for level in SandboxLevel::ALL.iter().filter(|level| !level.isolates()) {
+            let told = match level {
+                SandboxLevel::Landlock | SandboxLevel::RestrictedToken => {
+                    level.in_words().starts_with("in part, ")
+                }
+                SandboxLevel::SeatbeltOpen => level.in_words().starts_with("not confined: "),
+                _ => true,
+            };
+            assert!(told, "{level}: {}", level.in_words());
+        }
+        assert_eq!(SandboxLevel::NamespacesLandlock.in_words(), "namespaces, Landlock and seccomp");
+        assert_eq!(SandboxLevel::Seatbelt.in_words(), "Seatbelt");
+        assert_eq!(SandboxLevel::AppContainer.in_words(), "an AppContainer and a job object");
+    }
+
+    #[test]
+    fn what_isolates_confines_and_a_level_that_let_something_through_does_neither() {
+        assert!(SandboxLevel::ALL.iter().all(|level| level.confines() || !level.isolates()));
+        for open in [SandboxLevel::SeatbeltOpen, SandboxLevel::Unconfined, SandboxLevel::Beneath] {
+            assert!(!open.isolates() && !open.confines(), "{open}");
+        }
+        assert!(!SandboxLevel::Landlock.isolates() && SandboxLevel::Landlock.confines());
+        assert!(!SandboxLevel::RestrictedToken.isolates() && SandboxLevel::RestrictedToken.confines());
     }
 }

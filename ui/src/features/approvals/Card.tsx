@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useAsk, useHost } from "~/ipc/client";
 import type { Approval } from "~/ipc/generated/approvals";
-import { approvalLook, capital, count, folderName, plain, profileName, said, surfaceName } from "~/screen/words";
+import { approvalLook, capital, count, folderName, profileName, said, sandboxName, surfaceName } from "~/screen/words";
 import { Button } from "~/primitives/Button";
 import { CommentsOn, useComments } from "~/primitives/Comments";
 import { Copyable } from "~/primitives/Copyable";
@@ -216,7 +216,7 @@ function Reach({ approval, packet }: Of) {
         <Facts rows={[
           ["Paths", approval.resources === 0 ? "None" : `${approval.resources} in ${folderName(workspace)}`],
           ["Network", approval.hosts.length === 0 ? "No network" : approval.hosts.includes("*:0") ? "Any public address" : <Words key="hosts" of={approval.hosts.join(", ")} />],
-          packet?.sandbox != null ? ["Sandbox", plain(packet.sandbox)] : null,
+          packet?.sandbox != null ? ["Sandbox", sandboxName(packet.sandbox)] : null,
           packet?.profile != null ? ["Policy", profileName(packet.profile)] : null,
           ["Undo", capital(packet?.rollback.replace(/^can be undone: /, "") ?? "")],
         ]} />

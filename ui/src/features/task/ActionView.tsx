@@ -1,4 +1,4 @@
-import { capital, className, plain, result, said, verdict } from "~/screen/words";
+import { capital, className, plain, result, said, sandboxName, verdict } from "~/screen/words";
 import type { Action } from "~/ipc/generated/task";
 import { Copyable } from "~/primitives/Copyable";
 import { PolicyOverride } from "~/features/approvals/PolicyOverride";
@@ -31,7 +31,7 @@ export function ActionView({ action, onSee }: { action: Action | undefined; onSe
         action.instead_rules === null ? null : ["Because of", plain(action.instead_rules)],
         approval === null ? null : ["You", <button key="approval" type="button" className={styles.cite} onClick={() => onSee({ kind: "approval", id: approval })}>the card</button>],
         action.grant_id === null ? null : ["Grant", <Hash key="grant" of={action.grant_id} what="grant" />],
-        ["Sandbox", action.sandbox === null ? "It has not run" : capital(plain(action.sandbox))],
+        ["Sandbox", action.sandbox === null ? "It has not run" : capital(sandboxName(action.sandbox))],
         ["Status", action.verdict === "deny" || action.result === "denied" ? "Denied, never started" : capital(plain(action.state))],
         came === null ? null : ["Result", <StateWord key="came" tone={came.tone} mark={came.mark}>{came.word}</StateWord>],
         action.trouble === null ? null : ["Problem", <Words key="trouble" of={said(action.trouble)} />],

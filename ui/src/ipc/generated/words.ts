@@ -143,6 +143,14 @@ export const SANDBOX_LEVEL = [
   "namespaces",
   /** Landlock and seccomp without namespaces. */
   "landlock",
+  /** A Seatbelt profile; whatever was tried against it was refused. */
+  "seatbelt",
+  /** A Seatbelt profile that let something through when it was tried, or of which something could not be tried. */
+  "seatbelt_open",
+  /** An AppContainer and a job object. */
+  "app_container",
+  /** A restricted token and a job object, without a hold on the network. */
+  "restricted_token",
   /** No walls; only where the profile says so. */
   "unconfined",
   /** Nothing ran. */

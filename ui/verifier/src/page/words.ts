@@ -84,11 +84,15 @@ export const SURFACES: Record<string, string> = {
 };
 
 export const WALLS: Record<string, string> = {
-  beneath: "the kernel's own file executor, beneath the leased folder",
+  beneath: "Hermit's own access to files, beneath the folder",
   namespaces_landlock: "namespaces, Landlock and seccomp",
-  namespaces: "namespaces",
-  landlock: "Landlock and seccomp",
-  unconfined: "no sandbox",
+  namespaces: "namespaces, without Landlock",
+  landlock: "in part, without namespaces: Landlock and seccomp",
+  seatbelt: "Seatbelt",
+  seatbelt_open: "not confined: Seatbelt did not refuse everything that was tried",
+  app_container: "an AppContainer and a job object",
+  restricted_token: "in part, with an open network: a restricted token and a job object",
+  unconfined: "none",
   not_applicable: "nothing ran",
 };
 

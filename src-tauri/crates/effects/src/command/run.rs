@@ -9,6 +9,7 @@ use super::view::{View, WayOut, view};
 use crate::change::scope::Scope;
 use crate::egress_proxy::Outlet;
 use crate::reads::read::encode;
+use crate::sandbox::Sandbox;
 use crate::system::process_group;
 use crate::workspace::digest_reader;
 use crate::{Error, Executors, Outcome, Output, Progress};
@@ -166,8 +167,8 @@ impl Stage<'_> {
     ) -> Result<Ran, Error> {
         let executors = self.executors;
         if asked.network && !executors.sandbox.can_hold_network() {
-            let say = "this machine cannot keep a command to the hosts it may reach; install bubblewrap";
-            return Err(Error::Request(say.to_owned()));
+            let what = "this machine cannot keep a command to the hosts it may reach";
+            return Err(Error::Request(Sandbox::needs_namespaces(what)));
         }
         let marked = executors.sandbox.marks_start();
         let begun =
@@ -232,8 +233,7 @@ impl Stage<'_> {
             (Some(_), true) => ResultCode::Failed,
             (Some(_), false) => ResultCode::Partial,
         };
-        let mut observed =
-            vec![format!("sandbox: {} ({})", self.executors.sandbox.level(), self.executors.sandbox.why())];
+        let mut observed = vec![self.executors.sandbox.told()];
         observed.extend(super::reach::told(&self.reach));
         observed.append(&mut self.connections);
         observed.append(&mut self.difference.notes);
@@ -285,7 +285,8 @@ pub(crate) fn spawn(
     let executable = crate::sandbox::program(view, program).and_then(|path| digest_file(&path));
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     let cpu = asked.timeout.as_secs().saturating_add(1).saturating_mul(cores);
-    let mut command = executors.sandbox.command(view, asked.argv, asked.network, cpu);
+    let command = executors.sandbox.command(view, asked.argv, asked.network, cpu);
+    let mut command = command.map_err(Error::Request)?;
     let stdin = if executors.sandbox.marks_start() { Stdio::from(mark) } else { Stdio::null() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     let fail = |e: std::io::Error| Error::Spawn { program: program.to_owned(), why: e.to_string() };

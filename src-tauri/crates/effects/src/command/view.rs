@@ -145,7 +145,7 @@ pub(crate) fn view(executors: &Executors, cwd: &RelPath, transcript: &Path) -> R
     let root = workspace.root().to_path_buf();
     let cwd = names::below(&root, cwd.as_bytes()).map_err(|e| Error::io("naming", cwd, e))?;
     let private = transcript.join("private");
-    if !executors.sandbox.can_hide() {
+    if !executors.sandbox.has_own_folders() {
         let made = std::fs::create_dir_all(private.join("home"));
         made.map_err(|source| Error::Spool { doing: "making a private folder", source })?;
     }

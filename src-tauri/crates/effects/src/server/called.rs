@@ -340,7 +340,7 @@ fn outcome(
     let is_here = asked.launch.url.is_none();
     let mut observed = Vec::new();
     if is_here {
-        observed.push(format!("sandbox: {} ({})", executors.sandbox.level(), executors.sandbox.why()));
+        observed.push(executors.sandbox.told());
     }
     observed.extend(record.started.map(|started| match (started, is_here) {
         (true, true) => "server: started for this call".to_owned(),

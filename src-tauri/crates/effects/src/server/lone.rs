@@ -138,12 +138,13 @@ fn walled(
     if let Some(command) = walls.server(&view, &argv, false, cpu_seconds) {
         return Ok(command);
     }
+    if walls.is_by_profile() {
+        return walls.enclosed(&view, &argv, cpu_seconds);
+    }
     if Sandbox::is_built_here() {
-        return Err(format!(
-            "this machine has no sandbox for `{}` ({}); install bubblewrap",
-            program.file_name().unwrap_or_default().to_string_lossy(),
-            walls.why()
-        ));
+        let name = program.file_name().unwrap_or_default().to_string_lossy();
+        let say = format!("this machine has no sandbox for `{name}` ({})", walls.why());
+        return Err(if Sandbox::is_of_namespaces() { format!("{say}; install bubblewrap") } else { say });
     }
     let mut command = Command::new(program);
     command.args(arguments).env_clear();

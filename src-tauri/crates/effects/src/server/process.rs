@@ -10,6 +10,7 @@ use crate::command::removal::remove_tree;
 use crate::command::supervise::end_all;
 use crate::command::view::{View, WayOut, view};
 use crate::egress_proxy::Outlet;
+use crate::sandbox::Sandbox;
 use crate::system::process_group;
 use crate::{Error, Executors};
 use model::RelPath;
@@ -118,8 +119,7 @@ impl Process {
         let program = launch.argv.first().map_or("", String::as_str);
         let command = executors.sandbox.server(view, &launch.argv, network, SERVER_CPU_S * cores);
         let mut command = command.ok_or_else(|| {
-            let say = "this machine has no sandbox for a server of tools; install bubblewrap";
-            Error::Request(say.to_owned())
+            Error::Request(Sandbox::needs_namespaces("this machine has no sandbox for a server of tools"))
         })?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let fail = |e: std::io::Error| Error::Spawn { program: program.to_owned(), why: e.to_string() };

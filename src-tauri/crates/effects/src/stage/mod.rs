@@ -90,7 +90,7 @@ impl Executors {
             return Err("it asks for the network, which a staged run does not have".to_owned());
         }
         if !self.sandbox.is_confined() {
-            return Err("nothing on this machine would keep it to a copy; install bubblewrap".to_owned());
+            return Err(self.sandbox.missing("nothing on this machine would keep it to a copy"));
         }
         if !self.workspace.hidden().is_empty() {
             return Err("Hermit's own store lies in this folder; choose a smaller folder".to_owned());
@@ -207,7 +207,7 @@ impl Executors {
         self.at(Point::StageLay, Edge::After)?;
         let mut notes = said.to_vec();
         notes.push(format!("staged by {method}, laid in {} ms", clock.elapsed().as_millis()));
-        notes.push(format!("sandbox: {} ({})", self.sandbox.level(), self.sandbox.why()));
+        notes.push(self.sandbox.told());
         if !work.has_network() {
             notes.push("the network was held".to_owned());
         }

@@ -1,7 +1,7 @@
 //! Sockets with a name in a folder, by which a process inside the walls reaches this one.
 
 pub use system::{LocalListener, LocalStream};
-pub(crate) use system::{bind, connect, first_byte};
+pub(crate) use system::{bind, connect, first_byte, listen_at};
 
 #[cfg(unix)]
 mod system {
@@ -9,7 +9,7 @@ mod system {
     use std::io::Result;
     use std::net::TcpStream;
     use std::os::fd::{AsRawFd as _, OwnedFd};
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
     use std::time::Duration;
 
     pub use std::os::unix::net::{UnixListener as LocalListener, UnixStream as LocalStream};
@@ -25,6 +25,11 @@ mod system {
 
     pub(crate) fn connect(folder: &File, name: &str) -> Result<LocalStream> {
         LocalStream::connect(beneath(folder, name))
+    }
+
+    /// A socket at a place with a short name.
+    pub(crate) fn listen_at(place: &Path) -> Result<LocalListener> {
+        LocalListener::bind(place)
     }
 
     /// What comes first, which is left where it is; waits so long for it.
@@ -44,6 +49,7 @@ mod system {
     use std::fs::File;
     use std::io::{Read, Result, Write};
     use std::net::Shutdown;
+    use std::path::Path;
     use std::time::Duration;
 
     /// None can be made here yet.
@@ -120,6 +126,10 @@ mod system {
     }
 
     pub(crate) fn bind(_: &File, _: &str) -> Result<LocalListener> {
+        Err(disk::not_on_this_system("a socket with a name in a folder"))
+    }
+
+    pub(crate) fn listen_at(_: &Path) -> Result<LocalListener> {
         Err(disk::not_on_this_system("a socket with a name in a folder"))
     }
 

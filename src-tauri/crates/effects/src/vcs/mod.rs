@@ -362,7 +362,7 @@ fn blank(executors: &Executors, request: &ActionRequest, started: UnixMs, error:
         outputs: Vec::new(),
         ran: executors.ran("hermit.vcs", request, started),
         sandbox_level: executors.sandbox.level(),
-        observed: vec![format!("sandbox: {} ({})", executors.sandbox.level(), executors.sandbox.why())],
+        observed: vec![executors.sandbox.told()],
         error,
         kept: Vec::new(),
     }

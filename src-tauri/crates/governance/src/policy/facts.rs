@@ -49,7 +49,7 @@ impl Facts {
     /// Whether walls would stand around a command.
     pub(crate) const fn confined(&self) -> bool {
         match self.sandbox {
-            Some(level) => confines(level),
+            Some(level) => level.confines(),
             None => false,
         }
     }
@@ -57,7 +57,7 @@ impl Facts {
     /// Whether a command would reach nothing but what it is shown.
     pub(crate) const fn isolated(&self) -> bool {
         match self.sandbox {
-            Some(level) => isolates(level),
+            Some(level) => level.isolates(),
             None => false,
         }
     }
@@ -103,25 +103,6 @@ impl Facts {
     }
 }
 
-/// Whether a command reaches nothing but what it is shown. Landlock alone does not govern permissions, owners and times of
-/// files: what ran behind it may have changed them anywhere.
-const fn isolates(level: SandboxLevel) -> bool {
-    match level {
-        SandboxLevel::NamespacesLandlock | SandboxLevel::Namespaces => true,
-        SandboxLevel::Landlock
-        | SandboxLevel::Beneath
-        | SandboxLevel::Unconfined
-        | SandboxLevel::NotApplicable => false,
-    }
-}
-
-const fn confines(level: SandboxLevel) -> bool {
-    match level {
-        SandboxLevel::NamespacesLandlock | SandboxLevel::Namespaces | SandboxLevel::Landlock => true,
-        SandboxLevel::Beneath | SandboxLevel::Unconfined | SandboxLevel::NotApplicable => false,
-    }
-}
-
 /// Whether a command, or a tool of a server, has run in a staged view behind walls, changed nothing, reached nobody, and could read nothing that
 /// a person would have been asked about.
 fn has_had_no_effect(request: &ActionRequest) -> bool {
@@ -137,7 +118,7 @@ fn has_had_no_effect(request: &ActionRequest) -> bool {
         && staged.items.is_empty()
         && staged.look_first.is_none()
         && request.reach.as_ref().is_none_or(|reach| reach.secrets.is_empty() && reach.unsure.is_none())
-        && isolates(staged.sandbox_level)
+        && staged.sandbox_level.isolates()
 }
 
 /// A fact as Cedar takes it.

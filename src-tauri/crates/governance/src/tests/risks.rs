@@ -104,6 +104,22 @@ fn a_command_behind_landlock_alone_is_asked_about_as_critical() {
     assert!(got.risk_summary.contains("bubblewrap"), "{}", got.risk_summary);
 }
 
+/// On the card it stands why, and a profile that wants a sandbox does not take this one for one.
+#[test]
+fn a_command_in_a_sandbox_that_let_something_through_is_as_one_without_and_the_card_says_so() {
+    let request = request(command(&["make"], false));
+    let judged = |sandbox| {
+        let mut question = question(&request, Profile::LocalEditAllowed);
+        question.sandbox = sandbox;
+        ENGINE.evaluate(&question)
+    };
+    let (open, none) = (judged(SandboxLevel::SeatbeltOpen), judged(SandboxLevel::Unconfined));
+    assert_eq!((open.verdict, open.risk_band), (none.verdict, RiskBand::Critical));
+    assert!(open.risk_summary.contains("did not refuse everything"), "{}", open.risk_summary);
+    let (held, best) = (judged(SandboxLevel::Seatbelt), judged(SandboxLevel::NamespacesLandlock));
+    assert_eq!((held.verdict, held.risk_summary), (best.verdict, best.risk_summary));
+}
+
 #[test]
 fn untrusted_content_in_context_raises_what_changes_something_and_nothing_else() {
     for action in every_kind() {

@@ -67,7 +67,7 @@ fn idle() -> acts::ActionRequest {
 
 #[test]
 fn a_staged_run_that_changed_nothing_asks_nobody_and_anything_beyond_does() {
-    use model::receipt::SandboxLevel::{Landlock, Unconfined};
+    use model::receipt::SandboxLevel::{Landlock, SeatbeltOpen, Unconfined};
     let may = [
         Profile::LocalEditAllowed,
         Profile::NetworkReadAllowed,
@@ -83,10 +83,11 @@ fn a_staged_run_that_changed_nothing_asks_nobody_and_anything_beyond_does() {
         let allowed = ENGINE.evaluate(&question(&idle(), profile));
         assert!(allowed.determining_rules.contains(&"local_edit_allowed.nothing_to_commit".to_owned()));
         type Edit = fn(&mut model::action::Staged);
-        let beyond: [(&str, Edit); 3] = [
+        let beyond: [(&str, Edit); 4] = [
             ("a key within reach", |staged| staged.look_first = Some("`.env` looks like a key".to_owned())),
             ("no walls", |staged| staged.sandbox_level = Unconfined),
             ("walls that leave permissions of other files open", |staged| staged.sandbox_level = Landlock),
+            ("walls that let something through", |staged| staged.sandbox_level = SeatbeltOpen),
         ];
         for (what, change) in beyond {
             let mut request = idle();

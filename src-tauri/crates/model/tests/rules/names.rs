@@ -374,7 +374,18 @@ fn names_of_receipts() {
     list!(ItemOutcome, ["done", "not_done", "unknown"]);
     list!(
         SandboxLevel,
-        ["beneath", "namespaces_landlock", "namespaces", "landlock", "unconfined", "not_applicable",]
+        [
+            "beneath",
+            "namespaces_landlock",
+            "namespaces",
+            "landlock",
+            "seatbelt",
+            "seatbelt_open",
+            "app_container",
+            "restricted_token",
+            "unconfined",
+            "not_applicable",
+        ]
     );
     list!(Absence, ["not_required", "not_applicable", "precedes_task", "unavailable"]);
 }

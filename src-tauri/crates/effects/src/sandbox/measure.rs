@@ -1,0 +1,177 @@
+//! Trying the table of escapes behind walls: beside a folder that a command may use there is one that it may not, with a file, a
+//! socket, a port and a process that have to stay as they are.
+
+use super::Sandbox;
+use super::escapes::{Came, Escapes, Evidence, NOT_TRIED, THROUGH, Try, table};
+use crate::command::supervise::end_all;
+use crate::command::view::View;
+use crate::system::local_sockets::{LocalListener, listen_at};
+use crate::system::{process_group, walls};
+use std::fs::File;
+use std::io::Read as _;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+/// How long one try may take.
+const LIMIT: Duration = Duration::from_secs(20);
+/// How often it is looked whether it has ended.
+const LOOK: Duration = Duration::from_millis(5);
+/// How long its output may stay open after it was ended with its group: longer means that somebody outlived it.
+const DRAIN: Duration = Duration::from_secs(5);
+/// Bytes of its output that are read.
+const OUTPUT_BYTES_MAX: u64 = 64 * 1024;
+/// Seconds of a processor.
+const CPU_S: u64 = 20;
+/// What every try prints first: one that does not has not run and shows nothing.
+const BEGUN: &str = "begun";
+
+/// What has to stay as it is, and the folder of the command beside it.
+struct Outside {
+    folder: tempfile::TempDir,
+    port: TcpListener,
+    socket: LocalListener,
+    victim: Child,
+}
+
+impl Outside {
+    fn new() -> std::io::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        for name in ["outside", "inside/private/home"] {
+            std::fs::create_dir_all(folder.path().join(name))?;
+        }
+        std::fs::write(folder.path().join("outside/secret"), THROUGH)?;
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        port.set_nonblocking(true)?;
+        let socket = listen_at(&folder.path().join("outside/socket"))?;
+        socket.set_nonblocking(true)?;
+        let mut victim = Command::new("sleep");
+        victim.arg("600").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        process_group::lead(&mut victim)?;
+        Ok(Self { victim: victim.spawn()?, folder, port, socket })
+    }
+
+    fn at(&self, name: &str) -> std::io::Result<PathBuf> {
+        Ok(self.folder.path().canonicalize()?.join(name))
+    }
+
+    /// The view of a staged copy, of which nothing else is seen.
+    fn view(&self) -> std::io::Result<View> {
+        let inside = self.at("inside")?;
+        let mut view = View::nowhere();
+        view.private = inside.join("private");
+        (view.root, view.cwd, view.source) = (inside.clone(), inside.clone(), Some(inside));
+        Ok(view)
+    }
+
+    fn argv(&self, script: &str) -> std::io::Result<Vec<String>> {
+        let shown = |path: PathBuf| path.to_string_lossy().into_owned();
+        Ok(vec![
+            "/bin/sh".to_owned(),
+            "-c".to_owned(),
+            format!("echo {BEGUN}; {script}"),
+            "hermit".to_owned(),
+            shown(self.at("outside")?),
+            self.port.local_addr()?.port().to_string(),
+            self.victim.id().to_string(),
+            shown(self.at("outside/socket")?),
+        ])
+    }
+
+    /// Whether that got through of which the evidence tells.
+    fn shows(&mut self, evidence: Evidence, said: &Said) -> bool {
+        let printed = said.printed.contains(THROUGH);
+        match evidence {
+            Evidence::Written => self.folder.path().join("outside/written").exists(),
+            Evidence::Printed => printed,
+            Evidence::Connected => self.port.accept().is_ok(),
+            Evidence::ConnectedLocally => self.socket.accept().is_ok(),
+            Evidence::Ended => printed || !matches!(self.victim.try_wait(), Ok(None)),
+            Evidence::Outlives => said.outlives,
+        }
+    }
+}
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        end_all(&mut self.victim);
+    }
+}
+
+/// What came out of one try.
+struct Said {
+    printed: String,
+    /// Somebody kept its output open.
+    outlives: bool,
+}
+
+impl Sandbox {
+    /// Tries the table of escapes of this system behind these walls. It takes a second or so, and six where a process
+    /// outlives its command.
+    ///
+    /// # Errors
+    /// In words, when nothing can be tried, or no command begins behind them.
+    pub fn escapes(&self) -> Result<Escapes, String> {
+        let mut outside = Outside::new().map_err(|e| e.to_string())?;
+        let told = outside.folder.path().join("said");
+        let first = self.tried(&outside, ":", &told)?;
+        if !first.printed.contains(BEGUN) {
+            let why = std::fs::read_to_string(&told).map_err(|e| e.to_string())?;
+            return Err(format!("no command begins in it: {}", acts::visible(why.trim())));
+        }
+        let mut escapes = Escapes::default();
+        for one in table(walls::SYSTEM) {
+            let said = self.tried(&outside, one.script, &told)?;
+            escapes.add(one.name, came(one, &mut outside, &said));
+        }
+        Ok(escapes)
+    }
+
+    /// Runs one script, with its complaints in a file, and ends it with its group.
+    fn tried(&self, outside: &Outside, script: &str, told: &Path) -> Result<Said, String> {
+        let fail = |e: std::io::Error| e.to_string();
+        let (view, argv) = (outside.view().map_err(fail)?, outside.argv(script).map_err(fail)?);
+        let mut command = match (&self.seatbelt, &self.exec) {
+            (Some(_), _) => self.enclosed(&view, &argv, CPU_S)?,
+            (None, Some(_)) => {
+                self.server(&view, &argv, false, CPU_S).ok_or("what has no namespaces is not tried")?
+            }
+            (None, None) => self.bare(&view, &argv),
+        };
+        let complaints = File::create(told).map_err(fail)?;
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(complaints);
+        process_group::lead(&mut command).map_err(fail)?;
+        let mut child = command.spawn().map_err(fail)?;
+        let (send, heard) = channel();
+        if let Some(pipe) = child.stdout.take() {
+            std::thread::spawn(move || {
+                let mut printed = Vec::new();
+                let _ = pipe.take(OUTPUT_BYTES_MAX).read_to_end(&mut printed);
+                let _ = send.send(printed);
+            });
+        }
+        let begun = Instant::now();
+        while !process_group::has_ended(&mut child) && begun.elapsed() < LIMIT {
+            std::thread::sleep(LOOK);
+        }
+        end_all(&mut child);
+        let printed = heard.recv_timeout(DRAIN);
+        let outlives = printed.is_err();
+        Ok(Said { printed: String::from_utf8_lossy(&printed.unwrap_or_default()).into_owned(), outlives })
+    }
+}
+
+fn came(one: &Try, outside: &mut Outside, said: &Said) -> Came {
+    if outside.shows(one.evidence, said) {
+        Came::Through
+    } else if said.printed.contains(NOT_TRIED) || !said.printed.contains(BEGUN) {
+        Came::NotTried
+    } else {
+        Came::Refused
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,256 @@
+//! The profile that macOS enforces: everything is refused but what a rule allows, and of two rules that fit the later one holds.
+
+use super::shape::Shape;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Bytes of one profile, which is handed over as one argument.
+const PROFILE_BYTES_MAX: usize = 256 * 1024;
+
+/// Programs, libraries, and what they need of the system: no passwords, no keys, no settings of a person.
+const READABLE: [&str; 41] = [
+    "/System/Library",
+    "/System/Cryptexes",
+    "/System/Volumes/Preboot/Cryptexes",
+    "/Library/Apple",
+    "/Library/Developer/CommandLineTools",
+    "/Library/Frameworks",
+    "/Library/Java",
+    "/Applications/Xcode.app/Contents",
+    "/bin",
+    "/sbin",
+    "/usr/bin",
+    "/usr/lib",
+    "/usr/libexec",
+    "/usr/sbin",
+    "/usr/share",
+    "/usr/local/bin",
+    "/usr/local/lib",
+    "/usr/local/libexec",
+    "/usr/local/include",
+    "/usr/local/share",
+    "/usr/local/opt",
+    "/usr/local/Cellar",
+    "/opt/homebrew/bin",
+    "/opt/homebrew/lib",
+    "/opt/homebrew/include",
+    "/opt/homebrew/share",
+    "/opt/homebrew/opt",
+    "/opt/homebrew/Cellar",
+    "/opt/homebrew/etc/ca-certificates",
+    "/opt/homebrew/etc/openssl@3",
+    "/nix/store",
+    "/private/etc/hosts",
+    "/private/etc/localtime",
+    "/private/etc/passwd",
+    "/private/etc/group",
+    "/private/etc/protocols",
+    "/private/etc/services",
+    "/private/etc/ssl",
+    "/private/var/db/timezone",
+    "/private/var/db/xcode_select_link",
+    "/private/var/select",
+];
+
+/// Links and folders on the way to them.
+const ON_THE_WAY: [&str; 13] = [
+    "/",
+    "/etc",
+    "/tmp",
+    "/var",
+    "/private",
+    "/private/etc",
+    "/private/var",
+    "/private/var/db",
+    "/usr",
+    "/usr/local",
+    "/opt",
+    "/opt/homebrew",
+    "/dev",
+];
+
+/// What a program may ask of the kernel by name; arguments and variables of other processes are not among it.
+const SYSCTL: [&str; 24] = [
+    "hw.activecpu",
+    "hw.byteorder",
+    "hw.cachelinesize",
+    "hw.cpufamily",
+    "hw.cpusubtype",
+    "hw.cputype",
+    "hw.logicalcpu",
+    "hw.logicalcpu_max",
+    "hw.machine",
+    "hw.memsize",
+    "hw.model",
+    "hw.ncpu",
+    "hw.pagesize",
+    "hw.physicalcpu",
+    "hw.physicalcpu_max",
+    "kern.argmax",
+    "kern.hostname",
+    "kern.maxfilesperproc",
+    "kern.osproductversion",
+    "kern.osrelease",
+    "kern.ostype",
+    "kern.osversion",
+    "kern.version",
+    "vm.loadavg",
+];
+
+/// Services of the system that a program may look up: who a user is, and no more. By others it would reach the keychain,
+/// the clipboard, settings, other programs, and a service that fetches from the network for whoever asks.
+const SERVICES: [&str; 2] =
+    ["com.apple.system.opendirectoryd.libinfo", "com.apple.system.opendirectoryd.membership"];
+
+/// Limits, then the command. A limit that cannot be set is one that stands lower already. `ulimit -f` counts in half KiB.
+const LIMITED: &str = "ulimit -c 0 2>/dev/null; ulimit -t \"$1\" 2>/dev/null; ulimit -f \"$2\" 2>/dev/null; shift 2; exec \"$@\"";
+
+/// The profile of a shape.
+///
+/// # Errors
+/// In words, when a place has a name that no profile can hold, or the profile is too long.
+pub(crate) fn profile(shape: &Shape) -> Result<String, String> {
+    let mut profile = Profile::default();
+    profile.line("(version 1)");
+    profile.line("(deny default)");
+    profile.line("(allow process-exec*)");
+    profile.line("(allow process-fork)");
+    profile.line("(allow process-info* (target same-sandbox))");
+    profile.line("(allow signal (target same-sandbox))");
+    profile.names("allow sysctl-read", "sysctl-name", &SYSCTL);
+    profile.names("allow mach-lookup", "global-name", &SERVICES);
+    profile.line("(deny appleevent-send)");
+    profile.line("(deny lsopen)");
+    reads(&mut profile, shape)?;
+    writes(&mut profile, shape)?;
+    if let Some(port) = shape.proxy {
+        profile.line(&format!("(allow network-outbound (remote tcp \"localhost:{port}\"))"));
+    }
+    match profile.0.len() {
+        ..=PROFILE_BYTES_MAX => Ok(profile.0),
+        _ => Err(format!(
+            "its rules have more than {PROFILE_BYTES_MAX} bytes; choose a smaller folder or fewer places to read"
+        )),
+    }
+}
+
+fn reads(profile: &mut Profile, shape: &Shape) -> Result<(), String> {
+    let fixed = READABLE.iter().map(PathBuf::from);
+    let own = shape.reads.iter().chain(&shape.folder).chain(&shape.private);
+    let open: Vec<PathBuf> = fixed.chain(own.cloned()).collect();
+    profile.paths("allow file-read* file-map-executable", "subpath", &open)?;
+    // Programs ask what each folder on the way to a place is; none of them is listed by it.
+    let mut on_the_way: Vec<PathBuf> = ON_THE_WAY.iter().map(PathBuf::from).collect();
+    for place in shape.reads.iter().chain(&shape.folder).chain(&shape.private) {
+        on_the_way.extend(above(place));
+    }
+    on_the_way.sort();
+    on_the_way.dedup();
+    profile.paths("allow file-read-metadata", "literal", &on_the_way)?;
+    // The loader opens the root itself.
+    profile.line("(allow file-read-data (literal \"/\"))");
+    let devices = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/dtracehelper"];
+    profile.names("allow file-read*", "literal", &devices);
+    profile.line("(allow file-read* file-write-data (subpath \"/dev/fd\"))");
+    profile.line("(allow file-write-data (literal \"/dev/null\") (literal \"/dev/zero\"))");
+    Ok(())
+}
+
+fn writes(profile: &mut Profile, shape: &Shape) -> Result<(), String> {
+    let folder = shape.folder.iter().filter(|_| !shape.read_only);
+    let open: Vec<PathBuf> = folder.chain(&shape.private).cloned().collect();
+    profile.paths("allow file-write*", "subpath", &open)?;
+    profile.line("(deny file-write-setugid)");
+    profile.paths("deny file-read* file-map-executable file-write*", "subpath", &shape.covered)?;
+    profile.paths("deny file-write*", "subpath", &shape.kept)?;
+    // Rules are by path: a folder that was moved would take what is in it to a path of which no rule speaks.
+    let Some(root) = &shape.folder else { return Ok(()) };
+    let mut stay: Vec<PathBuf> = vec![root.clone()];
+    for place in shape.covered.iter().chain(&shape.kept) {
+        stay.extend(above(place).filter(|folder| folder.starts_with(root)));
+    }
+    stay.sort();
+    stay.dedup();
+    profile.paths("deny file-write-unlink", "literal", &stay)
+}
+
+/// The folders that a place lies in.
+fn above(place: &Path) -> impl Iterator<Item = PathBuf> {
+    place.ancestors().skip(1).filter(|folder| *folder != Path::new("")).map(Path::to_path_buf)
+}
+
+/// The command that becomes `argv` behind the profile of a shape, where `program` reads profiles; complete but for its folder,
+/// environment and standard streams.
+///
+/// # Errors
+/// As [`profile`].
+pub(super) fn command(program: &Path, shape: &Shape, argv: &[String]) -> Result<Command, String> {
+    let profile = profile(shape)?;
+    let mut command = Command::new(program);
+    command.arg("-p").arg(profile).args(["/bin/sh", "-c", LIMITED, "hermit"]);
+    command.arg(shape.cpu_seconds.to_string()).arg((shape.file_bytes / 512).to_string()).args(argv);
+    Ok(command)
+}
+
+/// A profile that grows by whole rules.
+#[derive(Default)]
+struct Profile(String);
+
+impl Profile {
+    fn line(&mut self, rule: &str) {
+        self.0.push_str(rule);
+        self.0.push('\n');
+    }
+
+    fn rule(&mut self, head: &str, filter: &str, quoted: &[String]) {
+        if quoted.is_empty() {
+            return;
+        }
+        self.0.push_str(&format!("({head}"));
+        for text in quoted {
+            self.0.push_str(&format!("\n  ({filter} {text})"));
+        }
+        self.line(")");
+    }
+
+    /// A rule about names that stand in this source.
+    fn names(&mut self, head: &str, filter: &str, names: &[&str]) {
+        let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+        self.rule(head, filter, &quoted);
+    }
+
+    /// A rule about places; of none there is no rule, since one without a filter would fit everything.
+    fn paths(&mut self, head: &str, filter: &str, paths: &[PathBuf]) -> Result<(), String> {
+        let root_may = filter == "literal";
+        let quoted: Result<Vec<String>, String> = paths.iter().map(|path| quoted(path, root_may)).collect();
+        self.rule(head, filter, &quoted?);
+        Ok(())
+    }
+}
+
+/// A place as a text of the profile's language. In it a backslash and a quote are written behind a backslash; what it has no
+/// sure way to write, and what is no plain path, is refused.
+fn quoted(path: &Path, root_may: bool) -> Result<String, String> {
+    let no = |why: &str| Err(format!("`{}` {why}", acts::visible(&path.to_string_lossy())));
+    let Some(text) = path.to_str() else {
+        return no("is not UTF-8, and no rule of the sandbox can name it; rename it");
+    };
+    if text.chars().any(char::is_control) {
+        return no(
+            "holds a line break or another control character, and no rule of the sandbox can name it; rename it",
+        );
+    }
+    let Some(names) = text.strip_prefix('/') else {
+        return no("is no whole path");
+    };
+    if names.is_empty() {
+        return if root_may { Ok("\"/\"".to_owned()) } else { no("is the whole disk; choose a folder") };
+    }
+    if names.split('/').any(|name| matches!(name, "" | "." | "..")) {
+        return no("has a step that is empty, `.` or `..`; name the place itself");
+    }
+    Ok(format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")))
+}
+
+#[cfg(test)]
+mod tests;
