@@ -114,7 +114,6 @@ mod session;
 mod skin_signing;
 mod small_artifacts;
 mod state_roots;
-#[cfg(target_os = "linux")]
 pub mod successor;
 mod surroundings;
 mod task_drivers;
