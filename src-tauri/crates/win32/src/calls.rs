@@ -24,6 +24,11 @@ use windows_sys::Win32::Storage::FileSystem::{
     FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, GetDiskFreeSpaceExW, LOCKFILE_EXCLUSIVE_LOCK,
     LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, ReOpenFile,
 };
+use windows_sys::Win32::System::Console::{
+    CONSOLE_SCREEN_BUFFER_INFO, FlushConsoleInputBuffer, GetConsoleMode, GetConsoleScreenBufferInfo,
+    INPUT_RECORD, KEY_EVENT, PeekConsoleInputW, ReadConsoleInputW, ReadConsoleW, SetConsoleMode,
+    WriteConsoleW,
+};
 use windows_sys::Win32::System::IO::{OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
 use windows_sys::Win32::System::Threading::{
     GetCurrentProcess, GetProcessTimes, OpenProcess, OpenProcessToken, PROCESS_QUERY_LIMITED_INFORMATION,
@@ -285,4 +290,120 @@ pub fn running(pid: u32) -> Running {
         0 => Running::Unknown,
         _ => Running::Since((u64::from(began.dwHighDateTime) << 32) | u64::from(began.dwLowDateTime)),
     }
+}
+
+/// The modes of a console: of its keys, or of its screen, by which of both is open.
+///
+/// # Errors
+/// It is no console, or gone.
+pub fn console_mode(console: &File) -> Result<u32> {
+    let mut mode = 0;
+    // SAFETY: the file is open, and the number lives, until the call returns.
+    match unsafe { GetConsoleMode(console.as_raw_handle(), &mut mode) } {
+        0 => Err(Error::last_os_error()),
+        _ => Ok(mode),
+    }
+}
+
+/// Gives a console these modes.
+///
+/// # Errors
+/// It does not take them, or is gone.
+pub fn set_console_mode(console: &File, mode: u32) -> Result<()> {
+    // SAFETY: the file is open until the call returns.
+    match unsafe { SetConsoleMode(console.as_raw_handle(), mode) } {
+        0 => Err(Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+/// Throws away keys that were pressed and not yet read.
+///
+/// # Errors
+/// It is no console, or gone.
+pub fn forget_keys(console: &File) -> Result<()> {
+    // SAFETY: the file is open until the call returns.
+    match unsafe { FlushConsoleInputBuffer(console.as_raw_handle()) } {
+        0 => Err(Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a key with a sign waits to be read. Whatever else waits before it is thrown away: keys that are let go, the mouse, a
+/// window that got another size.
+///
+/// # Errors
+/// It is no console, or gone.
+pub fn has_key(console: &File) -> Result<bool> {
+    loop {
+        let (mut record, mut records) = (INPUT_RECORD::default(), 0);
+        // SAFETY: the file is open, and one record and the number live, until the call returns.
+        let done = unsafe { PeekConsoleInputW(console.as_raw_handle(), &mut record, 1, &mut records) };
+        if done == 0 {
+            return Err(Error::last_os_error());
+        }
+        if records == 0 {
+            return Ok(false);
+        }
+        if u32::from(record.EventType) == KEY_EVENT {
+            // SAFETY: the record says that it is of a key, and both views of its sign are plain numbers.
+            let (is_down, sign) =
+                unsafe { (record.Event.KeyEvent.bKeyDown, record.Event.KeyEvent.uChar.UnicodeChar) };
+            if is_down != 0 && sign != 0 {
+                return Ok(true);
+            }
+        }
+        // SAFETY: the file is open, and one record and the number live, until the call returns.
+        let done = unsafe { ReadConsoleInputW(console.as_raw_handle(), &mut record, 1, &mut records) };
+        if done == 0 {
+            return Err(Error::last_os_error());
+        }
+    }
+}
+
+/// Waits for one unit of UTF-16 that is typed; none where a read was broken off.
+///
+/// # Errors
+/// It is no console, or gone.
+pub fn read_key(console: &File) -> Result<Option<u16>> {
+    let (mut unit, mut units) = ([0u16; 1], 0);
+    // SAFETY: there is room for the one unit that is asked for; it and the number live until the call returns.
+    let done =
+        unsafe { ReadConsoleW(console.as_raw_handle(), unit.as_mut_ptr().cast(), 1, &mut units, null()) };
+    let [unit] = unit;
+    match done {
+        0 => Err(Error::last_os_error()),
+        _ => Ok(Some(unit).filter(|_| units == 1)),
+    }
+}
+
+/// Shows text on a console's screen; how many units of UTF-16 it took.
+///
+/// # Errors
+/// It is no console, or gone.
+pub fn show(console: &File, units: &[u16]) -> Result<usize> {
+    /// More at once some consoles refuse.
+    const UNITS_MAX: usize = 8_192;
+    let length = u32::try_from(units.len().min(UNITS_MAX)).unwrap_or_default();
+    let mut shown = 0;
+    // SAFETY: there are as many units as it is told, which it only reads; they and the number live until the call returns.
+    match unsafe { WriteConsoleW(console.as_raw_handle(), units.as_ptr(), length, &mut shown, null()) } {
+        0 => Err(Error::last_os_error()),
+        _ => Ok(usize::try_from(shown).unwrap_or_default()),
+    }
+}
+
+/// Columns and rows of a console's screen, as far as they are seen.
+///
+/// # Errors
+/// It is no console's screen, or gone.
+pub fn screen_size(console: &File) -> Result<(u16, u16)> {
+    let mut told = CONSOLE_SCREEN_BUFFER_INFO::default();
+    // SAFETY: the file is open, and what is told has its place, until the call returns.
+    if unsafe { GetConsoleScreenBufferInfo(console.as_raw_handle(), &mut told) } == 0 {
+        return Err(Error::last_os_error());
+    }
+    let seen = told.srWindow;
+    let length = |from: i16, to: i16| u16::try_from(i32::from(to) - i32::from(from) + 1).unwrap_or_default();
+    Ok((length(seen.Left, seen.Right), length(seen.Top, seen.Bottom)))
 }

@@ -21,6 +21,6 @@ pub mod path;
 
 #[cfg(windows)]
 pub use calls::{
-    Running, close_to_others, create_folder, create_new, descriptor, reopen_folder, room, running, try_lock,
-    user,
+    Running, close_to_others, console_mode, create_folder, create_new, descriptor, forget_keys, has_key,
+    read_key, reopen_folder, room, running, screen_size, set_console_mode, show, try_lock, user,
 };
