@@ -31,6 +31,7 @@
 mod approval;
 mod commands;
 mod deep_link;
+mod dock;
 mod drop;
 mod events;
 mod never;
@@ -159,8 +160,6 @@ fn happened(app: &AppHandle, event: RunEvent) {
             tray::remove(app);
             app.state::<Arc<Store>>().close();
         }
-        #[cfg(target_os = "macos")]
-        RunEvent::Reopen { .. } => window::main(app, None),
-        _ => {}
+        other => dock::asked(app, &other),
     }
 }

@@ -1,6 +1,6 @@
 //! The lints of the house stand once, in the workspace, and every room takes them.
 
-use super::tree::{rooms, root};
+use super::tree::{rooms, root, sources};
 use std::fs;
 use toml::Table;
 
@@ -23,11 +23,15 @@ const WANTED: [(&str, &str, &str); 14] = [
 ];
 
 /// Rooms that have lints of their own, and why.
-const OTHERWISE: [(&str, &str); 3] = [
+const OTHERWISE: [(&str, &str); 4] = [
     ("testkit", "what only tests use may fail by a panic"),
     ("xtask", "a chore that cannot go on stops, and tells so"),
     ("tests", "a test fails by a panic"),
+    (UNSAFE, "what Windows is asked by pointers is unsafe; one file has leave for it"),
 ];
+
+/// The one room that may have unsafe calls.
+const UNSAFE: &str = "win32";
 
 fn read(path: &str) -> Table {
     fs::read_to_string(root().join(path)).expect("a manifest").parse().expect("a manifest is TOML")
@@ -66,6 +70,25 @@ fn the_lints_of_the_house_are_in_force_in_every_room() {
         found, named,
         "rooms without `[lints] workspace = true`, and those that are named with a reason"
     );
+}
+
+#[test]
+fn the_one_room_with_unsafe_calls_is_as_strict_in_all_else_and_has_them_in_one_file() {
+    let manifest = read(&format!("src-tauri/crates/{UNSAFE}/Cargo.toml"));
+    let lints = manifest.get("lints").and_then(|l| l.as_table()).expect("a table of lints");
+    assert_eq!(lacking(lints), ["rust: unsafe_code = forbid"]);
+    assert_eq!(level(lints, "rust", "unsafe_code"), Some("deny"));
+    assert_eq!(level(lints, "clippy", "undocumented_unsafe_blocks"), Some("deny"));
+    let has_leave: Vec<&str> = sources()
+        .iter()
+        .filter(|source| source.room() == Some(UNSAFE) && source.text.contains("allow(unsafe_code"))
+        .map(|source| source.path.as_str())
+        .collect();
+    assert_eq!(has_leave, [format!("src-tauri/crates/{UNSAFE}/src/calls.rs")]);
+    let calls = sources().iter().find(|source| source.path == has_leave[0]).expect("its source");
+    let blocks = calls.text.matches("unsafe {").count();
+    let reasons = calls.text.matches("// SAFETY: ").count();
+    assert!(blocks > 5 && blocks == reasons, "{blocks} blocks that are unsafe, {reasons} reasons");
 }
 
 #[test]

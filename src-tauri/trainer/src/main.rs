@@ -9,6 +9,8 @@
     reason = "a program of its own: it starts itself with its number of threads"
 )]
 
+mod in_place;
+
 use std::io::{BufRead as _, Read as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
@@ -81,16 +83,8 @@ fn with_threads(threads: u32) -> Done<()> {
     let program = std::env::current_exe().map_err(|error| Problem::new(error.to_string()))?;
     let mut again = std::process::Command::new(program);
     again.args(std::env::args_os().skip(1)).env(THREADS, wanted);
-    #[cfg(unix)]
-    {
-        use std::os::unix::process::CommandExt as _;
-        Err(Problem::new(format!("the program cannot be started with its threads: {}", again.exec())))
-    }
-    #[cfg(not(unix))]
-    {
-        let ended = again.status().map_err(|error| Problem::new(error.to_string()))?;
-        std::process::exit(ended.code().unwrap_or(1));
-    }
+    let why = in_place::start(&mut again);
+    Err(Problem::new(format!("the program cannot be started with its threads: {why}")))
 }
 
 fn work(args: &[String]) -> Done<()> {

@@ -18,7 +18,8 @@ pub(crate) fn absolute(what: &str, text: &str) -> Result<PathBuf, Error> {
     if path.is_absolute() {
         return Ok(path);
     }
-    let example = if cfg!(windows) { r"C:\Users\you\Documents" } else { "/home/you/Documents" };
+    let example =
+        if std::path::MAIN_SEPARATOR == '/' { "/home/you/Documents" } else { r"C:\Users\you\Documents" };
     Err(usage(format!("`{what}` is `{text}`; give an absolute path, such as `{example}` or `~/Documents`")))
 }
 

@@ -37,6 +37,7 @@ mod context;
 mod follow;
 mod live;
 mod local_time;
+mod other_programs;
 mod output;
 mod printed;
 mod progress;
@@ -59,10 +60,8 @@ pub fn main() -> ExitCode {
     if complete::answered() {
         return ExitCode::from(wire::exit::DONE);
     }
-    // Started by Hermit alone, in a sandbox: no verb that a person would find.
-    #[cfg(target_os = "linux")]
-    if std::env::args_os().nth(1).is_some_and(|word| word == host::successor::CLONE_VERB) {
-        return host::successor::run_clone();
+    if let Some(code) = host::clone_if_asked() {
+        return code;
     }
     if let Some(code) = health() {
         return code;

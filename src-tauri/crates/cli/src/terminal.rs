@@ -1,7 +1,6 @@
 //! The controlling terminal, opened by us: standard input may be a pipe, a file or a program.
 
-use crate::terminal_modes::{self, Modes, When};
-use std::fs::File;
+use crate::terminal_modes::{self, Modes, Tty, When};
 use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::time::Duration;
 use wire::{Code, Error};
@@ -73,12 +72,12 @@ pub fn rows() -> usize {
 
 /// The terminal this process is controlled by.
 pub struct Terminal {
-    file: File,
+    file: Tty,
 }
 
 /// The terminal, until it is put back as it was.
 pub struct Silence {
-    file: File,
+    file: Tty,
     before: Modes,
 }
 
@@ -110,7 +109,7 @@ impl Terminal {
 
     /// A terminal of a test.
     #[cfg(test)]
-    pub const fn of(file: File) -> Self {
+    pub const fn of(file: Tty) -> Self {
         Self { file }
     }
 
@@ -159,7 +158,7 @@ impl Terminal {
     ///
     /// # Errors
     /// When no more files can be opened.
-    pub fn copy(&self) -> Result<File, Error> {
+    pub fn copy(&self) -> Result<Tty, Error> {
         self.file.try_clone().map_err(refused)
     }
 

@@ -1,6 +1,6 @@
 //! What a terminal does with what is typed, and how large it is, as the system has it.
 
-pub use system::{Modes, When, controlling, forget_typed, size, stdout_size};
+pub use system::{Modes, Tty, When, controlling, forget_typed, size, stdout_size};
 
 #[cfg(unix)]
 mod system {
@@ -8,6 +8,9 @@ mod system {
     use rustix::termios::{LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios};
     use std::fs::File;
     use std::io::Result;
+
+    /// A terminal: one file that is read and shows.
+    pub type Tty = File;
 
     /// When modes take effect.
     pub type When = OptionalActions;
@@ -87,16 +90,121 @@ mod system {
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 mod system {
     use std::fs::File;
-    use std::io::{Error, Result};
+    use std::io::{IsTerminal, Read, Result, Write};
+    use std::sync::{Mutex, PoisonError};
 
-    fn refused() -> Error {
-        disk::not_on_this_system("a question that a person answers at a terminal")
+    /// Bits of the modes of keys: Ctrl-C is a signal; a line is read whole; keys are shown; each key is its escape sequence.
+    const PROCESSED: u32 = 0x001;
+    const BY_LINE: u32 = 0x002;
+    const ECHO: u32 = 0x004;
+    const SEQUENCES: u32 = 0x200;
+    /// Bits of the modes of the screen: signs that move the cursor do, and escape sequences as well.
+    const DRAWN: u32 = 0x001 | 0x004;
+
+    /// A console: its keys and its screen are two files.
+    pub struct Tty {
+        keys: File,
+        screen: File,
+        /// Bytes of a sign that was typed, from the last one on.
+        rest: Mutex<Vec<u8>>,
+        /// Bytes of a sign that is not whole yet, to be shown.
+        begun: Mutex<Vec<u8>>,
     }
 
-    /// When modes take effect.
+    impl Tty {
+        /// The same console once more.
+        ///
+        /// # Errors
+        /// When no more files can be opened.
+        pub fn try_clone(&self) -> Result<Self> {
+            let (keys, screen) = (self.keys.try_clone()?, self.screen.try_clone()?);
+            Ok(Self { keys, screen, rest: Mutex::default(), begun: Mutex::default() })
+        }
+
+        /// Whether it is a console indeed.
+        pub fn is_terminal(&self) -> bool {
+            self.keys.is_terminal() && self.screen.is_terminal()
+        }
+
+        /// The bytes of the next sign that is typed, the last one first; none where a read was broken off.
+        fn sign(&self) -> Result<Vec<u8>> {
+            let mut units = Vec::new();
+            // A sign is one unit, or two of which the first says so.
+            while units.len() < 2 {
+                let Some(unit) = win32::read_key(&self.keys)? else { break };
+                units.push(unit);
+                if !(0xd800..0xdc00).contains(&unit) {
+                    break;
+                }
+            }
+            let mut bytes = String::from_utf16_lossy(&units).into_bytes();
+            bytes.reverse();
+            Ok(bytes)
+        }
+    }
+
+    impl Read for &Tty {
+        /// Waits for a key, but not where every key is a sequence: there a screen is drawn meanwhile.
+        fn read(&mut self, to: &mut [u8]) -> Result<usize> {
+            let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
+            let waits = win32::console_mode(&self.keys)? & SEQUENCES == 0;
+            let mut read = 0;
+            for place in to {
+                if rest.is_empty() && ((waits && read == 0) || (!waits && win32::has_key(&self.keys)?)) {
+                    *rest = self.sign()?;
+                }
+                let Some(byte) = rest.pop() else { break };
+                *place = byte;
+                read += 1;
+            }
+            Ok(read)
+        }
+    }
+
+    impl Read for Tty {
+        fn read(&mut self, to: &mut [u8]) -> Result<usize> {
+            (&*self).read(to)
+        }
+    }
+
+    impl Write for &Tty {
+        fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+            let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+            begun.extend_from_slice(bytes);
+            let whole = match std::str::from_utf8(&begun) {
+                Err(error) if error.error_len().is_none() => error.valid_up_to(),
+                _ => begun.len(),
+            };
+            let rest = begun.split_off(whole);
+            let units: Vec<u16> = String::from_utf8_lossy(&begun).encode_utf16().collect();
+            *begun = rest;
+            let mut left = units.as_slice();
+            while !left.is_empty() {
+                let shown = win32::show(&self.screen, left)?;
+                left = left.get(shown.max(1)..).unwrap_or_default();
+            }
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Write for Tty {
+        fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+            (&*self).write(bytes)
+        }
+
+        fn flush(&mut self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    /// When modes take effect. What is printed is shown by then.
     #[derive(Debug, Clone, Copy)]
     pub enum When {
         /// At once.
@@ -107,50 +215,63 @@ mod system {
         Flush,
     }
 
-    /// None can be asked for here yet.
-    pub struct Modes;
+    /// Modes of a console: of its keys and of its screen.
+    #[derive(Clone, Copy)]
+    pub struct Modes {
+        keys: u32,
+        screen: u32,
+    }
 
     impl Modes {
         /// Those that it has.
         ///
         /// # Errors
-        /// They are not asked for on this system yet.
-        pub fn of(_: &File) -> Result<Self> {
-            Err(refused())
+        /// When it refuses, or is gone.
+        pub fn of(console: &Tty) -> Result<Self> {
+            let (keys, screen) = (win32::console_mode(&console.keys)?, win32::console_mode(&console.screen)?);
+            Ok(Self { keys, screen })
         }
 
-        /// Nothing of what is typed is shown.
+        /// Nothing of what is typed is shown, and Ctrl-C is not heard.
         pub fn silent(&self) -> Self {
-            Self
+            Self { keys: self.keys & !(ECHO | PROCESSED), screen: self.screen }
         }
 
-        /// Every key by itself, none waited for.
+        /// Every key by itself and none of them shown, none waited for.
         pub fn raw(&self) -> Self {
-            Self
+            let by_key = self.by_key();
+            Self { keys: by_key.keys | SEQUENCES, ..by_key }
         }
 
-        /// Every key by itself; one is waited for.
+        /// Every key by itself and none of them shown; one is waited for.
         pub fn by_key(&self) -> Self {
-            Self
+            let keys = self.keys & !(BY_LINE | ECHO | PROCESSED | SEQUENCES);
+            Self { keys, screen: self.screen | DRAWN }
         }
 
-        /// Gives a terminal these.
+        /// Gives a console these.
         ///
         /// # Errors
-        /// They are not set on this system yet.
-        pub fn give_to(&self, _: &File, _: When) -> Result<()> {
-            Err(refused())
+        /// When it refuses.
+        pub fn give_to(&self, console: &Tty, when: When) -> Result<()> {
+            if matches!(when, When::Flush) {
+                win32::forget_keys(&console.keys)?;
+            }
+            win32::set_console_mode(&console.keys, self.keys)?;
+            win32::set_console_mode(&console.screen, self.screen)
         }
     }
 
-    /// The console is no file that both is read and shows: questions are not asked there yet.
-    pub fn controlling() -> Option<File> {
-        None
+    /// The console that this process has.
+    pub fn controlling() -> Option<Tty> {
+        let opened = |name: &str| File::options().read(true).write(true).open(name).ok();
+        let (keys, screen) = (opened("CONIN$")?, opened("CONOUT$")?);
+        Some(Tty { keys, screen, rest: Mutex::default(), begun: Mutex::default() })
     }
 
-    /// A terminal that is a file is not asked here.
-    pub fn size(_: &File) -> Option<(u16, u16)> {
-        None
+    /// Columns and rows of a console, where it says so.
+    pub fn size(console: &Tty) -> Option<(u16, u16)> {
+        win32::screen_size(&console.screen).ok()
     }
 
     /// Columns and rows of what this process prints to.
@@ -158,6 +279,9 @@ mod system {
         ratatui::crossterm::terminal::size().ok()
     }
 
-    /// Nothing is read there.
-    pub fn forget_typed(_: &File) {}
+    /// Throws away what was typed and not yet read.
+    pub fn forget_typed(console: &Tty) {
+        console.rest.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let _ = win32::forget_keys(&console.keys);
+    }
 }

@@ -17,7 +17,8 @@ fn opened(folder: &Path) -> Result<File> {
     File::open(folder)
 }
 
-/// A folder opens as a file does only when that is asked for, and is flushed only by who may write in it.
+/// A folder opens as a file does only when that is asked for, and is flushed only by who may write in it. NTFS writes what becomes
+/// of names into its journal, and to flush a folder writes that journal out.
 #[cfg(windows)]
 fn opened(folder: &Path) -> Result<File> {
     use std::os::windows::fs::OpenOptionsExt as _;

@@ -18,6 +18,7 @@
 //! [`sync_folder`] and [`space()`].
 
 mod folder_sync;
+mod lock;
 mod opening;
 pub mod owner_only;
 mod program_files;
@@ -26,7 +27,8 @@ mod stamp;
 mod writable;
 
 pub use folder_sync::sync_folder;
-pub use opening::{open_unfollowed, open_unwaited};
+pub use lock::try_lock;
+pub use opening::{open_folder, open_unfollowed, open_unwaited};
 pub use program_files::{create_for_all, is_own, is_program, make_program};
 pub use space::{Space, reserve, space};
 pub use stamp::{Stamp, stamp};
@@ -92,8 +94,7 @@ impl Draft {
         prefix.push(".");
         let mut builder = tempfile::Builder::new();
         builder.prefix(&prefix).suffix(".part");
-        owner_only::temporary(&mut builder)?;
-        let file = builder.tempfile_in(folder_of(path))?;
+        let file = owner_only::temporary(&mut builder, folder_of(path))?;
         Ok(Self { file, path: path.to_owned() })
     }
 

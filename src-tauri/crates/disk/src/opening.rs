@@ -20,6 +20,14 @@ pub fn open_unfollowed(path: &Path) -> Result<File> {
     system::unfollowed(OpenOptions::new().read(true)).open(path)
 }
 
+/// Opens a folder, so that it can be asked about itself.
+///
+/// # Errors
+/// What the disk says; where something else opens as well, the caller sees that it is no folder.
+pub fn open_folder(path: &Path) -> Result<File> {
+    system::folder(OpenOptions::new().read(true)).open(path)
+}
+
 #[cfg(unix)]
 mod system {
     use rustix::fs::OFlags;
@@ -37,6 +45,10 @@ mod system {
     pub(super) fn unfollowed(options: &mut OpenOptions) -> &mut OpenOptions {
         with(options, OFlags::NOFOLLOW | OFlags::NONBLOCK)
     }
+
+    pub(super) fn folder(options: &mut OpenOptions) -> &mut OpenOptions {
+        with(options, OFlags::DIRECTORY)
+    }
 }
 
 #[cfg(windows)]
@@ -53,5 +65,11 @@ mod system {
 
     pub(super) fn unfollowed(options: &mut OpenOptions) -> &mut OpenOptions {
         options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
+    }
+
+    /// Without this no folder opens.
+    pub(super) fn folder(options: &mut OpenOptions) -> &mut OpenOptions {
+        const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
+        options.custom_flags(FILE_FLAG_BACKUP_SEMANTICS)
     }
 }

@@ -1,10 +1,24 @@
 //! Files and folders for their owner alone, whatever the process's mask says. Whoever writes something of a store, a copy
 //! of it or an export makes it here.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{Result, Write as _};
 use std::path::Path;
-use tempfile::Builder;
+use tempfile::{Builder, NamedTempFile};
+
+#[cfg(windows)]
+pub(crate) use system::list_of;
+
+/// Others than its owner who may reach a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Others {
+    /// Who they are, as the system tells it: the bits of its mode, or names.
+    pub who: String,
+    /// Whether they see what is in it; else they change it, or what is known of it.
+    pub can_read: bool,
+    /// What a person does about it, as the rest of a sentence.
+    pub remedy: &'static str,
+}
 
 /// Makes a folder and the missing ones above it; one that is there is closed to others.
 ///
@@ -30,15 +44,16 @@ pub fn missing_folders(path: &Path) -> Result<()> {
     system::missing_folders(path)
 }
 
-/// The bits by which others than its owner may reach a file; none where it is closed to them.
+/// Who beside its owner may reach a file that is open for reading or writing; none where it is closed to others. Whoever reaches
+/// every file anyway is nobody.
 ///
 /// # Errors
-/// This system is not asked yet.
-pub fn open_to_others(of: &Metadata) -> Result<Option<u32>> {
-    system::open_to_others(of)
+/// What the file system says.
+pub fn open_to_others(file: &File) -> Result<Option<Others>> {
+    system::open_to_others(file)
 }
 
-/// Opens a file with these options; it is readable by its owner alone then.
+/// Opens a file with these options, which make it where it is missing; it is readable by its owner alone then.
 ///
 /// # Errors
 /// What the file system says.
@@ -59,7 +74,7 @@ pub fn create(path: &Path) -> Result<File> {
 /// # Errors
 /// What the file system says.
 pub fn create_new(path: &Path) -> Result<File> {
-    open(OpenOptions::new().write(true).create_new(true), path)
+    system::create_new(path)
 }
 
 /// Writes a file whole and synced; the caller gives it its name.
@@ -81,26 +96,29 @@ pub fn database(path: &Path) -> Result<()> {
     open(OpenOptions::new().write(true).create(true).truncate(false), path).map(drop)
 }
 
-/// A temporary file is its owner's alone from its first moment.
-pub(crate) fn temporary(builder: &mut Builder<'_, '_>) -> Result<()> {
-    system::temporary(builder)
+/// Makes a temporary file, which is its owner's alone from its first moment.
+pub(crate) fn temporary(builder: &mut Builder<'_, '_>, folder: &Path) -> Result<NamedTempFile> {
+    system::temporary(builder, folder)
 }
 
 #[cfg(unix)]
 mod system {
-    use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions};
+    use super::Others;
+    use std::fs::{DirBuilder, File, OpenOptions, Permissions};
     use std::io::Result;
     use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
     use std::path::Path;
-    use tempfile::Builder;
+    use tempfile::{Builder, NamedTempFile};
 
     pub(super) fn missing_folders(path: &Path) -> Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(path)
     }
 
-    pub(super) fn open_to_others(of: &Metadata) -> Result<Option<u32>> {
-        let mode = of.permissions().mode() & 0o777;
-        Ok((mode & 0o077 != 0).then_some(mode))
+    pub(super) fn open_to_others(file: &File) -> Result<Option<Others>> {
+        let mode = file.metadata()?.permissions().mode() & 0o777;
+        let can_read = mode & 0o044 != 0;
+        let others = || Others { who: format!("mode {mode:o}"), can_read, remedy: "run `chmod 600` on it" };
+        Ok((mode & 0o077 != 0).then(others))
     }
 
     pub(super) fn folder(path: &Path) -> Result<()> {
@@ -124,45 +142,102 @@ mod system {
         Ok(file)
     }
 
-    pub(super) fn temporary(builder: &mut Builder<'_, '_>) -> Result<()> {
-        builder.permissions(Permissions::from_mode(0o600));
-        Ok(())
+    pub(super) fn create_new(path: &Path) -> Result<File> {
+        open(OpenOptions::new().write(true).create_new(true), path)
+    }
+
+    pub(super) fn temporary(builder: &mut Builder<'_, '_>, folder: &Path) -> Result<NamedTempFile> {
+        builder.permissions(Permissions::from_mode(0o600)).tempfile_in(folder)
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 mod system {
-    use std::fs::{File, Metadata, OpenOptions};
-    use std::io::{Error, Result};
+    use super::Others;
+    use std::fs::{File, OpenOptions};
+    use std::io::{Error, ErrorKind, Result};
     use std::path::Path;
-    use tempfile::Builder;
+    use tempfile::{Builder, NamedTempFile};
+    use win32::access::{AccessList, Sid};
 
-    /// Access lists for one user are not written here yet.
-    fn refused() -> Error {
-        crate::not_on_this_system("a file that its owner alone can read")
+    /// What a person does about it.
+    const REMEDY: &str = "take their permission away: `icacls FILE /inheritance:r /grant:r \"%USERNAME%:F\"`";
+
+    pub(crate) fn list_of(file: &File) -> Result<AccessList> {
+        AccessList::read(&win32::descriptor(file)?).map_err(|why| Error::new(ErrorKind::InvalidData, why))
     }
 
-    pub(super) fn missing_folders(_: &Path) -> Result<()> {
-        Err(refused())
+    /// An access list was set; whether it holds is looked at, because a disk may have none.
+    fn seen_closed(file: &File, user: &Sid) -> Result<()> {
+        let others = list_of(file)?.others(user);
+        if others.is_empty() {
+            return Ok(());
+        }
+        let others = others.join(", ");
+        Err(Error::new(
+            ErrorKind::PermissionDenied,
+            format!(
+                "it stays open to others ({others}); keep it on a disk that has access lists, as NTFS does"
+            ),
+        ))
     }
 
-    pub(super) fn open_to_others(_: &Metadata) -> Result<Option<u32>> {
-        Err(refused())
+    pub(super) fn missing_folders(path: &Path) -> Result<()> {
+        let user = win32::user()?;
+        let is_missing = |at: &&Path| !at.as_os_str().is_empty() && !at.is_dir();
+        let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
+        for at in missing.into_iter().rev() {
+            match win32::create_folder(at, &user) {
+                // Somebody else was faster.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && at.is_dir() => {}
+                made => made?,
+            }
+        }
+        Ok(())
     }
 
-    pub(super) fn folder(_: &Path) -> Result<()> {
-        Err(refused())
+    pub(super) fn open_to_others(file: &File) -> Result<Option<Others>> {
+        let (list, user) = (list_of(file)?, win32::user()?);
+        let who = list.others(&user).join(", ");
+        let can_read = list.is_read_by_others(&user);
+        Ok(if who.is_empty() { None } else { Some(Others { who, can_read, remedy: REMEDY }) })
     }
 
-    pub(super) fn new_folder(_: &Path) -> Result<()> {
-        Err(refused())
+    pub(super) fn folder(path: &Path) -> Result<()> {
+        missing_folders(path)?;
+        let user = win32::user()?;
+        if list_of(&crate::open_folder(path)?)?.is_closed(&user) {
+            return Ok(());
+        }
+        win32::close_to_others(path, &user, true)?;
+        seen_closed(&crate::open_folder(path)?, &user)
     }
 
-    pub(super) fn open(_: &mut OpenOptions, _: &Path) -> Result<File> {
-        Err(refused())
+    pub(super) fn new_folder(path: &Path) -> Result<()> {
+        win32::create_folder(path, &win32::user()?)
     }
 
-    pub(super) fn temporary(_: &mut Builder<'_, '_>) -> Result<()> {
-        Err(refused())
+    /// It is made with its list first where it is missing, because a file that is opened takes none.
+    pub(super) fn open(options: &mut OpenOptions, path: &Path) -> Result<File> {
+        let user = win32::user()?;
+        match win32::create_new(path, &user) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+            Ok(_) | Err(_) => {}
+        }
+        let file = options.open(path)?;
+        if !list_of(&file)?.others(&user).is_empty() {
+            win32::close_to_others(path, &user, false)?;
+            seen_closed(&file, &user)?;
+        }
+        Ok(file)
+    }
+
+    pub(super) fn create_new(path: &Path) -> Result<File> {
+        win32::create_new(path, &win32::user()?)
+    }
+
+    pub(super) fn temporary(builder: &mut Builder<'_, '_>, folder: &Path) -> Result<NamedTempFile> {
+        let user = win32::user()?;
+        builder.make_in(folder, |path| win32::create_new(path, &user))
     }
 }

@@ -1,6 +1,6 @@
 //! Files that are programs, and whose they are.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::Result;
 use std::path::Path;
 
@@ -26,10 +26,11 @@ pub fn create_for_all(path: &Path, is_program: bool) -> Result<File> {
     system::create_for_all(File::options().write(true).create_new(true), path, is_program)
 }
 
-/// Whether a file is of the user who runs this, and nobody else can write it. What is not known is not.
+/// Whether a file or folder that is open for reading is of the user who runs this, and nobody else can write it. What is not
+/// known is not.
 #[must_use]
-pub fn is_own(found: &Metadata) -> bool {
-    system::is_own(found)
+pub fn is_own(file: &File) -> bool {
+    system::is_own(file)
 }
 
 #[cfg(unix)]
@@ -51,12 +52,14 @@ mod system {
         file.set_permissions(Permissions::from_mode(0o555))
     }
 
-    pub(super) fn is_own(found: &Metadata) -> bool {
-        found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0
+    pub(super) fn is_own(file: &File) -> bool {
+        let is_own =
+            |found: Metadata| found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0;
+        file.metadata().is_ok_and(is_own)
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 mod system {
     use std::fs::{File, Metadata, OpenOptions};
     use std::io::Result;
@@ -79,8 +82,9 @@ mod system {
         file.set_permissions(permissions)
     }
 
-    /// Access lists are not read here yet.
-    pub(super) fn is_own(_: &Metadata) -> bool {
-        false
+    /// A file of those who administer the machine is of its user as well, who has started it as one of them.
+    pub(super) fn is_own(file: &File) -> bool {
+        let list = crate::owner_only::list_of(file);
+        matches!((list, win32::user()), (Ok(list), Ok(user)) if list.is_own(&user))
     }
 }

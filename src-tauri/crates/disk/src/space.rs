@@ -18,7 +18,7 @@ pub struct Space {
 /// Asks how much room there is.
 ///
 /// # Errors
-/// What the disk says, and that this system is not asked yet.
+/// What the disk says.
 #[cfg(unix)]
 pub fn space(path: &Path) -> Result<Space> {
     let disk = rustix::fs::statvfs(path)?;
@@ -29,16 +29,20 @@ pub fn space(path: &Path) -> Result<Space> {
 /// Asks how much room there is.
 ///
 /// # Errors
-/// This system is not asked yet.
-#[cfg(not(unix))]
-pub fn space(_: &Path) -> Result<Space> {
-    Err(crate::not_on_this_system("the room that a disk has left"))
+/// What the disk says.
+#[cfg(windows)]
+pub fn space(path: &Path) -> Result<Space> {
+    // Only a folder is asked.
+    let above =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let (total, free, available) = win32::room(if path.is_dir() { path } else { above })?;
+    Ok(Space { total, free, available })
 }
 
 /// Takes so many bytes of the disk for a file that is empty yet.
 ///
 /// # Errors
-/// What the disk says, and that this system has no way yet.
+/// What the disk says.
 #[cfg(unix)]
 pub fn reserve(file: &File, bytes: u64) -> Result<()> {
     Ok(rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes)?)
@@ -47,8 +51,9 @@ pub fn reserve(file: &File, bytes: u64) -> Result<()> {
 /// Takes so many bytes of the disk for a file that is empty yet.
 ///
 /// # Errors
-/// This system has no way yet.
-#[cfg(not(unix))]
-pub fn reserve(_: &File, _: u64) -> Result<()> {
-    Err(crate::not_on_this_system("room of the disk that is taken before it is written"))
+/// What the disk says.
+#[cfg(windows)]
+pub fn reserve(file: &File, bytes: u64) -> Result<()> {
+    // A file that is not sparse has all of its length on the disk.
+    file.set_len(bytes)
 }

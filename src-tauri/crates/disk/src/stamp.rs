@@ -28,7 +28,8 @@ pub fn stamp(of: &Metadata) -> Option<Stamp> {
     })
 }
 
-/// The stamp of a file: none, so that it is read each time.
+/// The stamp of a file: none, so that it is read each time. Windows knows when anything of a file was changed, and lets each
+/// program that may write the file set that as well.
 #[cfg(not(unix))]
 #[must_use]
 pub const fn stamp(_: &Metadata) -> Option<Stamp> {

@@ -97,7 +97,7 @@ fn what_systems_do_differently_is_done_here() {
 
     disk::owner_only::write(&at("kept"), b"one").unwrap();
     let open_to =
-        |name: &str| disk::owner_only::open_to_others(&std::fs::metadata(at(name)).unwrap()).unwrap();
+        |name: &str| disk::owner_only::open_to_others(&std::fs::File::open(at(name)).unwrap()).unwrap();
     assert_eq!((mode("kept"), open_to("kept")), (0o600, None));
     let before = stamp("kept");
     assert_eq!(before, stamp("kept"));
@@ -107,10 +107,16 @@ fn what_systems_do_differently_is_done_here() {
     drop(disk::create_for_all(&at("program"), true).unwrap());
     assert!(disk::create_for_all(&at("program"), true).is_err(), "what is there is not replaced");
     std::fs::set_permissions(at("program"), std::fs::Permissions::from_mode(0o644)).unwrap();
-    assert!(!disk::is_program(&at("program")) && open_to("program") == Some(0o644));
+    assert!(
+        !disk::is_program(&at("program"))
+            && open_to("program").is_some_and(|others| others.who == "mode 644")
+    );
     disk::make_program(&std::fs::File::open(at("program")).unwrap()).unwrap();
     assert!(disk::is_program(&at("program")) && mode("program") == 0o555);
-    assert!(disk::is_own(&std::fs::metadata(at("program")).unwrap()));
+    assert!(disk::is_own(&std::fs::File::open(at("program")).unwrap()));
+    assert!(disk::is_own(&disk::open_folder(&at("a")).unwrap()) && disk::open_folder(&at("kept")).is_err());
+    std::fs::set_permissions(at("a"), std::fs::Permissions::from_mode(0o722)).unwrap();
+    assert!(!disk::is_own(&disk::open_folder(&at("a")).unwrap()), "others write in it");
 
     std::os::unix::fs::symlink(at("kept"), at("link")).unwrap();
     assert!(disk::open_unfollowed(&at("kept")).is_ok() && disk::open_unwaited(&at("link")).is_ok());
@@ -119,4 +125,43 @@ fn what_systems_do_differently_is_done_here() {
     let space = disk::space(folder.path()).unwrap();
     assert!(space.available <= space.free && space.free <= space.total);
     assert!(disk::may_write(folder.path()) && disk::sync_folder(folder.path()).is_ok());
+}
+
+#[test]
+fn a_lock_is_held_by_one_and_others_read_the_file() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("lock");
+    disk::owner_only::write(&path, b"held by me").unwrap();
+    let open = || std::fs::File::options().read(true).write(true).open(&path).unwrap();
+    let (one, other) = (open(), open());
+    assert!(disk::try_lock(&one).unwrap() && !disk::try_lock(&other).unwrap());
+    assert_eq!(std::fs::read(&path).unwrap(), b"held by me");
+    drop(one);
+    assert!(disk::try_lock(&other).unwrap());
+}
+
+/// What every system has to do, each in its own way.
+#[test]
+fn what_is_made_for_its_owner_alone_is_closed_to_others_and_what_was_open_is_closed() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let is_closed = |file: &std::fs::File| disk::owner_only::open_to_others(file).unwrap().is_none();
+    disk::owner_only::missing_folders(&at("a/b")).unwrap();
+    disk::owner_only::new_folder(&at("a/c")).unwrap();
+    for name in ["a", "a/b", "a/c"] {
+        assert!(is_closed(&disk::open_folder(&at(name)).unwrap()), "{name}");
+    }
+    assert!(is_closed(&disk::owner_only::create_new(&at("new")).unwrap()));
+    assert!(disk::owner_only::create_new(&at("new")).is_err(), "what is there is not replaced");
+    let mut draft = Draft::beside(&at("draft")).unwrap();
+    assert!(is_closed(draft.file()));
+    draft.replace().unwrap();
+    assert!(is_closed(&std::fs::File::open(at("draft")).unwrap()));
+    std::fs::write(at("open"), "kept").unwrap();
+    disk::owner_only::database(&at("open")).unwrap();
+    assert!(is_closed(&std::fs::File::open(at("open")).unwrap()));
+    assert_eq!(std::fs::read(at("open")).unwrap(), b"kept");
+    std::fs::create_dir(at("folder")).unwrap();
+    disk::owner_only::folder(&at("folder")).unwrap();
+    assert!(is_closed(&disk::open_folder(&at("folder")).unwrap()));
 }

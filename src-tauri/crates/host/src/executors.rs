@@ -202,10 +202,9 @@ impl ExecutorSource for LocalExecutors {
     }
 
     /// In a process that holds a store for others, too, and where clones can be confined.
-    #[cfg(target_os = "linux")]
     fn tries_changes(&self) -> Result<(), String> {
         self.trials.are_of_a_store()?;
-        crate::successor::can_be_made(self.walls())
+        crate::clones::can_be_made(self.walls())
     }
 
     fn parallel_reads(&self) -> usize {

@@ -47,6 +47,7 @@ mod chance;
 mod chat_threads;
 mod chats;
 mod clock;
+mod clones;
 mod compactor;
 mod config;
 pub mod control_socket;
@@ -113,11 +114,8 @@ mod session;
 mod skin_signing;
 mod small_artifacts;
 mod state_roots;
-#[cfg(target_os = "linux")]
 pub mod successor;
 mod surroundings;
-#[cfg(target_os = "linux")]
-mod system_bus;
 mod task_drivers;
 mod telemetry;
 mod trainer;
@@ -130,6 +128,7 @@ pub use api::Stands;
 pub use api::page_approval::{Lasting, Offer, not_shown};
 pub use approval_signing::{ApprovalSession, card_lines, signed_values};
 pub use chance::{OsEntropy, SystemClock};
+pub use clones::clone_if_asked;
 pub use config::Config;
 pub use disk_reserve::make_room;
 pub use error::Error;

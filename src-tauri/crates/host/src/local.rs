@@ -408,7 +408,6 @@ impl api::Host for Local {
     fn logins(&self) -> Option<&dyn api::Logins> {
         self.owned.as_ref().map(|_| self as _)
     }
-    #[cfg(target_os = "linux")]
     fn trials(&self) -> Option<&dyn api::Trials> {
         self.trials_here()
     }

@@ -24,7 +24,6 @@ impl OwnTrials {
     ///
     /// # Errors
     /// Why not, in words.
-    #[cfg(target_os = "linux")]
     pub(crate) fn are_of_a_store(&self) -> Result<(), String> {
         self.local().map(drop)
     }

@@ -105,7 +105,7 @@ impl Pointer {
 
 /// Whether nobody adopted a program at this machine for the store in this folder, which is of the user who runs this.
 pub(crate) fn is_from_elsewhere(home: &Home, sha256: Digest) -> bool {
-    let is_ours = std::fs::metadata(home.dir()).is_ok_and(|found| disk::is_own(&found));
+    let is_ours = disk::open_folder(home.dir()).is_ok_and(|folder| disk::is_own(&folder));
     is_ours && Marks::own().read(home.dir(), sha256).is_none()
 }
 

@@ -1,6 +1,9 @@
 //! How this machine stands, as conditions of schedules ask for it: its power, its network, and whether somebody is at it (schedule.md
 //! 1). What the system does not tell is told as that.
 
+#[cfg(target_os = "linux")]
+mod system_bus;
+
 use kernel::ports::Surroundings;
 use model::schedule::Condition;
 
@@ -14,8 +17,8 @@ pub(crate) fn now(asked: &[Condition]) -> Surroundings {
         on_mains: linux::on_mains(supplies),
         has_network: linux::has_network(Path::new("/proc/net")),
         battery_percent: linux::battery_percent(supplies),
-        is_idle: if_asked(Condition::Idle, crate::system_bus::is_idle),
-        is_unmetered: if_asked(Condition::Unmetered, crate::system_bus::is_unmetered),
+        is_idle: if_asked(Condition::Idle, system_bus::is_idle),
+        is_unmetered: if_asked(Condition::Unmetered, system_bus::is_unmetered),
     }
 }
 

@@ -68,12 +68,12 @@ pub enum Error {
         why: String,
     },
     /// Others than the owner may read or write the file.
-    #[error("`{path}` may be read or changed by others (mode {mode:o}); run `chmod 600` on it")]
+    #[error("`{path}` may be read or changed by others ({}); {}", .others.who, .others.remedy)]
     Exposed {
         /// The file.
         path: String,
-        /// Its permission bits.
-        mode: u32,
+        /// Who they are.
+        others: disk::owner_only::Others,
     },
     /// The bytes are not what this room writes, or were changed.
     #[error("`{path}` is damaged: {why}")]

@@ -258,8 +258,7 @@ pub(crate) fn read_private(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
         }
         other => other.map_err(|e| Error::io("read", path, &e))?,
     };
-    let facts = file.metadata().map_err(|e| Error::io("read", path, &e))?;
-    check_mode(path, &facts)?;
+    check_closed(path, &file)?;
     let mut bytes = Zeroizing::new(Vec::new());
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|e| Error::io("read", path, &e))?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
@@ -268,9 +267,9 @@ pub(crate) fn read_private(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
     Ok(bytes)
 }
 
-fn check_mode(path: &Path, facts: &std::fs::Metadata) -> Result<(), Error> {
-    match disk::owner_only::open_to_others(facts).map_err(|e| Error::io("look at", path, &e))? {
-        Some(mode) => Err(Error::Exposed { path: path.display().to_string(), mode }),
+fn check_closed(path: &Path, file: &std::fs::File) -> Result<(), Error> {
+    match disk::owner_only::open_to_others(file).map_err(|e| Error::io("look at", path, &e))? {
+        Some(others) => Err(Error::Exposed { path: path.display().to_string(), others }),
         None => Ok(()),
     }
 }

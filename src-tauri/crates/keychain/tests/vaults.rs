@@ -144,7 +144,7 @@ fn the_file_is_the_owners_alone_and_is_refused_when_it_is_not() {
     for mode in [0o644, 0o660, 0o604] {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         assert!(
-            matches!(FileVault::open(&path, PASSPHRASE), Err(Error::Exposed { mode: m, .. }) if m == mode)
+            matches!(FileVault::open(&path, PASSPHRASE), Err(Error::Exposed { others, .. }) if others.who == format!("mode {mode:o}"))
         );
         assert!(matches!(vault.get("root-seed"), Err(Error::Exposed { .. })));
     }

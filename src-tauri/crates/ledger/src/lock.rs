@@ -4,7 +4,7 @@ use crate::Error;
 use crate::other_process::{self, boot, machine, stat};
 use model::UnixMs;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -82,11 +82,7 @@ impl Lock {
         let mut options = File::options();
         options.read(true).write(true).create(true).truncate(false);
         let mut file = crate::owner_only::open(&mut options, &path).map_err(failed)?;
-        let locked = match file.try_lock() {
-            Ok(()) => true,
-            Err(TryLockError::WouldBlock) => false,
-            Err(TryLockError::Error(e)) => return Err(failed(e)),
-        };
+        let locked = disk::try_lock(&file).map_err(failed)?;
         let (mut note, damaged) = read_note(&mut file).map_err(failed)?;
         // The kernel lets go of a dead process's lock, so a lock we got has no living holder. Where a file system
         // only pretends to lock, the note still names one: it is believed unless that process is provably gone.

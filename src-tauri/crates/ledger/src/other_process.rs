@@ -46,24 +46,31 @@ mod system {
     }
 }
 
-/// Nothing is asked here yet, so nothing is known.
-#[cfg(not(unix))]
+#[cfg(windows)]
 mod system {
     use super::Stat;
+    use win32::Running;
 
-    /// Only a number that no process can have is known to be nobody's.
-    pub(crate) const fn is_gone(pid: u32) -> bool {
-        pid == 0
+    pub(crate) fn is_gone(pid: u32) -> bool {
+        // Nothing that could hold a store has the number zero.
+        pid == 0 || win32::running(pid) == Running::Gone
     }
 
-    pub(crate) const fn stat(_: u32) -> Option<Stat> {
-        None
+    /// It is told by the moment at which it began, which no other process of its number has.
+    pub(crate) fn stat(pid: u32) -> Option<Stat> {
+        match win32::running(pid) {
+            Running::Since(started_ticks) => Some(Stat { dead: false, started_ticks }),
+            Running::Ended => Some(Stat { dead: true, started_ticks: 0 }),
+            Running::Gone | Running::Unknown => None,
+        }
     }
 
+    /// Not asked: a name that is not known is no other machine's.
     pub(crate) const fn machine() -> Option<String> {
         None
     }
 
+    /// The moments of [`stat`] count from no boot.
     pub(crate) const fn boot() -> Option<String> {
         None
     }

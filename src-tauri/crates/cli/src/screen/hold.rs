@@ -2,11 +2,11 @@
 //! signal.
 
 use crate::terminal::{Silence, Terminal};
+use crate::terminal_modes::Tty;
 use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::execute;
 use ratatui::crossterm::style::ResetColor;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen};
-use std::fs::File;
 use std::sync::{Mutex, Once, PoisonError, TryLockError};
 use wire::{Code, Error};
 
@@ -16,7 +16,7 @@ static HELD: Mutex<Option<Held>> = Mutex::new(None);
 static PANICS: Once = Once::new();
 
 struct Held {
-    file: File,
+    file: Tty,
     /// Puts its modes back when it goes.
     _modes: Silence,
 }

@@ -1,7 +1,6 @@
 //! Keys out of the bytes of a terminal. What is no key of ours, and no character, is nothing.
 
-use crate::terminal_modes::{Modes, forget_typed};
-use std::fs::File;
+use crate::terminal_modes::{Modes, Tty, forget_typed};
 use std::io::Read as _;
 use std::time::{Duration, Instant};
 use wire::{Code, Error};
@@ -43,12 +42,12 @@ pub enum Scroll {
 
 /// The keys of a terminal whose modes are raw.
 pub struct Keys {
-    file: File,
+    file: Tty,
     parser: Parser,
 }
 
 impl Keys {
-    pub const fn new(file: File) -> Self {
+    pub const fn new(file: Tty) -> Self {
         Self { file, parser: Parser { state: State::Ground, since: None } }
     }
 

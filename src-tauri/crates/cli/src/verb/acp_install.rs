@@ -1,9 +1,10 @@
 //! `hermit acp install`: Hermit in the settings of an editor. The exact change is shown, and made after a yes.
 
 use super::Came;
-use super::mcp_install::{Program, change, home, own_program, system};
+use super::mcp_install::{Program, change, home, own_program};
 use crate::args::{AcpInstall, AcpUninstall};
 use crate::context::Context;
+use crate::other_programs::SYSTEM;
 use crate::output::table;
 use mcp::clients::System;
 use mcp::edit::{self, Format};
@@ -33,7 +34,7 @@ const ALL: [Editor; 1] = [Editor {
 impl Editor {
     fn program(&self) -> Result<Program, Error> {
         let [elsewhere, windows] = self.files;
-        let file = if system() == System::Windows { windows } else { elsewhere };
+        let file = if SYSTEM == System::Windows { windows } else { elsewhere };
         let (name, title) = (self.name, self.title);
         Ok(Program { name, title, file: home()?.join(file), command: "hermit acp install" })
     }

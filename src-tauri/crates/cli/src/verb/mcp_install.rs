@@ -3,10 +3,11 @@
 use super::Came;
 use crate::args::{McpInstall, McpUninstall};
 use crate::context::Context;
+use crate::other_programs::SYSTEM;
 use crate::output::{Tone, table};
 use crate::terminal::{Echo, Typed};
 use crate::text::plain;
-use mcp::clients::{self, Client, System};
+use mcp::clients::{self, Client};
 use mcp::edit;
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
@@ -26,16 +27,6 @@ struct Change {
     made: bool,
     #[serde(skip)]
     text: String,
-}
-
-pub const fn system() -> System {
-    if cfg!(windows) {
-        System::Windows
-    } else if cfg!(target_os = "macos") {
-        System::Mac
-    } else {
-        System::Linux
-    }
 }
 
 /// `hermit mcp install`.
@@ -102,7 +93,7 @@ pub fn own_program() -> Result<String, Error> {
 }
 
 fn file_of(client: &Client) -> Result<PathBuf, Error> {
-    Ok(home()?.join(client.file(system())))
+    Ok(home()?.join(client.file(SYSTEM)))
 }
 
 fn list(context: &Context) -> Came {

@@ -3,6 +3,7 @@
 use super::Came;
 use crate::args::{OpenArgs, ServeArgs};
 use crate::context::Context;
+use crate::other_programs;
 use crate::output::Tone;
 use host::{Interrupts, Local, Session, Unlock};
 use std::sync::Arc;
@@ -217,9 +218,7 @@ fn code(text: &str) -> Vec<String> {
 
 /// Opens an address in the person's browser, at a terminal with a display. Where there is none it stands above.
 pub(super) fn browse(context: &Context, address: &str) {
-    let shown = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
-    let opener = if cfg!(target_os = "macos") { Some("open") } else { shown.then_some("xdg-open") };
-    if let Some(opener) = opener.filter(|_| context.terminal.is_some()) {
-        let _ = std::process::Command::new(opener).arg(address).status();
+    if other_programs::has_display() && context.terminal.is_some() {
+        let _ = other_programs::browser(address).status();
     }
 }

@@ -13,6 +13,7 @@ mod write;
 
 use crate::tools::Execution;
 use crate::workspace::folder::Folder;
+use crate::workspace::{names, windows_names};
 use crate::{Error, Executors, Progress};
 use acts::{ActionRequest, changed_paths};
 use model::action::{ChangeItem, LeftAsIs, Prior};
@@ -114,9 +115,13 @@ pub(crate) fn perform(
 ) -> Done {
     let Execution { executors, scope, request, cancelled, .. } = act;
     let mut done = Done::default();
+    if names::AS_WINDOWS {
+        done.error = windows_names::refusal(items.iter().filter_map(made_by));
+    }
     match settled {
         Some(settled) => done.changes.extend(settled.changes.iter().cloned()),
-        None => note_absent(executors, request, items, &mut done),
+        None if done.error.is_none() => note_absent(executors, request, items, &mut done),
+        None => {}
     }
     let known: Vec<ItemOutcome> =
         settled.map_or_else(Vec::new, |s| s.items.iter().map(|(_, o)| *o).collect());
@@ -169,17 +174,22 @@ fn sync(executors: &Executors, unsynced: &mut Unsynced, done: &mut Done) {
     }
 }
 
+/// The place where an item makes something.
+fn made_by(item: &ChangeItem) -> Option<&RelPath> {
+    match item {
+        ChangeItem::Write { path, .. }
+        | ChangeItem::Move { to: path, .. }
+        | ChangeItem::Folder { path, .. }
+        | ChangeItem::Link { path, .. } => Some(path),
+        ChangeItem::Delete { .. } => None,
+    }
+}
+
 /// Writes down which folders are missing before the first item: after a crash nothing else tells that they were made.
 fn note_absent(executors: &Executors, request: &ActionRequest, items: &[ChangeItem], done: &mut Done) {
     let mut absent: BTreeSet<RelPath> = BTreeSet::new();
     for item in items {
-        let (ChangeItem::Write { path, .. }
-        | ChangeItem::Move { to: path, .. }
-        | ChangeItem::Folder { path, .. }
-        | ChangeItem::Link { path, .. }) = item
-        else {
-            continue;
-        };
+        let Some(path) = made_by(item) else { continue };
         let mut at = path.parent();
         while !at.is_root() && !absent.contains(&at) && executors.workspace.look(&at) == Found::Absent {
             let above = at.parent();

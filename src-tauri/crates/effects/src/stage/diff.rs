@@ -151,7 +151,7 @@ fn plain(keep: &Path) -> Result<Option<u32>, Unstaged> {
     let fail = |source| Error::Spool { doing: "keeping what a staged run left", source };
     fs::create_dir(keep).map_err(fail)?;
     let metadata = fs::symlink_metadata(keep).map_err(fail)?;
-    Ok(crate::workspace::entry::Stat::of(&cap_std::fs::Metadata::from_just_metadata(metadata)).mode)
+    Ok(crate::workspace::entry::Stat::by_path(metadata).mode)
 }
 
 pub(super) fn cannot(path: &RelPath, what: &str) -> Unstaged {

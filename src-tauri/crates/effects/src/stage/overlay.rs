@@ -178,7 +178,7 @@ pub(crate) fn prints(tree: &Path) -> Result<BTreeMap<RelPath, Print>, Error> {
     while let Some((at, folder)) = waiting.pop() {
         for (path, place) in entries(&at, &folder)? {
             let metadata = fs::symlink_metadata(&place).map_err(|e| Error::io("looking at", &path, e))?;
-            let stat = Stat::of(&cap_std::fs::Metadata::from_just_metadata(metadata));
+            let stat = Stat::by_path(metadata);
             if stat.kind == Kind::Folder {
                 waiting.push((path.clone(), place));
             }

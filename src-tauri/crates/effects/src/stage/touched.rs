@@ -155,7 +155,7 @@ impl Finder<'_> {
         metadata: fs::Metadata,
         below: Option<Kind>,
     ) -> Result<(), Error> {
-        let stat = Stat::of(&cap_std::fs::Metadata::from_just_metadata(metadata));
+        let stat = Stat::by_path(metadata);
         match (stat.kind, below) {
             (Kind::Folder, Some(Kind::Folder)) => {
                 if is_opaque(&place) {
@@ -275,7 +275,7 @@ pub(crate) fn moment(folder: &Path) -> Result<i64, Error> {
     let at = folder.join("moment");
     fs::write(&at, b"now").map_err(fail)?;
     let metadata = fs::symlink_metadata(&at).map_err(fail)?;
-    let stat = Stat::of(&cap_std::fs::Metadata::from_just_metadata(metadata));
+    let stat = Stat::by_path(metadata);
     Ok(stat.changed_ns.max(stat.modified_ns))
 }
 
@@ -312,5 +312,5 @@ fn innermost(executors: &Executors, path: &RelPath) -> (RelPath, Option<Stat>) {
 
 fn root_stat(executors: &Executors) -> Option<Stat> {
     let metadata = fs::symlink_metadata(executors.workspace.root()).ok()?;
-    Some(Stat::of(&cap_std::fs::Metadata::from_just_metadata(metadata)))
+    Some(Stat::by_path(metadata))
 }

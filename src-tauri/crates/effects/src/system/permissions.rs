@@ -68,7 +68,7 @@ mod system {
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 mod system {
     use cap_std::fs::{Dir, File};
     use std::ffi::OsStr;
@@ -96,8 +96,8 @@ mod system {
         Err(refused())
     }
 
-    pub(crate) fn private_folder(_: &Path) -> Result<()> {
-        Err(disk::not_on_this_system("a folder that its owner alone can read"))
+    pub(crate) fn private_folder(path: &Path) -> Result<()> {
+        disk::owner_only::folder(path)
     }
 
     pub(crate) fn open_to_owner(_: &Path) -> Result<()> {

@@ -52,14 +52,26 @@ pub(crate) struct Stat {
 }
 
 impl Stat {
+    /// Of what is open.
     pub(crate) fn of(metadata: &Metadata) -> Self {
+        Self::with(metadata, file_identity::told(metadata))
+    }
+
+    /// Of what was looked at by its path. Not every system says then which file it is.
+    pub(crate) fn by_path(metadata: std::fs::Metadata) -> Self {
+        let metadata = Metadata::from_just_metadata(metadata);
+        let told = file_identity::told_by_path(&metadata);
+        Self::with(&metadata, told)
+    }
+
+    fn with(metadata: &Metadata, told: Self) -> Self {
         let kind = match metadata.file_type() {
             t if t.is_symlink() => Kind::Symlink,
             t if t.is_dir() => Kind::Folder,
             t if t.is_file() => Kind::File,
             _ => Kind::Special,
         };
-        Self { kind, byte_size: metadata.len(), ..file_identity::told(metadata) }
+        Self { kind, byte_size: metadata.len(), ..told }
     }
 
     pub(crate) fn modified_ms(&self) -> i64 {

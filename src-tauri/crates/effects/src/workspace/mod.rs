@@ -7,6 +7,7 @@ pub(crate) mod descent;
 pub(crate) mod entry;
 pub(crate) mod folder;
 pub(crate) mod names;
+pub(crate) mod windows_names;
 
 use crate::Error;
 use cap_std::ambient_authority;

@@ -3,6 +3,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+/// Whether names are held as Windows holds them.
+pub(crate) const AS_WINDOWS: bool = cfg!(windows);
+
 /// The system's form of a name's bytes. On Unix any bytes will do; elsewhere names are UTF-8 here.
 #[cfg(unix)]
 pub(crate) fn os_name(bytes: &[u8]) -> std::io::Result<OsString> {
@@ -15,8 +18,9 @@ pub(crate) fn os_name(bytes: &[u8]) -> std::io::Result<OsString> {
     let name = String::from_utf8(bytes.to_vec());
     let name =
         name.map_err(|_| std::io::Error::new(std::io::ErrorKind::InvalidInput, "the name is not UTF-8"))?;
-    if name.contains(['\\', ':']) {
-        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "the name holds `\\` or `:`"));
+    // What Windows takes for another name would be another file.
+    if let Some(why) = name.split('/').find_map(super::windows_names::unheld) {
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, format!("`{name}` {why}")));
     }
     Ok(OsString::from(name))
 }

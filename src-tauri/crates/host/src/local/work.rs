@@ -6,6 +6,7 @@ use crate::adoptions::Adoptions;
 use crate::anchoring::Anchoring;
 use crate::chat_threads::ChatThreads;
 use crate::clock::{Bell, Due, Timer};
+use crate::clones::Clones;
 use crate::compactor::Compactor;
 use crate::embeddings::VectorThread;
 use crate::executors::LocalExecutors;
@@ -19,8 +20,6 @@ use crate::{Config, Error, Home};
 use api::Stands;
 use kernel::{DriveOutcome, Kernel};
 use model::{TaskId, UnixMs};
-#[cfg(target_os = "linux")]
-use std::sync::OnceLock;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -80,9 +79,8 @@ pub(super) struct Owned {
     chat_threads: Mutex<Option<ChatThreads>>,
     /// Runs the mesh, as long, where it is on.
     pub(super) mesh: MeshSeat,
-    /// Trials of changes that are under way, from the first one on.
-    #[cfg(target_os = "linux")]
-    trials: OnceLock<crate::successor::TrialThreads>,
+    /// Trials of changes that are under way.
+    clones: Clones,
 }
 
 impl Owned {
@@ -94,21 +92,8 @@ impl Owned {
         let work = Arc::new(Work { home, kernel: Arc::clone(&kernel), drives: drive, reads_history });
         let (timer, compactor, vectors) = (Mutex::default(), Mutex::default(), Mutex::default());
         let (chat_threads, mesh) = (Mutex::default(), MeshSeat::default());
-        #[cfg(target_os = "linux")]
-        crate::successor::sweep_builds(&work.home);
-        Self {
-            kernel,
-            drives,
-            work,
-            bell,
-            timer,
-            compactor,
-            vectors,
-            chat_threads,
-            mesh,
-            #[cfg(target_os = "linux")]
-            trials: OnceLock::new(),
-        }
+        let clones = Clones::new(&work.home);
+        Self { kernel, drives, work, bell, timer, compactor, vectors, chat_threads, mesh, clones }
     }
 
     /// Takes up from now on what is due by time. A process that never goes on with anything has no clock.
@@ -194,19 +179,9 @@ impl Owned {
 
 impl Local {
     /// Trials of changes, in the process that holds the store.
-    #[cfg(target_os = "linux")]
     pub(super) fn trials_here(&self) -> Option<&dyn api::Trials> {
         let owned = self.owned.as_ref()?;
-        let unpacked: crate::successor::UnpackOwn =
-            |folder| crate::unpack_source(folder).map_err(|error| error.message);
-        let begun = || {
-            crate::successor::TrialThreads::new(&self.home, &owned.kernel, &self.executors, Some(unpacked))
-        };
-        let trials = owned.trials.get_or_init(begun);
-        if let Some(server) = self.server.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
-            trials.reached_at(server.address());
-        }
-        Some(trials)
+        owned.clones.trials(&self.home, &owned.kernel, &self.executors, self.address())
     }
 
     /// Goes on with everything that can, unless a halt is in force; the tasks taken up.
@@ -233,10 +208,7 @@ impl Local {
     /// any more, keeps the newest head outside the store, and lets go of it.
     pub fn close(&self) {
         let Some(owned) = &self.owned else { return };
-        #[cfg(target_os = "linux")]
-        if let Some(trials) = owned.trials.get() {
-            trials.end_all();
-        }
+        owned.clones.end_all();
         self.trainer.end();
         // Whoever is attached may have work here, and is served until that has come to rest.
         owned.drives.settle();

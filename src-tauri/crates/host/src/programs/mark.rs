@@ -40,7 +40,7 @@ impl Marks {
     /// The mark of a program for the store in this folder; none where nobody adopted it here for that.
     pub(crate) fn read(&self, store: &Path, sha256: Digest) -> Option<Mark> {
         let file = File::open(self.path(store, sha256).ok()?).ok()?;
-        if !disk::is_own(&file.metadata().ok()?) {
+        if !disk::is_own(&file) {
             return None;
         }
         let mut bytes = Vec::new();

@@ -170,11 +170,17 @@ pub fn check_passphrase_file(home: &Home, file: &Path) -> Result<(), Error> {
             "a service reads it each time it starts, so it has to stay",
         ));
     }
-    // Where a system is not asked, a file in a person's folder is theirs alone unless they said otherwise.
-    if matches!(disk::owner_only::open_to_others(&found), Ok(Some(mode)) if mode & 0o044 != 0) {
+    let others = disk::open_unwaited(file).and_then(|file| disk::owner_only::open_to_others(&file));
+    let others = others.map_err(|e| {
+        refused(
+            format!("it cannot be told who else can read the passphrase file `{shown}`: {e}"),
+            "name a file that you can read, on a disk of this machine",
+        )
+    })?;
+    if let Some(others) = others.filter(|others| others.can_read) {
         return Err(refused(
-            format!("others on this machine can read `{shown}`"),
-            "take their permission away first, such as with `chmod 600`",
+            format!("others on this machine can read `{shown}` ({})", others.who),
+            others.remedy,
         ));
     }
     let (file, store) = (file.canonicalize(), home.dir().canonicalize());

@@ -5,6 +5,8 @@
 //! output, and has nothing else of its parent. What it used up is measured from outside, and at the end of its budget its namespace
 //! ends with everything in it. What it writes is read as a stranger's.
 
+#![cfg(target_os = "linux")]
+
 mod build;
 mod case;
 mod clean_room;

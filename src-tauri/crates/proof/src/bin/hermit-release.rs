@@ -96,9 +96,8 @@ fn made(words: &[String]) -> Result<String, String> {
 fn key_of(path: &Path) -> Result<String, String> {
     let cannot = |why: &dyn std::fmt::Display| format!("cannot use the key `{}`: {why}", path.display());
     let file = std::fs::File::open(path).map_err(|e| cannot(&e))?;
-    let found = file.metadata().map_err(|e| cannot(&e))?;
-    if disk::owner_only::open_to_others(&found).map_err(|e| cannot(&e))?.is_some() {
-        return Err(cannot(&"others may read it; `chmod 600` it first"));
+    if let Some(others) = disk::owner_only::open_to_others(&file).map_err(|e| cannot(&e))? {
+        return Err(cannot(&format!("others may reach it ({}); {}", others.who, others.remedy)));
     }
     let mut text = String::new();
     file.take(KEY_BYTES_MAX).read_to_string(&mut text).map_err(|e| cannot(&e))?;

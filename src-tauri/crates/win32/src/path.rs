@@ -1,0 +1,39 @@
+//! Paths as calls of Windows take them.
+
+/// A path without end, in UTF-16, from which a call may read more than 260 letters: a long one gets the prefix that says so.
+/// It is absolute and has no `.` or `..`, which the prefix would take as names.
+#[must_use]
+pub fn verbatim(absolute: &[u16]) -> Vec<u16> {
+    /// A folder's path may have twelve letters less than a file's.
+    const SHORT_MAX: usize = 247;
+    let slash = u16::from(b'\\');
+    let wide = |text: &str| text.encode_utf16().collect::<Vec<u16>>();
+    if absolute.len() <= SHORT_MAX
+        || absolute.starts_with(&wide(r"\\?\"))
+        || absolute.starts_with(&wide(r"\\.\"))
+    {
+        return absolute.to_vec();
+    }
+    match absolute.strip_prefix(&[slash, slash]) {
+        Some(share) => [wide(r"\\?\UNC\"), share.to_vec()].concat(),
+        None => [wide(r"\\?\"), absolute.to_vec()].concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(path: &str) -> String {
+        String::from_utf16_lossy(&verbatim(&path.encode_utf16().collect::<Vec<u16>>()))
+    }
+
+    #[test]
+    fn a_short_path_stays_and_a_long_one_says_that_it_is_long() {
+        assert_eq!(said(r"C:\a\b"), r"C:\a\b");
+        let long = "x".repeat(260);
+        assert_eq!(said(&format!(r"C:\{long}")), format!(r"\\?\C:\{long}"));
+        assert_eq!(said(&format!(r"\\host\share\{long}")), format!(r"\\?\UNC\host\share\{long}"));
+        assert_eq!(said(&format!(r"\\?\C:\{long}")), format!(r"\\?\C:\{long}"));
+    }
+}
