@@ -142,7 +142,7 @@ fn kept<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, Error>
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file.map_err(failed)?,
     };
-    if !disk::is_own(&file.metadata().map_err(failed)?) {
+    if !disk::is_own(&file) {
         return Err(failed(io::Error::other("others may write it; make it yours alone")));
     }
     let mut bytes = Vec::new();

@@ -100,7 +100,12 @@ fn tell_update(out: &Output, update: &Update, old: &str) -> u8 {
     let code = match (&update.failed, update.healthy) {
         (Some(why), _) => {
             out.say(Tone::Bad, format!("Version {new} did not come up: {}", plain(why)));
-            out.line(format!("Version {old} continues, as before."));
+            match update.format.filter(|format| *format > update.format_before) {
+                Some(format) => out.line(format!(
+                    "It brought the store to format {format}, which {old} may not read. `hermit update back --restore` puts the copy back."
+                )),
+                None => out.line(format!("Version {old} continues, as before.")),
+            }
             exit::OTHER
         }
         (None, true) => {
