@@ -102,7 +102,7 @@ fn tell_update(out: &Output, update: &Update, old: &str) -> u8 {
             out.say(Tone::Bad, format!("Version {new} did not come up: {}", plain(why)));
             match update.format.filter(|format| *format > update.format_before) {
                 Some(format) => out.line(format!(
-                    "It brought the store to format {format}, which {old} may not read. `hermit update back --restore` puts the copy back."
+                    "It brought the store to format {format} before that, which {old} may not read."
                 )),
                 None => out.line(format!("Version {old} continues, as before.")),
             }
