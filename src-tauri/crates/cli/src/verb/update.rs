@@ -122,13 +122,20 @@ fn tell_update(out: &Output, update: &Update, old: &str) -> u8 {
         }
     };
     if let Some(copy) = &update.copy {
-        tell_copy(out, copy);
+        // Where what did not come up left the format as it was, going back is about the update before it.
+        let restores = update.failed.is_none() || update.format != Some(update.format_before);
+        tell_copy(out, copy, restores);
     }
     code
 }
 
-fn tell_copy(out: &Output, copy: &Path) {
-    out.line("The log of the store as it was before lies here; `hermit update back --restore` puts it back:");
+fn tell_copy(out: &Output, copy: &Path, restores: bool) {
+    out.line(match restores {
+        true => {
+            "The log of the store as it was before lies here; `hermit update back --restore` puts it back:"
+        }
+        false => "The log of the store as it was before lies here:",
+    });
     out.whole(Tone::Plain, &plain(&copy.display().to_string()));
 }
 
