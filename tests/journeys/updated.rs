@@ -251,6 +251,33 @@ fn a_program_that_does_not_come_up_is_left_by_itself_for_the_one_before() {
         "{shown}"
     );
     assert!(!maker.is_updated(), "it opens the store");
+    // What did not come up has changed the format before it ended: the one before stays at work, and the store is put back for it.
+    let ledger = maker.stage.home().join("ledger.db");
+    let known = format(&ledger);
+    change_format(&ledger);
+    maker.stage.hermit(&["update", "back"]).ends(1).complains(&[
+        "format 99",
+        "version 999.2.0",
+        "before-999.3.0-1",
+        "update back --restore",
+    ]);
+    let (code, screen) = maker.back(&["--restore"]);
+    assert_eq!((code, format(&ledger)), (0, known), "{screen}");
+    assert_eq!(maker.shown()["at_work"], "999.2.0");
+    assert!(!maker.is_updated(), "it opens the store again");
+}
+
+/// The format of a store.
+fn format(ledger: &Path) -> u32 {
+    let store = rusqlite::Connection::open(ledger).expect("a store");
+    store.pragma_query_value(None, "user_version", |row| row.get(0)).expect("a format")
+}
+
+/// Brings a store to a format that only a newer program knows.
+fn change_format(ledger: &Path) {
+    let store = rusqlite::Connection::open(ledger).expect("a store");
+    store.pragma_update(None, "user_version", 99).expect("changed");
+    store.close().expect("closed");
 }
 
 #[test]
@@ -286,14 +313,8 @@ fn a_store_that_a_newer_program_changed_is_put_back_only_by_a_persons_word_and_n
     assert_eq!(code, 1, "{screen}");
     // What it did before it ended.
     let ledger = maker.stage.home().join("ledger.db");
-    let format = |path: &Path| -> u32 {
-        let store = rusqlite::Connection::open(path).expect("a store");
-        store.pragma_query_value(None, "user_version", |row| row.get(0)).expect("a format")
-    };
     let known = format(&ledger);
-    let store = rusqlite::Connection::open(&ledger).expect("a store");
-    store.pragma_update(None, "user_version", 99).expect("changed");
-    store.close().expect("closed");
+    change_format(&ledger);
     maker.stage.hermit(&["ledger", "verify"]).ends(1).complains(&["newer"]);
     let ran = maker.stage.hermit(&["update", "back"]).ends(1);
     ran.complains(&["format 99", "before-999.1.0-1", "update back --restore"]);

@@ -100,7 +100,12 @@ fn tell_update(out: &Output, update: &Update, old: &str) -> u8 {
     let code = match (&update.failed, update.healthy) {
         (Some(why), _) => {
             out.say(Tone::Bad, format!("Version {new} did not come up: {}", plain(why)));
-            out.line(format!("Version {old} continues, as before."));
+            match update.format.filter(|format| *format > update.format_before) {
+                Some(format) => out.line(format!(
+                    "It brought the store to format {format} before that, which {old} may not read."
+                )),
+                None => out.line(format!("Version {old} continues, as before.")),
+            }
             exit::OTHER
         }
         (None, true) => {
@@ -117,13 +122,20 @@ fn tell_update(out: &Output, update: &Update, old: &str) -> u8 {
         }
     };
     if let Some(copy) = &update.copy {
-        tell_copy(out, copy);
+        // Where what did not come up left the format as it was, going back is about the update before it.
+        let restores = update.failed.is_none() || update.format != Some(update.format_before);
+        tell_copy(out, copy, restores);
     }
     code
 }
 
-fn tell_copy(out: &Output, copy: &Path) {
-    out.line("The log of the store as it was before lies here; `hermit update back --restore` puts it back:");
+fn tell_copy(out: &Output, copy: &Path, restores: bool) {
+    out.line(match restores {
+        true => {
+            "The log of the store as it was before lies here; `hermit update back --restore` puts it back:"
+        }
+        false => "The log of the store as it was before lies here:",
+    });
     out.whole(Tone::Plain, &plain(&copy.display().to_string()));
 }
 

@@ -24,7 +24,7 @@ pub struct Update {
     pub at: i64,
     /// Format of the store before the program was started.
     pub format_before: u32,
-    /// Format of the store once the program had come up.
+    /// Format of the store once the program had been asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<u32>,
     /// The copy of the ledger from before, where it is kept.
@@ -137,12 +137,12 @@ impl Record {
         let Some(update) = self.of_mut(which) else { return };
         update.healthy = pointer.healthy;
         update.failed.clone_from(&pointer.failed);
-        if update.failed.is_some() {
-            return;
-        }
         match ledger::schema_of(home.dir()) {
             Ok(format) => update.format = Some(format),
             Err(error) => tracing::warn!(%error, "the store's format cannot be told; the copy of it stays"),
+        }
+        if update.failed.is_some() {
+            return;
         }
         if update.format == Some(update.format_before)
             && let Some(copy) = update.copy.take()
