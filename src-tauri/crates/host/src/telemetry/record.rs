@@ -26,7 +26,7 @@ pub(super) struct Record {
     pub(super) failing: Option<String>,
     /// Tasks that ended behind this place in the log and by this time are never told: no collector may have been named then.
     #[serde(skip_serializing_if = "Option::is_none")]
-    untold: Option<(u64, i64)>,
+    pub(super) untold: Option<(u64, i64)>,
 }
 
 impl Record {
