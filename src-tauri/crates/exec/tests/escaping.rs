@@ -13,7 +13,10 @@ const ALWAYS_TRIED: [&str; 3] = ["write outside", "read outside", "signal"];
 fn behind_the_best_walls_nothing_of_the_table_gets_through() {
     let walls = Sandbox::probe(Path::new(EXEC));
     if !matches!(walls.level(), SandboxLevel::NamespacesLandlock | SandboxLevel::Namespaces) {
-        return conforms::lacks(&format!("bubblewrap ({}), without which nothing is tried,", walls.why()));
+        return conforms::lacks_walls(&format!(
+            "bubblewrap ({}), without which nothing is tried,",
+            walls.why()
+        ));
     }
     let escapes: Escapes = walls.escapes().unwrap();
     assert!(escapes.through.is_empty(), "{escapes}");

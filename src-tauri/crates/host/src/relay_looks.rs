@@ -11,9 +11,10 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a relay that did not answer is left alone, the first time and at most; each time it is twice as long.
+/// How long a relay that did not answer is left alone, the first time and at most; each time it is twice as long. It stays far below
+/// [`EVENTS_BACK_SECS`]: what only this relay has is older than a look takes when it is left alone for longer.
 const PAUSE_FIRST: Duration = Duration::from_secs(30);
-const PAUSE_MOST: Duration = Duration::from_secs(900);
+const PAUSE_MOST: Duration = Duration::from_secs(300);
 /// Relays that are known not to answer.
 const AWAY_MAX: usize = 256;
 

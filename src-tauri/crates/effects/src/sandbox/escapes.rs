@@ -67,7 +67,13 @@ const LINUX: [Try; 9] = [
          'socket(S, PF_UNIX, SOCK_STREAM, 0) && connect(S, pack_sockaddr_un($ARGV[0]))' \"$4\"",
     ),
     of("signal", Evidence::Ended, "kill -KILL \"$3\" && echo got through"),
-    of("grandchild", Evidence::Outlives, "command -v setsid >/dev/null || echo not tried; setsid sleep 20 &"),
+    // The command ends only when the other has left its group: whoever still makes itself ready would be ended with it.
+    of(
+        "grandchild",
+        Evidence::Outlives,
+        "command -v setsid >/dev/null || echo not tried; \
+         exec 3>&1; : \"$(setsid sh -c 'exec sleep 20 1>&3' &)\"",
+    ),
     of(
         "clipboard",
         Evidence::Printed,
@@ -96,7 +102,8 @@ const MAC_OS: [Try; 10] = [
         "grandchild",
         Evidence::Outlives,
         "command -v perl >/dev/null || echo not tried; \
-         perl -MPOSIX -e 'fork and exit; POSIX::setsid(); exec \"sleep\", \"20\"' &",
+         exec 3>&1; : \"$(perl -MPOSIX -e \
+         'fork and exit; POSIX::setsid(); exec \"sh\", \"-c\", \"exec sleep 20 1>&3\"')\"",
     ),
     // It says nothing of an empty clipboard; writing would take what a person copied.
     of("clipboard", Evidence::Printed, "[ -n \"$(pbpaste 2>/dev/null | head -c 1)\" ] && echo got through"),

@@ -207,6 +207,11 @@ fn what_ended_while_it_was_off_is_not_told_although_a_collector_was_down_before_
     let before = spans(&server).len();
     planted(&bench);
     until("telemetry is on again", || bench.path("store").join("telemetry.json").exists());
+    // What ends within moments of the settings' writing is left out as well: the disk's clock may lag.
+    let written =
+        std::fs::metadata(bench.path("store").join("config.json")).and_then(|found| found.modified());
+    let written = written.expect("settings");
+    until("a moment has passed", || written.elapsed().is_ok_and(|since| since > Duration::from_millis(500)));
     let (last, _) = planted(&bench);
     let tasks = || {
         let told = spans(&server).split_off(before).into_iter().filter(|one| one["name"] == "task");
