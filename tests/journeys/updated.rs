@@ -77,7 +77,7 @@ impl Maker {
             paths_remapped: true,
         };
         let (root, log) = (self.stage.at("source"), self.stage.at(log));
-        let parts = ReleaseParts { made_of, programs: &[built.clone()], root: &root, log: &log };
+        let parts = ReleaseParts { made_of, programs: &[built.clone()], root: &root, log: &log, texts: None };
         let out = built.with_file_name("release");
         make_release(&parts, &self.key, &out).expect("a release");
         out
