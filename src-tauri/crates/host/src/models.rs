@@ -188,23 +188,6 @@ pub(crate) fn ours(text: &str, config: &Config) -> Result<String, wire::Error> {
     Ok(parsed.to_string())
 }
 
-/// Whether an address is one that can be the standard model, written as it is kept there, and of this file where one is named.
-///
-/// # Errors
-/// In words, what is wrong with it.
-pub(crate) fn check_named(
-    address: &str,
-    sha256: Option<model::Digest>,
-    config: &Config,
-) -> Result<(), String> {
-    let ours = ours(address, config).map_err(|e| e.message)?;
-    match sha256.is_none_or(|sha256| ours.ends_with(&format!("sha256:{sha256}"))) {
-        true if ours == address => Ok(()),
-        true => Err(format!("write the model as `{ours}`")),
-        false => Err("the digest of its file is not the one in the model's address".to_owned()),
-    }
-}
-
 /// Models of which a list tells how they are asked: each takes a few requests.
 pub(crate) const ASKED_MAX: usize = 8;
 /// Tokens that may be set.

@@ -300,7 +300,7 @@ impl Adopting for Programs {
 
     fn check_model(&self, address: &str, sha256: Option<Digest>) -> Result<(), String> {
         let config = Config::load(&self.home).map_err(|e| e.to_string())?;
-        crate::models::check_named(address, sha256, &config)
+        check_model(address, sha256, &config)
     }
 
     fn store_format(&self) -> u32 {
@@ -316,6 +316,23 @@ impl Adopting for Programs {
         let mark = Mark { sha256: program.sha256, executor, compared: None, asked_by: None };
         let kept = self.marks.keep(self.home.dir(), &mark);
         kept.map_err(|e| format!("that it was adopted here cannot be kept: {e}"))
+    }
+}
+
+/// Whether an address is one that can be the standard model, written as it is kept there, and of this file where one is named.
+///
+/// # Errors
+/// In words, what is wrong with it.
+pub(crate) fn check_model(
+    address: &str,
+    sha256: Option<model::Digest>,
+    config: &Config,
+) -> Result<(), String> {
+    let ours = crate::models::ours(address, config).map_err(|e| e.message)?;
+    match sha256.is_none_or(|sha256| ours.ends_with(&format!("sha256:{sha256}"))) {
+        true if ours == address => Ok(()),
+        true => Err(format!("write the model as `{ours}`")),
+        false => Err("the digest of its file is not the one in the model's address".to_owned()),
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn reached(
         ));
     }
     let config = Config::load(home).map_err(|e| e.to_string())?;
-    crate::models::check_named(address, sha256, &config)?;
+    crate::programs::check_model(address, sha256, &config)?;
     let asked = Asked::Address { address: address.to_owned() };
     let chosen = crate::reasoners::chosen(&asked, &config, home).map_err(|e| e.message)?;
     let Reasoning::Openai { api, base_url, model, secret } = chosen else {

@@ -6,10 +6,20 @@ use model::mesh::MeshAlert;
 
 /// What a delivery says that a person has to know, about which machine, if it says such a thing.
 pub(super) fn of(registry: &MeshRegistry, delivered: &Delivered) -> Option<(MeshAlert, NodeId, String)> {
-    let named = |node: &NodeId| match registry.node == Some(*node) {
+    of_what_was_told(registry, delivered).or_else(|| of_work(registry, delivered))
+}
+
+/// How a machine is called in a sentence that it begins.
+fn named(registry: &MeshRegistry, node: NodeId) -> String {
+    match registry.node == Some(node) {
         true => "This machine".to_owned(),
-        false => format!("`{}`", registry.name_of(*node)),
-    };
+        false => format!("`{}`", registry.name_of(node)),
+    }
+}
+
+/// Of logs, notices and messages.
+fn of_what_was_told(registry: &MeshRegistry, delivered: &Delivered) -> Option<(MeshAlert, NodeId, String)> {
+    let named = |node: &NodeId| named(registry, *node);
     Some(match delivered {
         Delivered::RolledBack { from, origin, seen, told } => (
             MeshAlert::RolledBack,
@@ -55,6 +65,14 @@ pub(super) fn of(registry: &MeshRegistry, delivered: &Delivered) -> Option<(Mesh
                 named(from)
             ),
         ),
+        _ => return None,
+    })
+}
+
+/// Of conversations and schedules.
+fn of_work(registry: &MeshRegistry, delivered: &Delivered) -> Option<(MeshAlert, NodeId, String)> {
+    let named = |node: &NodeId| named(registry, *node);
+    Some(match delivered {
         Delivered::TooManyHandOvers { from, most } => (
             MeshAlert::HandOvers,
             *from,

@@ -169,7 +169,8 @@ export const verdictOutcome = names("better", "same", "worse", "unsafe", "inconc
 export const adoptedPiece = object({ what: string, name: string, text: nullable(string), was: nullable(string) }, "closed");
 export const adoptedProgram = object({ sha256: digest, bytes: u64, store_format: u32, source: digest }, "closed");
 export const adoptedReview = object({ by: string, remarks: u64, review: artifactRef }, "closed");
-export const adoptChange = object({ trial_id: string, kind: patchKind, says: string, sources: array(string), patch: artifactRef, verdict: artifactRef, outcome: verdictOutcome, reasons: defaulted(array(string)), tests: nullable(string), constitutional: defaulted(array(string)), pieces: array(adoptedPiece), diff: nullable(string), program: nullable(adoptedProgram), reviews: defaulted(array(adoptedReview)) }, "closed");
+export const editedTest = object({ file: string, sha256: digest, difference: string }, "closed");
+export const adoptChange = object({ trial_id: string, kind: patchKind, says: string, sources: array(string), patch: artifactRef, verdict: artifactRef, outcome: verdictOutcome, reasons: defaulted(array(string)), tests: nullable(string), constitutional: defaulted(array(string)), pieces: array(adoptedPiece), diff: nullable(string), program: nullable(adoptedProgram), reviews: defaulted(array(adoptedReview)), edited_tests: defaulted(array(editedTest)) }, "closed");
 export const returnChange = object({ trial_id: string, kind: patchKind, why: string, pieces: array(adoptedPiece), adopted_by: id("act") }, "closed");
 export const register = tagged("op", {
   server: object({ registration: serverRegistration, was: nullable(serverRegistration), terms: defaulted(record(toolTerms)) }, "closed"),
