@@ -210,7 +210,7 @@ fn of_hand_overs_in_a_flood_a_bounded_part_is_taken_and_a_person_is_told_once() 
     assert_eq!(taken, 120);
     assert_eq!(owner(&other, 149), Some((1, mine)), "nobody else's claim stands");
     // The next minute is another one.
-    pass(&mut one, &mut other, 150, NOW.plus_ms(60_000));
+    pass(&mut one, &mut other, 150, NOW.plus_ms(75_000));
     assert_eq!(owner(&other, 150), Some((2, theirs)));
     assert_eq!(refused, [(mine, 120)]);
 }
