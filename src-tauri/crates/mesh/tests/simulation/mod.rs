@@ -414,7 +414,7 @@ fn live<S: Make>(count: usize, seed: u64, rounds: usize) -> World<S> {
     let minutes = u64::try_from((world.now - world::BEGAN) / MINUTE).unwrap().max(1);
     let per_node = |total: u64| total * 1_440 / u64::try_from(count).unwrap() / minutes;
     eprintln!(
-        "{count} nodes, {} h: {} messages and {} slots, each once; {decided} of {} questions decided; a node and day: {} messages and {} bytes written, {} read, of them {} presences, {} letters and notices; {} steps",
+        "{count} nodes, {} h: {} messages and {} slots, each once; {decided} answers to {} questions; a node and day: {} messages and {} bytes written, {} read, of them {} presences, {} letters and notices; {} steps",
         minutes / 60,
         done.routed.len(),
         world.due.len(),
