@@ -29,6 +29,8 @@ use std::path::{Path, PathBuf};
 
 /// In the user's folder for state.
 const STATE: &str = "updates";
+/// In that folder: a file that is held locked by whoever changes what stands there.
+const TURN: &str = "turn";
 /// In the store's folder: copies of its ledger.
 const COPIES: &str = "updates";
 /// There, a copy that is being made.
@@ -133,6 +135,25 @@ fn copy_ledger(home: &Home, version: &str) -> Result<PathBuf, Error> {
 fn state(name: &str) -> Result<PathBuf, Error> {
     let none = || Error::NoHome("neither `XDG_STATE_HOME` nor `HOME` names a place for updates".to_owned());
     Ok(crate::places::state().ok_or_else(none)?.join(STATE).join(name))
+}
+
+/// The turn to change what stands of updates, for as long as it is held.
+///
+/// # Errors
+/// [`Code::Held`] while another process has it, and what the disk says.
+fn turn() -> Result<File, wire::Error> {
+    let path = state(TURN).map_err(Error::to_wire)?;
+    let failed = |e: io::Error| Error::io("open", &path, &e).to_wire();
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let mut options = File::options();
+    let file = options.read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+    match disk::try_lock(&file).map_err(failed)? {
+        true => Ok(file),
+        false => Err(wire::Error::new(wire::Code::Held, "another process updates Hermit, or goes back")
+            .hint("wait until it is done; `hermit update show` tells how it stands")),
+    }
 }
 
 /// Reads such a file; none where there is none.

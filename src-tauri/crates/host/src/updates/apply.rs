@@ -7,7 +7,7 @@
 use super::check::Checked;
 use super::pinned::Pinned;
 use super::record::Update;
-use super::{Record, Which, copy_ledger};
+use super::{Record, Which, copy_ledger, turn};
 use crate::keys::APPROVAL_FILE;
 use crate::launch::Copied;
 use crate::places::{EXECUTOR, PROGRAM};
@@ -69,8 +69,9 @@ pub fn apply(home: &Home, checked: &Checked, approval: &[u8]) -> Result<Update, 
     let Some(found) = checked.report.release.as_ref().filter(|_| checked.is_valid()) else {
         return Err(Error::new(Code::Refused, "this release was not found valid"));
     };
-    ready(home)?;
     confirmed(home, approval)?;
+    let _turn = turn()?;
+    ready(home)?;
     let faults = crate::faults::from_environment().map_err(HostError::to_wire)?;
     let mut record = Record::read(home).map_err(HostError::to_wire)?;
     let format_before = ledger::schema_of(home.dir()).map_err(api::of_ledger)?;

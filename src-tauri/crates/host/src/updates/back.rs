@@ -4,7 +4,7 @@
 //! before takes its place only where the person says so; what was done since stays beside it.
 
 use super::apply::{confirmed, free};
-use super::{OWN, Record, Update, Which, fresh_copy};
+use super::{OWN, Record, Update, Which, fresh_copy, turn};
 use crate::{Error as HostError, Home};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -114,10 +114,15 @@ fn newer(format: u32, to: &str, known: u32, copy: Option<&PathBuf>) -> Error {
 /// the one or the other, whole.
 ///
 /// # Errors
-/// [`Code::KeyLocked`] for a wrong passphrase, [`Code::Held`], and what disk and database say.
+/// [`Code::KeyLocked`] for a wrong passphrase, [`Code::Held`], [`Code::Conflict`] where it would be another way by now, and what disk and
+/// database say.
 pub fn back(home: &Home, plan: &Back, approval: &[u8]) -> Result<Went, Error> {
-    free(home)?;
     confirmed(home, approval)?;
+    let _turn = turn()?;
+    if self::plan(home, plan.copy.is_some())? != *plan {
+        return Err(Error::new(Code::Conflict, "what is at work for this store changed meanwhile")
+            .hint("nothing was changed; run it again"));
+    }
     let mut record = Record::read(home).map_err(HostError::to_wire)?;
     if let Some(which) = plan.which {
         record.leave(which, RETURNED);
