@@ -6,6 +6,7 @@ mod commands;
 mod diagrams;
 mod doors;
 mod lints;
+mod locks;
 mod lost;
 mod migrations;
 mod pages;
