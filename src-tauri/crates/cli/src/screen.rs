@@ -17,12 +17,12 @@ use crate::card_screen::Front;
 use crate::output::{Row, Tone, coloured};
 use crate::progress::Progress;
 use crate::terminal::{ARMING, Echo, Silence, Terminal, Typed};
+use crate::terminal_modes::Tty;
 use crate::text::paragraph;
 use hold::Hold;
 use host::Session;
 use keys::{Key, Keys};
 use ratatui::backend::CrosstermBackend;
-use std::fs::File;
 use std::io::BufWriter;
 use std::time::Duration;
 use view::{Head, Pressed, View};
@@ -43,7 +43,7 @@ pub fn can_draw(terminal: &Terminal) -> bool {
 
 /// A task's screen.
 pub struct Screen {
-    canvas: ratatui::Terminal<CrosstermBackend<BufWriter<File>>>,
+    canvas: ratatui::Terminal<CrosstermBackend<BufWriter<Tty>>>,
     keys: Keys,
     view: View,
     hold: Hold,
