@@ -28,7 +28,10 @@ pub(crate) enum On<'a> {
     /// Something to be read.
     Connection(&'a TcpStream),
     /// Somebody to be taken up.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "where nothing is polled, a listener is looked at again and again"))]
+    #[cfg_attr(
+        not(unix),
+        expect(dead_code, reason = "where nothing is polled, a listener is looked at again and again")
+    )]
     Listener(&'a TcpListener),
 }
 
