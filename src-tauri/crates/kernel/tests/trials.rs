@@ -148,6 +148,29 @@ fn a_trial_that_an_act_of_a_task_proposes_is_known_by_that_act_and_begins_once()
     assert!(!kernel.task(open).unwrap().task.status.is_terminal(), "it waits as before");
 }
 
+#[test]
+fn trials_that_end_at_the_same_moment_are_all_on_record() {
+    let world = World::new(707);
+    let task = worked(&world);
+    let kernel = world.kernel();
+    for round in 0..8 {
+        let begun = begun(task, "allow FileEdit(docs/**)\n");
+        let ids: Vec<String> = (0..8).map(|_| kernel.begin_trial(&begun).unwrap()).collect();
+        let all_at_once = std::sync::Barrier::new(ids.len());
+        std::thread::scope(|scope| {
+            for id in &ids {
+                scope.spawn(|| {
+                    all_at_once.wait();
+                    kernel
+                        .fail_trial(id, "the machine is too small")
+                        .unwrap_or_else(|e| panic!("{round}: {e}"));
+                });
+            }
+        });
+        assert!(ids.iter().all(|id| kernel.trial_registry().get(id).unwrap().state == TrialState::Failed));
+    }
+}
+
 /// The change is kept and nothing of it holds; the verdict is signed, and what it was made of is kept beside it (HV-5-2: no subagent on a
 /// task of the person).
 #[conforms(part = "HV-5-2")]

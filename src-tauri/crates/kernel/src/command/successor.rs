@@ -20,6 +20,8 @@ use std::sync::Arc;
 
 /// Trials that run at the same time.
 const RUNNING_MAX: usize = 8;
+/// How often the end of a trial is recorded anew where somebody else was faster.
+const TRIES: usize = 64;
 /// Why a trial that ran when its host ended has no verdict.
 const HOST_ENDED: &str = "the program that ran it ended before there was a verdict; begin it again";
 
@@ -142,6 +144,22 @@ impl Kernel {
     /// [`Error::Conflict`] where the trial does not run, or the verdict is on another change, over another seed or of other evidence;
     /// [`Error::KeyLocked`]; [`Error::Secret`] when evidence holds the value of one.
     pub fn end_trial(&self, verdict: &Verdict, evidence: &[Vec<u8>]) -> Result<(), Error> {
+        self.anew_where_overtaken(|| self.end_judged(verdict, evidence))
+    }
+
+    /// Those that race end at about the same time. Where somebody else was faster in the store's own stream nothing was written, and what
+    /// holds is looked at again.
+    fn anew_where_overtaken(&self, record: impl Fn() -> Result<(), Error>) -> Result<(), Error> {
+        for _ in 1..TRIES {
+            match record() {
+                Err(error) if self.store_moved(&error) => {}
+                came => return came,
+            }
+        }
+        record()
+    }
+
+    fn end_judged(&self, verdict: &Verdict, evidence: &[Vec<u8>]) -> Result<(), Error> {
         let registry = self.trial_registry();
         let trial = running(&registry, &verdict.trial_id)?;
         self.check_verdict(trial, verdict, evidence)?;
@@ -233,7 +251,11 @@ impl Kernel {
         left.iter().try_for_each(|id| self.end_unjudged(id, (false, HOST_ENDED), PrincipalType::System))
     }
 
-    fn end_unjudged(
+    fn end_unjudged(&self, trial_id: &str, how: (bool, &str), by: PrincipalType) -> Result<(), Error> {
+        self.anew_where_overtaken(|| self.end_without(trial_id, how, by))
+    }
+
+    fn end_without(
         &self,
         trial_id: &str,
         (failed, why): (bool, &str),

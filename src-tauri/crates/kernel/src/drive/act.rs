@@ -258,7 +258,7 @@ impl Kernel {
     }
 
     /// Whether somebody else wrote into the store's own stream between a look at it and a commit that rests on it.
-    pub(super) fn store_moved(&self, error: &Error) -> bool {
+    pub(crate) fn store_moved(&self, error: &Error) -> bool {
         let system = lock(&self.store).system_task_id;
         matches!(error, Error::Ledger(ledger::Error::Moved { task, .. }) if Some(*task) == system)
     }
