@@ -16,7 +16,7 @@ fn rules(text: &str) -> String {
 
 #[conforms(part = "HV-5-1")]
 #[test]
-fn a_trial_is_begun_over_the_api_within_the_budget_that_was_shown_and_stopped_there() {
+fn a_trial_is_begun_over_the_api_within_the_budget_that_was_shown_and_judged_there() {
     if !has_walls() {
         return;
     }

@@ -113,7 +113,6 @@ fn a_model_is_asked_no_more_once_its_tokens_are_used_up_and_nothing_is_better_by
     assert_eq!(terse.requests().len(), 0, "there was no room for a single question");
 }
 
-#[conforms(part = "HV-5-2")]
 #[test]
 fn a_model_that_cannot_be_asked_from_here_is_refused_with_words() {
     if !has_walls() {
