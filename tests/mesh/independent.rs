@@ -13,7 +13,7 @@ use testkit::{Chat, Large};
 fn relay(stage: &Stage) -> Option<Relay> {
     let program = parts()?.join("relay/bin/nostr-relay");
     if !program.is_file() {
-        conforms::lacks("a relay that nobody here wrote (`cargo xtask parts relay`)");
+        conforms::skip("no relay that nobody here wrote is here; `cargo xtask parts relay` fetches it");
         return None;
     }
     let address =
