@@ -186,7 +186,8 @@ fn remove_partial(dir: &Path) -> Result<(), Error> {
 /// Syncs the file, gives it its name, syncs the folder.
 fn settle(partial: &Path, path: &Path) -> Result<(), Error> {
     let failed = |e: std::io::Error| Error::file(format!("writing `{}`", path.display()), &e);
-    File::open(partial).and_then(|f| f.sync_all()).map_err(failed)?;
+    // Windows syncs through what may write alone.
+    File::options().write(true).open(partial).and_then(|f| f.sync_all()).map_err(failed)?;
     disk::rename(partial, path).map_err(failed)
 }
 

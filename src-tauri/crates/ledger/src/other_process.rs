@@ -65,9 +65,9 @@ mod system {
         }
     }
 
-    /// Not asked: a name that is not known is no other machine's.
-    pub(crate) const fn machine() -> Option<String> {
-        None
+    /// The machine's own name for itself, which outlives its boots.
+    pub(crate) fn machine() -> Option<String> {
+        win32::machine().ok().filter(|name| !name.is_empty())
     }
 
     /// The moments of [`stat`] count from no boot.

@@ -160,7 +160,8 @@ impl RunSpec {
     /// What stands against it, in words.
     pub fn check(&self) -> Result<(), Error> {
         let no = |words: String| Err(Error::Run(words));
-        if !LICENCES.contains(&self.base.licence.as_str()) {
+        // A licence is the same in whatever case its name is written, and most models write it in small letters.
+        if !LICENCES.iter().any(|known| known.eq_ignore_ascii_case(&self.base.licence)) {
             return no(format!(
                 "the licence `{}` of the model is not one under which changed models are known to be allowed: {}",
                 self.base.licence.chars().take(64).collect::<String>(),

@@ -30,6 +30,9 @@ use windows_sys::Win32::System::Console::{
     WriteConsoleW,
 };
 use windows_sys::Win32::System::IO::{OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
+use windows_sys::Win32::System::Registry::{
+    HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RRF_SUBKEY_WOW6464KEY, RegGetValueW,
+};
 use windows_sys::Win32::System::Threading::{
     GetCurrentProcess, GetProcessTimes, OpenProcess, OpenProcessToken, PROCESS_QUERY_LIMITED_INFORMATION,
     PROCESS_SYNCHRONIZE, WaitForSingleObject,
@@ -254,6 +257,36 @@ pub fn try_lock(file: &File) -> Result<bool> {
         true => Ok(false),
         false => Err(error),
     }
+}
+
+/// The name that the machine got when Windows was installed on it, which outlives its boots.
+///
+/// # Errors
+/// What the registry says, and that it holds no text of that length.
+pub fn machine() -> Result<String> {
+    let text = |text: &str| text.encode_utf16().chain([0]).collect::<Vec<u16>>();
+    let (key, name) = (text(r"SOFTWARE\Microsoft\Cryptography"), text("MachineGuid"));
+    let mut told = [0u16; 128];
+    let mut size = u32::try_from(size_of_val(&told)).unwrap_or_default();
+    let what = RRF_RT_REG_SZ | RRF_SUBKEY_WOW6464KEY;
+    // SAFETY: both names end with a zero; there is room for as many bytes as it is told; all of it lives until the call returns.
+    let said = unsafe {
+        RegGetValueW(
+            HKEY_LOCAL_MACHINE,
+            key.as_ptr(),
+            name.as_ptr(),
+            what,
+            null_mut(),
+            told.as_mut_ptr().cast(),
+            &mut size,
+        )
+    };
+    if said != ERROR_SUCCESS {
+        return Err(Error::from_raw_os_error(said.cast_signed()));
+    }
+    let units: Vec<u16> = told.into_iter().take_while(|unit| *unit != 0).collect();
+    String::from_utf16(&units)
+        .map_err(|_| Error::new(ErrorKind::InvalidData, "the machine's name is no text"))
 }
 
 /// What the system says of a process.

@@ -22,5 +22,5 @@ pub mod path;
 #[cfg(windows)]
 pub use calls::{
     Running, close_to_others, console_mode, create_folder, create_new, descriptor, forget_keys, has_key,
-    read_key, reopen_folder, room, running, screen_size, set_console_mode, show, try_lock, user,
+    machine, read_key, reopen_folder, room, running, screen_size, set_console_mode, show, try_lock, user,
 };

@@ -66,6 +66,7 @@ mod systems;
 mod tests_run;
 mod toy;
 mod trainer;
+mod wine;
 
 use place::Place;
 use std::path::Path;
@@ -102,6 +103,8 @@ cargo xtask WORD
                  with `new` only those that were not killed yet, with an ID or a TEST only those
   systems [windows | macos ...]
                  see that every room but the shell compiles for systems that this machine is not; it links and runs nothing
+  wine [programs | PACKAGE ...]
+                 build the programs of the terminal and the tests of rooms for Windows, and run them under wine
   toy            put a tool of three files into a copy of the sources, and see it proposed, asked, done, undone and proven
   parts [NAME]   fetch a small model and its server into your cache: smollm2 (default), qwen, qwen-1.5b,
                  or minilm, which makes vectors; `matrix`, `mail` and `bitcoind` fetch a homeserver and a mail server,
@@ -134,6 +137,7 @@ const BUILDS: [&str; 14] = [
     "kit",
     "mutants",
     "systems",
+    "wine",
     "toy",
 ];
 
@@ -175,6 +179,7 @@ fn run(place: &Place, word: &str, rest: &[String]) -> Result<ExitCode, Problem> 
         "kit" => chores::kit(place, rest).map(|()| ExitCode::SUCCESS),
         "mutants" => mutants::run(place, rest),
         "systems" => systems::check(place, rest).map(|()| ExitCode::SUCCESS),
+        "wine" => wine::check(place, rest).map(|()| ExitCode::SUCCESS),
         "toy" => toy::run(place),
         "parts" => parts::fetch(rest).map(|()| ExitCode::SUCCESS),
         "model-box" => model_box::build(place, rest).map(|_| ExitCode::SUCCESS),

@@ -20,7 +20,7 @@ const TOOLCHAINS: [(&str, &str); 2] = [("rustc", "cargo"), ("/usr/bin/rustc", "/
 const SOURCE: &str = "lib/rustlib/src/rust/library/Cargo.toml";
 
 /// What a person does who has no such toolchain.
-const MISSING: &str = "no Rust toolchain with the source of its library is here: as root on Debian \
+pub const MISSING: &str = "no Rust toolchain with the source of its library is here: as root on Debian \
     `apt-get install --no-install-recommends rustc-web cargo-web rust-web-src`, or `rustup component add rust-src`";
 
 /// What stands in for a C compiler and an archiver: it makes the file that it is asked for, empty.
@@ -71,7 +71,7 @@ fn chosen(words: &[String]) -> Result<Vec<(&'static str, &'static str)>, Problem
 }
 
 /// The first toolchain that has the source of its library beside it.
-fn toolchain() -> Option<(PathBuf, PathBuf)> {
+pub fn toolchain() -> Option<(PathBuf, PathBuf)> {
     let found = TOOLCHAINS.iter().find(|(rustc, _)| {
         let said = Command::new(rustc).args(["--print", "sysroot"]).output();
         let root = said.ok().filter(|said| said.status.success()).map(|said| said.stdout);

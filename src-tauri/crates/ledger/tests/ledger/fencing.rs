@@ -3,6 +3,7 @@
 use crate::world::{World, batch, commit, plain, task};
 use ledger::{Error, Reader, holder};
 use rusqlite::params;
+use std::process::{Command, Stdio};
 
 #[conforms::conforms("HK-20.1-1")]
 #[test]
@@ -40,9 +41,20 @@ fn a_note_of_a_process_that_is_gone_holds_nothing() {
 fn a_note_of_a_living_process_is_believed_even_where_the_file_system_does_not_lock() {
     let world = World::new();
     drop(world.writer());
-    let note = r#"{"holder":{"pid":1,"since":5,"session":"s"}}"#;
+    // It waits for what nobody says.
+    let mut waits = match cfg!(windows) {
+        true => Command::new("cmd"),
+        false => Command::new("cat"),
+    };
+    waits.args(if cfg!(windows) { &["/c", "set /p line="][..] } else { &[] });
+    let mut living = waits.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let its = living.id();
+    let note = format!(r#"{{"holder":{{"pid":{its},"since":5,"session":"s"}}}}"#);
     std::fs::write(world.path().join("ledger.lock"), note).unwrap();
-    assert!(matches!(world.open(), Err(Error::Held { pid: 1, .. })));
+    let said = world.open();
+    drop(living.stdin.take());
+    living.wait().unwrap();
+    assert!(matches!(said, Err(Error::Held { pid, .. }) if pid == its));
 }
 
 #[test]
