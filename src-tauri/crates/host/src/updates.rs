@@ -143,17 +143,11 @@ fn state(name: &str) -> Result<PathBuf, Error> {
 /// [`Code::Held`] while another process has it, and what the disk says.
 fn turn() -> Result<File, wire::Error> {
     let path = state(TURN).map_err(Error::to_wire)?;
-    let failed = |e: io::Error| Error::io("open", &path, &e).to_wire();
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
-    }
-    let mut options = File::options();
-    let file = options.read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
-    match disk::try_lock(&file).map_err(failed)? {
-        true => Ok(file),
-        false => Err(wire::Error::new(wire::Code::Held, "another process updates Hermit, or goes back")
-            .hint("wait until it is done; `hermit update show` tells how it stands")),
-    }
+    let held = disk::hold(&path).map_err(|e| Error::io("open", &path, &e).to_wire())?;
+    held.ok_or_else(|| {
+        wire::Error::new(wire::Code::Held, "another process updates Hermit, or goes back")
+            .hint("wait until it is done; `hermit update show` tells how it stands")
+    })
 }
 
 /// Reads such a file; none where there is none.
