@@ -73,6 +73,7 @@ fn apply(context: &Context, args: &UpdateRelease) -> Came {
     context.out.line(format!(
         "The log of the store is copied first, and {old} is kept. Where {new} does not come up, {old} continues."
     ));
+    context.out.line("Its first start may take minutes on a busy machine or with a long log, and is waited for.");
     terminal.arm();
     if !checked.is_pinned {
         named(terminal, &checked)?;
