@@ -20,6 +20,7 @@ use asking::Step;
 use model::Digest;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -107,11 +108,16 @@ pub(crate) fn updated(home: &Home, copied: Copied) -> Option<PathBuf> {
             return None;
         }
     };
+    // Held until it is known how the program stands, so that nobody else copies, sweeps or updates meanwhile.
+    let mut turn = None;
     for which in [Which::Now, Which::Before] {
         let Some(mut pointer) = record.of(which).and_then(Update::pointer) else { continue };
         if !pointer.healthy && copied == Copied::Before {
             if is_held(home) {
                 return None;
+            }
+            if turn.is_none() {
+                turn = Some(own_turn(home, &record)?);
             }
             if let Err(error) = record.copy_again(which, home) {
                 tracing::warn!(%error, "the store cannot be copied for the updated program; this one goes on");
@@ -136,6 +142,17 @@ pub(crate) fn updated(home: &Home, copied: Copied) -> Option<PathBuf> {
         }
     }
     None
+}
+
+/// The turn to ask a program for the first time; none where another process has it, or changed what is on record since it was read.
+fn own_turn(home: &Home, read: &Record) -> Option<File> {
+    match crate::updates::turn() {
+        Ok(turn) => Record::read(home).is_ok_and(|record| record == *read).then_some(turn),
+        Err(error) => {
+            tracing::info!(%error, "the updated program cannot be asked now; this one goes on");
+            None
+        }
+    }
 }
 
 /// What is known of a program beside this one.

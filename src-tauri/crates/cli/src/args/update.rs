@@ -43,6 +43,10 @@ pub struct UpdateRelease {
 
 /// `hermit update back`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+What is started then is a program that you installed, or said yes to before. You say so at a terminal, with the approval \
+passphrase. In a store whose approval key is lost you type the version that you go back to instead. If only its passphrase is lost, \
+move approval.key out of the store's folder first, and move it back afterwards.")]
 pub struct UpdateBack {
     /// Puts the copy of the store from before the update in its place, without what was done since; that is kept beside it.
     #[arg(long)]
