@@ -245,8 +245,12 @@ fn own_stamp() -> Option<String> {
 pub fn instead(home: &Home, chosen: &Chosen, words: impl Iterator<Item = OsString>) -> Result<u8, String> {
     let mut command = Command::new(chosen.program());
     command.args(words).env(STARTED_BY, STARTED);
+    let own = match chosen {
+        Chosen::Updated(program) => crate::updates::pages(home, program),
+        Chosen::Adopted(_) => None,
+    };
     if std::env::var_os("HERMIT_UI_DIR").is_none()
-        && let Some(pages) = crate::session::built_pages()
+        && let Some(pages) = own.or_else(crate::session::built_pages)
     {
         command.env("HERMIT_UI_DIR", pages);
     }

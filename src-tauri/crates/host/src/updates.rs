@@ -12,6 +12,7 @@ mod apply;
 mod back;
 mod check;
 mod copies;
+mod pages;
 mod pinned;
 mod record;
 
@@ -83,6 +84,27 @@ pub fn standing(home: &Home) -> Result<Standing, Error> {
         now: record.of(Which::Now).cloned(),
         before: record.of(Which::Before).cloned(),
     })
+}
+
+/// The folder of the pages that came with the program of an update; none where none came, or they are not as they were signed.
+pub(crate) fn pages(home: &Home, program: &Path) -> Option<PathBuf> {
+    let record = match Record::read(home) {
+        Ok(record) => record,
+        Err(error) => {
+            tracing::warn!(%error, "which pages came with the update cannot be read; the installed ones are shown");
+            return None;
+        }
+    };
+    let updates = [Which::Now, Which::Before].into_iter().filter_map(|which| record.of(which));
+    let is_its = |update: &&Update| update.pointer().is_some_and(|pointer| pointer.program(home) == program);
+    let signed = updates.filter(is_its).find_map(|update| update.pages)?;
+    match pages::of(program, signed) {
+        Ok(folder) => Some(folder),
+        Err(error) => {
+            tracing::warn!(%error, "the pages of the update cannot be shown; the installed ones are");
+            None
+        }
+    }
 }
 
 /// A file of the user's state about updates.

@@ -7,11 +7,11 @@
 use super::check::Checked;
 use super::pinned::Pinned;
 use super::record::Update;
-use super::{Record, Which, copies, turn};
+use super::{Record, Which, copies, pages, turn};
 use crate::keys::APPROVAL_FILE;
 use crate::launch::Copied;
 use crate::places::{EXECUTOR, PROGRAM};
-use crate::programs::{Mark, Marks, Pointer, digest_of, install};
+use crate::programs::{Mark, Marks, Pointer, digest_of, install, program_at};
 use crate::{Error as HostError, Home, SystemClock};
 use keychain::ApprovalKey;
 use model::fault::{Faults, Point};
@@ -83,7 +83,7 @@ pub fn apply(home: &Home, checked: &Checked, approval: &[u8]) -> Result<Update, 
     swept(home, &record);
     copies::has_room(home, &record)?;
     let format_before = ledger::schema_of(home.dir()).map_err(api::of_ledger)?;
-    let (sha256, bytes) = step(&*faults, || installed(home, checked, found))?;
+    let (sha256, bytes, pages) = step(&*faults, || installed(home, checked, found))?;
     let copy = step(&*faults, || copies::copy(home, &found.made_of.version).map_err(HostError::to_wire))?;
     record.put(Update {
         version: found.made_of.version.clone(),
@@ -91,6 +91,7 @@ pub fn apply(home: &Home, checked: &Checked, approval: &[u8]) -> Result<Update, 
         key: found.key,
         sha256,
         bytes,
+        pages,
         at: SystemClock.now().0,
         format_before,
         format: None,
@@ -132,8 +133,13 @@ fn step<T>(faults: &dyn Faults, act: impl FnOnce() -> Result<T, Error>) -> Resul
     Ok(came)
 }
 
-/// Puts the programs of a release beside the one at work, where nothing starts them yet; digest and bytes of `hermit`.
-fn installed(home: &Home, checked: &Checked, found: &ReleaseFound) -> Result<(Digest, u64), Error> {
+/// Puts the programs of a release beside the one at work, where nothing starts them yet; digest and bytes of `hermit`, and the digest of
+/// the pages that came with it.
+fn installed(
+    home: &Home,
+    checked: &Checked,
+    found: &ReleaseFound,
+) -> Result<(Digest, u64, Option<Digest>), Error> {
     let refused =
         |why: String| Error::new(Code::Refused, why).hint("nothing was installed; get the release again");
     let signed = |name: &str| found.programs.get(&format!("programs/{name}")).copied();
@@ -153,12 +159,15 @@ fn installed(home: &Home, checked: &Checked, found: &ReleaseFound) -> Result<(Di
     if kept != executor {
         return Err(changed(EXECUTOR));
     }
+    let (program, with_pages) = (program_at(home, sha256), signed(pages::PAGES));
+    pages::install(&at(pages::PAGES), with_pages, &program)
+        .map_err(|why| refused(format!("`programs/{}` cannot be installed: {why}", pages::PAGES)))?;
     // Nothing in the store's folder could say that a person said yes to it.
     let mark = Mark { sha256, executor, compared: None, asked_by: None };
     Marks::own().keep(home.dir(), &mark).map_err(|e| {
         Error::new(Code::Failed, format!("that you said yes to this program cannot be kept: {e}"))
     })?;
-    Ok((sha256, bytes))
+    Ok((sha256, bytes, with_pages))
 }
 
 fn unread(path: &Path, error: &io::Error) -> Error {

@@ -20,6 +20,9 @@ pub struct Update {
     pub sha256: Digest,
     /// Bytes of that.
     pub bytes: u64,
+    /// Digest of the pages that came with it; none where it brought none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<Digest>,
     /// When a person said yes, in milliseconds since 1970.
     pub at: i64,
     /// Format of the store before the program was started.
@@ -189,6 +192,7 @@ mod tests {
             key: Digest::of(b"key"),
             sha256: Digest::of(version.as_bytes()),
             bytes: 1,
+            pages: None,
             at: 0,
             format_before: 3,
             format: None,
