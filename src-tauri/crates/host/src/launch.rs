@@ -7,7 +7,8 @@
 //! so that a folder that came from elsewhere starts nothing.
 //!
 //! A program that is asked whether it is healthy is told the store's folder, and says so in one line on standard output
-//! ([`Health`]), after a line for each step that it takes where those are read (`launch/asking.rs`). It changes nothing of what anybody did.
+//! ([`Health`]), after a line for each step that it takes where those are read (`launch/asking.rs`). It changes nothing of what
+//! anybody did.
 
 mod asking;
 

@@ -121,8 +121,11 @@ pub(crate) fn turn() -> Result<File, wire::Error> {
     let path = state(TURN).map_err(Error::to_wire)?;
     let held = disk::hold(&path).map_err(|e| Error::io("open", &path, &e).to_wire())?;
     held.ok_or_else(|| {
-        wire::Error::new(wire::Code::Held, "another process updates Hermit, or goes back")
-            .hint("wait until it is done; `hermit update show` tells how it stands")
+        wire::Error::new(
+            wire::Code::Held,
+            "another process updates Hermit, starts an update for the first time, or goes back",
+        )
+        .hint("wait until it is done, or end it; `hermit update show` tells how it stands")
     })
 }
 
