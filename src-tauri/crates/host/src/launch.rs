@@ -247,7 +247,7 @@ pub fn instead(home: &Home, chosen: &Chosen, words: impl Iterator<Item = OsStrin
     let mut command = Command::new(chosen.program());
     command.args(words).env(STARTED_BY, STARTED);
     let own = match chosen {
-        Chosen::Updated(program) => crate::updates::pages(home, program),
+        Chosen::Updated(program) => crate::updates::pages_of(home, program),
         Chosen::Adopted(_) => None,
     };
     if std::env::var_os("HERMIT_UI_DIR").is_none()

@@ -87,7 +87,7 @@ pub fn standing(home: &Home) -> Result<Standing, Error> {
 }
 
 /// The folder of the pages that came with the program of an update; none where none came, or they are not as they were signed.
-pub(crate) fn pages(home: &Home, program: &Path) -> Option<PathBuf> {
+pub(crate) fn pages_of(home: &Home, program: &Path) -> Option<PathBuf> {
     let record = match Record::read(home) {
         Ok(record) => record,
         Err(error) => {
