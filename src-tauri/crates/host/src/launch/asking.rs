@@ -83,7 +83,7 @@ pub fn asked(home: &Home, program: &Path, sha256: Digest, silence: Duration) -> 
     let begun = program_group::lead(&mut command).and_then(|()| command.spawn());
     let mut child = begun.map_err(|e| format!("it cannot be started: {e}"))?;
     let answer = match child.stdout.take().map(lines) {
-        Some(lines) => heard(&mut child, &lines, Hearing::new(silence)),
+        Some(lines) => heard(&mut child, &lines, silence),
         None => Err("it says nothing".to_owned()),
     };
     end(&mut child);
@@ -117,9 +117,9 @@ fn lines(stdout: ChildStdout) -> Receiver<io::Result<String>> {
 fn heard(
     child: &mut Child,
     lines: &Receiver<io::Result<String>>,
-    mut hearing: Hearing,
+    silence: Duration,
 ) -> Result<String, String> {
-    let asked_at = Instant::now();
+    let (asked_at, mut hearing) = (Instant::now(), Hearing::new(silence));
     loop {
         let sign = match lines.recv_timeout(LOOK) {
             Ok(Ok(line)) => Sign::Line(line),
