@@ -4,8 +4,10 @@
 use super::programs::hermit;
 use super::stage::{APPROVAL, Ran, Stage};
 use proof::{MadeOf, ReleaseParts, make_release};
+use provenance::archive::pack;
 use seal::{Digest, SeedSigner, Signer as _, sshsig};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -62,7 +64,18 @@ impl Maker {
     }
 
     /// A release of a program, in a log of that name, for a system.
-    fn made(&self, version: &str, program: &[u8], (log, system): (&str, &str)) -> PathBuf {
+    fn made(&self, version: &str, program: &[u8], of: (&str, &str)) -> PathBuf {
+        self.made_with(version, program, of, None)
+    }
+
+    /// As [`Self::made`], with pages of which one says this.
+    fn made_with(
+        &self,
+        version: &str,
+        program: &[u8],
+        (log, system): (&str, &str),
+        page: Option<&str>,
+    ) -> PathBuf {
         let built = self.stage.at(&format!("built-{version}-{log}-{system}/hermit"));
         fs::create_dir_all(built.parent().expect("a folder")).expect("a folder");
         fs::write(&built, program).expect("a file");
@@ -77,7 +90,15 @@ impl Maker {
             paths_remapped: true,
         };
         let (root, log) = (self.stage.at("source"), self.stage.at(log));
-        let parts = ReleaseParts { made_of, programs: &[built.clone()], root: &root, log: &log, texts: None };
+        let mut programs = vec![built.clone()];
+        programs.extend(page.map(|page| {
+            let files = [("assets/page.txt", page), ("index.html", "<p>")];
+            let files = files.map(|(path, text)| (path.to_owned(), (false, text.as_bytes().to_vec())));
+            let archive = built.with_file_name("hermit-pages");
+            fs::write(&archive, pack(&BTreeMap::from(files)).expect("an archive")).expect("a file");
+            archive
+        }));
+        let parts = ReleaseParts { made_of, programs: &programs, root: &root, log: &log, texts: None };
         let out = built.with_file_name("release");
         make_release(&parts, &self.key, &out).expect("a release");
         out
@@ -288,13 +309,24 @@ fn killed_at_any_moment_the_one_or_the_other_program_is_started() {
         let (code, screen) = maker.apply(&release, Some(&format!("update.apply:{step}")));
         assert!(code != 0 && !screen.contains("is at work"), "{step}: {screen}");
         assert!(!maker.is_updated(), "{step}: the one before");
+        // What a broken-off update left is told, and swept by the next one before it copies again.
+        let copies = maker.shown()["copies"].as_array().expect("copies").clone();
+        let is_copied = ["after:abort:2", "before:abort:3"].contains(&step);
+        assert_eq!(copies.len(), usize::from(is_copied), "{step}: {copies:?}");
+        assert!(copies.iter().all(|copy| copy["purpose"] == "left_over"), "{step}: {copies:?}");
     }
     // It is on record, and was not asked yet: the next start does.
     let (code, screen) = maker.apply(&release, Some("update.apply:after:abort:3"));
     assert!(code != 0 && !screen.contains("is at work"), "{screen}");
     assert_eq!(maker.shown()["now"]["healthy"], false);
+    let purposes = |shown: &Value| -> Vec<String> {
+        let copies = shown["copies"].as_array().expect("copies").iter();
+        copies.map(|copy| copy["purpose"].as_str().expect("a purpose").to_owned()).collect()
+    };
+    assert_eq!(purposes(&maker.shown()), ["way_back"], "the only one that is needed");
     assert!(maker.is_updated());
     assert_eq!(maker.shown()["now"]["healthy"], true);
+    assert_eq!(maker.shown()["copies"], json!([]), "the store is in the format in which it was");
     assert_eq!(maker.back(&[]).0, 0);
     // Killed while the new program is asked.
     let kills = HEALTHY.replacen("#!/bin/sh\n", &KILLS.replace("MARK", &maker.text("mark")), 1);
@@ -326,8 +358,91 @@ fn a_store_that_a_newer_program_changed_is_put_back_only_by_a_persons_word_and_n
     assert!(!maker.is_updated());
     maker.stage.hermit(&["ledger", "verify"]).ends(0);
     let copies = maker.shown()["copies"].as_array().expect("copies").clone();
-    let named = |name: &str| copies.iter().filter_map(Value::as_str).find(|path| path.ends_with(name));
-    let newer = named("after-update-1").expect("what was there is kept");
-    assert_eq!(format(&Path::new(newer).join("ledger.db")), 99);
-    assert!(named("before-999.1.0-1").is_some(), "and the copy");
+    let named = |name: &str, purpose: &str| {
+        let is_it = |copy: &&Value| copy["purpose"] == purpose;
+        copies.iter().filter(is_it).filter_map(|copy| copy["path"].as_str()).find(|path| path.ends_with(name))
+    };
+    let newer = PathBuf::from(named("after-update-1", "set_aside").expect("what was there is kept"));
+    assert_eq!(format(&newer.join("ledger.db")), 99);
+    assert!(named("before-999.1.0-1", "way_back").is_some(), "and the copy: {copies:?}");
+    // The next update needs the copy no more. What holds what was done is never swept.
+    assert_eq!(maker.apply(&maker.release("999.2.0", HEALTHY), None).0, 0);
+    let shown = maker.shown();
+    assert_eq!(shown["copies"].as_array().map(Vec::len), Some(1), "{shown}");
+    assert_eq!((format(&newer.join("ledger.db")), &shown["copies"][0]["purpose"]), (99, &json!("set_aside")));
+}
+
+#[test]
+fn a_store_whose_approval_key_is_lost_goes_back_by_the_version_that_a_person_types_and_is_not_updated() {
+    let maker = Maker::new();
+    let (code, screen) = maker.apply(&maker.release("999.1.0", HEALTHY), None);
+    assert!(code == 0 && maker.is_updated(), "{screen}");
+    let (key, kept) = (maker.stage.home().join("approval.key"), maker.stage.at("kept.key"));
+    fs::rename(&key, &kept).expect("moved");
+    maker.stage.hermit(&["update", "back"]).ends(2).complains(&["only a person"]);
+    for (typed, wanted) in [("999.1.0", 3), (INSTALLED, 0)] {
+        assert_eq!(maker.shown()["at_work"], "999.1.0", "nothing was changed");
+        let mut terminal = maker.stage.terminal(&["update", "back"], &[]);
+        terminal.expect("Type the version to go back to").send(&format!("{typed}\r"));
+        let (code, screen) = terminal.end();
+        assert_eq!(code, wanted, "{typed}: {screen}");
+    }
+    assert_eq!(maker.shown()["at_work"], INSTALLED);
+    let next = maker.release("999.2.0", HEALTHY);
+    let ran = maker.stage.hermit(&["update", "apply", next.to_str().expect("UTF-8")]).ends(1);
+    ran.complains(&["approval.key", "put it back from where you keep it"]);
+    fs::rename(&kept, &key).expect("moved");
+    assert!(!maker.is_updated());
+    assert_eq!(maker.apply(&next, None).0, 0, "with the key that was put back");
+    let (code, screen) = maker.back(&[]);
+    assert_eq!(code, 0, "the passphrase is asked for again: {screen}");
+}
+
+/// Healthy as [`HEALTHY`], and tells what stands in a page of the folder that it was told.
+const PAGED: &str = r#"#!/bin/sh
+if [ "$1" = successor-health ]; then
+  printf '{"step":"opening"}\n'
+  printf '{"healthy":"%s","events":1}\n' "$(sha256sum "$0" | cut -d' ' -f1)"
+  exit 0
+fi
+cat "$HERMIT_UI_DIR/assets/page.txt" || echo "no page"
+"#;
+
+#[test]
+fn the_pages_of_a_release_come_with_its_program_as_they_were_signed_and_go_with_it() {
+    let maker = Maker::new();
+    let system = maker.system();
+    let release = maker.made_with("999.1.0", PAGED.as_bytes(), ("log", &system), Some("new pages"));
+    let archive = release.join("programs/hermit-pages");
+    let whole = fs::read(&archive).expect("a file");
+    let mut changed = whole.clone();
+    changed[40] ^= 1;
+    fs::write(&archive, changed).expect("a file");
+    is_refused(
+        maker.check(&release, Some("key.pem")),
+        5,
+        &["programs/hermit-pages", "not those that were signed"],
+    );
+    fs::write(&archive, whole).expect("a file");
+    let (code, screen) = maker.apply(&release, None);
+    assert_eq!(code, 0, "{screen}");
+    let shown = || {
+        let mut command = maker.stage.command(&["ledger", "verify"]);
+        Stage::ran(command.env_remove("HERMIT_UI_DIR")).ends(0).out.trim().to_owned()
+    };
+    assert_eq!(shown(), "new pages");
+    let programs = fs::read_dir(maker.stage.home().join("programs")).expect("programs");
+    let mut folders = programs.map(|entry| entry.expect("a program").path());
+    let folder = folders.find(|folder| folder.join("hermit-pages").is_file()).expect("its pages");
+    // What was changed is laid out anew, and what cannot be is not shown.
+    fs::write(folder.join("ui/assets/page.txt"), "bad pages").expect("a file");
+    fs::write(folder.join("ui/more.html"), "more").expect("a file");
+    assert_eq!(shown(), "new pages");
+    assert!(!folder.join("ui/more.html").exists());
+    fs::write(folder.join("ui/assets/page.txt"), "bad pages").expect("a file");
+    fs::write(folder.join("hermit-pages"), "another").expect("a file");
+    assert_eq!(shown(), "no page", "the installed pages have no such file");
+    // Who goes back has the pages of the program before.
+    let (code, screen) = maker.back(&[]);
+    assert!(code == 0 && !maker.is_updated(), "{screen}");
 }

@@ -2,6 +2,7 @@
 
 use model::RelPath;
 use model::action::ReadItem;
+use model::file_name::{folded, has_part};
 
 /// How delicate a path is, the gravest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -213,11 +214,10 @@ const ACTING_ENDINGS: [&str; 14] = [
     ".code-workspace",
 ];
 
-/// How delicate a path is; case does not matter, nor do dots and spaces at the end of a part, which some file
-/// systems drop.
+/// How delicate a path is, in whatever way some disk takes its names ([`model::file_name`]).
 pub fn path_kind(path: &RelPath) -> PathKind {
-    let text = path.display_lossy().to_lowercase();
-    let parts: Vec<&str> = text.split('/').map(|part| part.trim_end_matches([' ', '.'])).collect();
+    let folded: Vec<String> = path.as_bytes().split(|byte| *byte == b'/').map(folded).collect();
+    let parts: Vec<&str> = folded.iter().map(String::as_str).collect();
     let name = parts.last().copied().unwrap_or_default();
     if parts.iter().any(|part| SECRET_FOLDERS.contains(part)) || is_secret_name(name) {
         return PathKind::Secret;
@@ -267,7 +267,7 @@ fn is_secret_name(name: &str) -> bool {
 
 /// Whether a path is inside a version control folder.
 pub fn is_version_control(path: &RelPath) -> bool {
-    has_part(path, &[".git", ".hg", ".svn", ".jj", "git~1"])
+    has_part(path.as_bytes(), &[".git", ".hg", ".svn", ".jj", "git~1"])
 }
 
 /// The folder of a project whose files say what Hermit may do there.
@@ -276,14 +276,5 @@ pub const CAPABILITY_FOLDER: &str = ".hermit";
 /// Whether a path is inside the folder whose files say what Hermit may do in a project. It may be the project's root
 /// by another name, so the folder counts at any depth.
 pub fn is_capability(path: &RelPath) -> bool {
-    has_part(path, &[CAPABILITY_FOLDER, "hermit~1"])
-}
-
-/// Whether a part of a path is one of some names, as file systems that fold case and trim ends read them.
-fn has_part(path: &RelPath, names: &[&str]) -> bool {
-    path.as_bytes().split(|byte| *byte == b'/').any(|part| {
-        let end = part.iter().rposition(|byte| !matches!(byte, b' ' | b'.')).map_or(0, |last| last + 1);
-        let part = part.get(..end).unwrap_or_default();
-        names.iter().any(|name| part.eq_ignore_ascii_case(name.as_bytes()))
-    })
+    has_part(path.as_bytes(), &[CAPABILITY_FOLDER, "hermit~1"])
 }

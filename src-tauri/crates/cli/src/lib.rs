@@ -114,11 +114,12 @@ fn health() -> Option<ExitCode> {
         return None;
     }
     let asked = words.next().ok_or_else(|| "no store is named".to_owned());
-    let said = asked.and_then(|dir| host::launch::health(std::path::Path::new(&dir)));
+    let out = output::Output::new(false);
+    let said = asked.and_then(|dir| host::launch::health(std::path::Path::new(&dir), &|line| out.line(line)));
     let said = said.and_then(|health| serde_json::to_string(&health).map_err(|e| e.to_string()));
     Some(match said {
         Ok(line) => {
-            output::Output::new(false).line(line);
+            out.line(line);
             ExitCode::from(wire::exit::DONE)
         }
         Err(why) => {

@@ -27,7 +27,7 @@ mod stamp;
 mod writable;
 
 pub use folder_sync::sync_folder;
-pub use lock::try_lock;
+pub use lock::{hold, try_lock};
 pub use opening::{open_folder, open_unfollowed, open_unwaited};
 pub use program_files::{create_for_all, is_own, is_program, make_program};
 pub use space::{Space, reserve, space};

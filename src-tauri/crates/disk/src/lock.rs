@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Result;
+use std::path::Path;
 
 /// Takes the lock of a file for as long as it is open, or says that somebody has it. Others may read the file meanwhile.
 ///
@@ -9,6 +10,19 @@ use std::io::Result;
 /// What the file system says.
 pub fn try_lock(file: &File) -> Result<bool> {
     system::try_lock(file)
+}
+
+/// Opens a file that is there only to be held, makes it and its folder where they are not there, and takes its lock for as long as the
+/// file stays open; none while somebody else holds it.
+///
+/// # Errors
+/// What the file system says.
+pub fn hold(path: &Path) -> Result<Option<File>> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+    Ok(try_lock(&file)?.then_some(file))
 }
 
 #[cfg(unix)]

@@ -140,6 +140,19 @@ fn a_lock_is_held_by_one_and_others_read_the_file() {
     assert!(disk::try_lock(&other).unwrap());
 }
 
+#[test]
+fn what_is_held_is_made_with_its_folder_and_held_by_one_until_it_is_closed() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("state/of/turn");
+    let held = disk::hold(&path).unwrap();
+    assert!(held.is_some() && disk::hold(&path).unwrap().is_none());
+    drop(held);
+    std::fs::write(&path, b"kept").unwrap();
+    assert!(disk::hold(&path).unwrap().is_some());
+    assert_eq!(std::fs::read(&path).unwrap(), b"kept", "nothing in it is changed");
+    assert!(disk::hold(folder.path()).is_err(), "a folder is no file");
+}
+
 /// What every system has to do, each in its own way.
 #[test]
 fn what_is_made_for_its_owner_alone_is_closed_to_others_and_what_was_open_is_closed() {

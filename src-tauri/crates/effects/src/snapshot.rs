@@ -12,6 +12,7 @@ use crate::workspace::names::os_name;
 use crate::{Error, Executors};
 use globset::{GlobBuilder, GlobMatcher};
 use model::RelPath;
+use model::file_name::is_same;
 use model::schedule::{SEEN_FILES_MAX, Unseen};
 use std::collections::BTreeMap;
 use std::io;
@@ -99,7 +100,7 @@ impl Executors {
                     Err(_) => continue,
                 };
                 let is_folder = stat.kind == Kind::Folder;
-                if name == b".git" || self.workspace.is_hidden(&path) {
+                if is_same(&name, b".git") || self.workspace.is_hidden(&path) {
                     continue;
                 }
                 if ignore.names(&path, is_folder) && !ignore.tracks(&path) {

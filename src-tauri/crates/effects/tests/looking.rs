@@ -229,11 +229,16 @@ fn hermits_own_store_inside_the_workspace_is_out_of_reach() {
         items: vec![
             ReadItem::Read { path: rel("own/ledger.db") },
             ReadItem::List { path: RelPath::ROOT, recursive: true },
+            // Some disks take these for the same folder.
+            ReadItem::Read { path: rel("OWN/ledger.db") },
+            ReadItem::Read { path: rel("o\u{200c}wn/ledger.db") },
         ],
     }));
     let outcome = executors.perform(world.authorize(&request), &request, &|| false, &mut |_| {});
     let value: Value = serde_json::from_slice(&outcome.outputs[0].bytes).unwrap();
-    assert!(value["results"][0]["error"].as_str().unwrap().contains("out of reach"));
+    for hidden in [0, 2, 3] {
+        assert!(value["results"][hidden]["error"].as_str().unwrap().contains("out of reach"), "{value}");
+    }
     assert_eq!(paths(&value["results"][1], "entries"), ["theirs"]);
     assert_eq!(paths(&value["results"][1], "unreadable"), ["own"]);
     assert!(!String::from_utf8_lossy(&outcome.outputs[0].bytes).contains("secret"));

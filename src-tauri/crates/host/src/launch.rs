@@ -1,25 +1,29 @@
 //! Which program is Hermit here: the one that was installed, one that a person adopted (successor.md 5), or one of a release that a
 //! person updated to (systems.md 5). The installed one starts the other, once that has opened the store, verified its log and
-//! answered, within a time; it goes on itself where that does not come, so that a store is never without a program that opens it.
+//! answered; it goes on itself where that does not come, so that a store is never without a program that opens it.
 //! An adopted program goes before an updated one: it was adopted for this store, and is returned from first.
 //!
 //! A store's folder says only which program it would be. Whether a person adopted that here is kept outside of it (`programs/mark.rs`),
 //! so that a folder that came from elsewhere starts nothing.
 //!
 //! A program that is asked whether it is healthy is told the store's folder, and says so in one line on standard output
-//! ([`Health`]). It changes nothing of what anybody did.
+//! ([`Health`]), after a line for each step that it takes where those are read (`launch/asking.rs`). It changes nothing of what
+//! anybody did.
+
+mod asking;
+
+pub use asking::asked;
 
 use crate::programs::{Mark, Marks, Pointer, compared, own_digest, stamp, stamp_of};
 use crate::updates::{Record, Update, Which};
 use crate::{Error, Home, Local, Unlock, program_group};
+use asking::Step;
 use model::Digest;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 /// Says to a program that another one started it, and what for: it starts no other.
 const STARTED_BY: &str = "HERMIT_STARTED_BY";
@@ -27,17 +31,6 @@ const STARTED_BY: &str = "HERMIT_STARTED_BY";
 const PASSPHRASE_FILE: &str = "HERMIT_PASSPHRASE_FILE";
 /// What a program is asked with first; the store's folder follows.
 pub const HEALTH: &str = "successor-health";
-/// A program is healthy within this time and as long again for each size of the log below.
-const HEALTHY_IN: Duration = Duration::from_secs(30);
-/// Bytes of a log that are verified in a second, at least.
-const VERIFIED_A_SECOND: u64 = 4 * 1024 * 1024;
-/// And never longer than that.
-const HEALTHY_IN_MAX: Duration = Duration::from_secs(10 * 60);
-/// Bytes of the line by which it says so.
-const LINE_BYTES_MAX: u64 = 4 * 1024;
-/// How often it is looked at whether a program has ended.
-const LOOK: Duration = Duration::from_millis(20);
-
 /// What [`STARTED_BY`] says to a program that is only asked.
 const ASKED: &str = "health";
 /// What it says to a program that is started in the place of the installed one.
@@ -116,11 +109,16 @@ pub(crate) fn updated(home: &Home, copied: Copied) -> Option<PathBuf> {
             return None;
         }
     };
+    // Held until it is known how the program stands, so that nobody else copies, sweeps or updates meanwhile.
+    let mut turn = None;
     for which in [Which::Now, Which::Before] {
         let Some(mut pointer) = record.of(which).and_then(Update::pointer) else { continue };
         if !pointer.healthy && copied == Copied::Before {
             if is_held(home) {
                 return None;
+            }
+            if turn.is_none() {
+                turn = Some(own_turn(home, &record)?);
             }
             if let Err(error) = record.copy_again(which, home) {
                 tracing::warn!(%error, "the store cannot be copied for the updated program; this one goes on");
@@ -145,6 +143,17 @@ pub(crate) fn updated(home: &Home, copied: Copied) -> Option<PathBuf> {
         }
     }
     None
+}
+
+/// The turn to ask a program for the first time; none where another process has it, or changed what is on record since it was read.
+fn own_turn(home: &Home, read: &Record) -> Option<File> {
+    match crate::updates::turn() {
+        Ok(turn) => Record::read(home).is_ok_and(|record| record == *read).then_some(turn),
+        Err(error) => {
+            tracing::info!(%error, "the updated program cannot be asked now; this one goes on");
+            None
+        }
+    }
 }
 
 /// What is known of a program beside this one.
@@ -207,7 +216,7 @@ fn looked_at(
     if is_held(home) {
         return None;
     }
-    match asked(home, &program, pointer.sha256, patience(home)) {
+    match asked(home, &program, pointer.sha256, asking::silence(home)) {
         // Another process took the store meanwhile.
         Err(_) if is_held(home) => None,
         came => Some(came.map(drop)),
@@ -237,8 +246,12 @@ fn own_stamp() -> Option<String> {
 pub fn instead(home: &Home, chosen: &Chosen, words: impl Iterator<Item = OsString>) -> Result<u8, String> {
     let mut command = Command::new(chosen.program());
     command.args(words).env(STARTED_BY, STARTED);
+    let own = match chosen {
+        Chosen::Updated(program) => crate::updates::pages_of(home, program),
+        Chosen::Adopted(_) => None,
+    };
     if std::env::var_os("HERMIT_UI_DIR").is_none()
-        && let Some(pages) = crate::session::built_pages()
+        && let Some(pages) = own.or_else(crate::session::built_pages)
     {
         command.env("HERMIT_UI_DIR", pages);
     }
@@ -264,94 +277,32 @@ fn started(command: Command) -> Result<u8, String> {
     program_group::gives_place(command).map_err(|e| format!("it cannot be started: {e}"))
 }
 
-/// How long a program may take until it is healthy: its log is verified whole.
-fn patience(home: &Home) -> Duration {
-    let bytes = std::fs::metadata(home.path(ledger::FILE)).map_or(0, |found| found.len());
-    HEALTHY_IN.saturating_add(Duration::from_secs(bytes / VERIFIED_A_SECOND)).min(HEALTHY_IN_MAX)
-}
-
-/// Asks a program whether it is healthy with this store.
-///
-/// # Errors
-/// In words, why it is not: it ended, said something else, or nothing in this time.
-pub fn asked(home: &Home, program: &Path, sha256: Digest, patience: Duration) -> Result<Health, String> {
-    let until = Instant::now() + patience;
-    let mut command = Command::new(program);
-    command.arg(HEALTH).arg(home.dir()).env(STARTED_BY, ASKED).env("HERMIT_HOME", home.dir());
-    command.env_remove(PASSPHRASE_FILE);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let begun = program_group::lead(&mut command).and_then(|()| command.spawn());
-    let mut child = begun.map_err(|e| format!("it cannot be started: {e}"))?;
-    let said = child.stdout.take().map(|stdout| {
-        let (send, receive) = channel();
-        std::thread::spawn(move || {
-            let mut line = String::new();
-            let read = BufReader::new(stdout.take(LINE_BYTES_MAX)).read_line(&mut line);
-            let _ = send.send(read.map(|_| line));
-        });
-        receive
-    });
-    let line = said.ok_or("it says nothing")?.recv_timeout(patience);
-    let ended = waited(&mut child, until);
-    end(&mut child);
-    let line = match line {
-        Ok(Ok(line)) => line,
-        Ok(Err(error)) => return Err(format!("what it says cannot be read: {error}")),
-        Err(_) => return Err(format!("it said nothing within {} seconds", patience.as_secs())),
-    };
-    match ended {
-        None => return Err(format!("it did not end within {} seconds", patience.as_secs())),
-        Some(status) if !status.success() => return Err(format!("it ended at its start, with {status}")),
-        Some(_) => {}
-    }
-    let health: Health =
-        serde_json::from_str(line.trim()).map_err(|_| "it did not say that it is healthy".to_owned())?;
-    match health.healthy == sha256 {
-        true => Ok(health),
-        false => Err("it says that it is another program".to_owned()),
-    }
-}
-
-fn waited(child: &mut Child, until: Instant) -> Option<std::process::ExitStatus> {
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Some(status),
-            Ok(None) if Instant::now() < until => std::thread::sleep(LOOK),
-            Ok(None) | Err(_) => return None,
-        }
-    }
-}
-
-/// Ends it and what it started.
-fn end(child: &mut Child) {
-    program_group::end(child);
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
 /// The answer of this program to whoever asks whether it is healthy with a store: it opens it, verifies its log, and answers a
-/// command that changes nothing.
+/// command that changes nothing. Where its steps are read, each is said as a line.
 ///
 /// # Errors
 /// In words, why it is not.
-pub fn health(dir: &Path) -> Result<Health, String> {
+pub fn health(dir: &Path, say: &dyn Fn(&str)) -> Result<Health, String> {
     let home = Home::find(Some(dir)).map_err(|e| e.to_string())?;
     if !home.has_store() {
         return Err("there is no store".to_owned());
     }
+    asking::tell(Step::Opening, say);
     let local = Local::owning(home, &Unlock::Environment).map_err(|e| e.to_string())?;
-    let came = checked(&local);
+    asking::tell(Step::Opened, say);
+    let came = checked(&local, say);
     local.close();
     came
 }
 
-fn checked(local: &Local) -> Result<Health, String> {
+fn checked(local: &Local, say: &dyn Fn(&str)) -> Result<Health, String> {
     let ask = |name: &str| api::call(local, name, serde_json::json!({})).map_err(|e| e.message);
     let report: wire::ledger::Report =
         serde_json::from_value(ask("ledger.verify")?).map_err(|e| e.to_string())?;
     if report.verdict == wire::Verdict::Invalid {
         return Err(report.reason);
     }
+    asking::tell(Step::Verified, say);
     ask("host.status")?;
     Ok(Health { healthy: own_digest()?, events: report.events })
 }

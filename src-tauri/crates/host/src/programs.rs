@@ -99,7 +99,7 @@ impl Pointer {
 
     /// Where its program is.
     pub fn program(&self, home: &Home) -> PathBuf {
-        program(home, self.sha256)
+        program_at(home, self.sha256)
     }
 }
 
@@ -139,7 +139,8 @@ fn folder(home: &Home) -> PathBuf {
     home.path(FOLDER)
 }
 
-fn program(home: &Home, sha256: Digest) -> PathBuf {
+/// Where the program of this digest lies, if it was installed.
+pub(crate) fn program_at(home: &Home, sha256: Digest) -> PathBuf {
     folder(home).join(sha256.to_string()).join(PROGRAM)
 }
 
@@ -245,7 +246,7 @@ pub(crate) fn install(
     of: (Digest, u64),
     executor: Option<&Path>,
 ) -> Result<Option<Digest>, String> {
-    let to = program(home, of.0);
+    let to = program_at(home, of.0);
     let failed = |e: io::Error| format!("`{}`: {e}", to.display());
     let as_judged = |path: &Path| digest_of(path).is_ok_and(|found| found == of);
     let beside = to.parent().ok_or("a program lies in a folder")?;
@@ -364,7 +365,7 @@ mod tests {
         let marks = Marks::at(dir.path().join("marks"));
         let programs = Programs { home: home.clone(), marks: marks.clone() };
         programs.keep_program("trial_1", &program).unwrap();
-        let at = super::program(&home, program.sha256);
+        let at = super::program_at(&home, program.sha256);
         let mark = marks.read(home.dir(), program.sha256).unwrap();
         assert_eq!(compared(&at, &mark, program.bytes), Ok(()));
         assert_eq!(marks.read(dir.path(), program.sha256), None, "it was adopted for that store alone");
@@ -382,7 +383,7 @@ mod tests {
                 .keep_program("trial_1", &other)
                 .is_err_and(|why| why.contains("another than was judged"))
         );
-        assert!(!super::program(&home, other.sha256).exists());
+        assert!(!super::program_at(&home, other.sha256).exists());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //!
 //! How a release came to this machine is the person's matter; nothing is fetched. Before the new program is started for the first time
 //! the ledger is copied, since only the new program knows whether it brings the store to another format. Where it does not, the copy
-//! goes; where it does, it stays, and is put back only by a person's word.
+//! goes; where it does, it stays, and is put back only by a person's word. Copies that nothing goes back to are swept by the next update.
 //!
 //! The key, the head of the log of releases that was seen last, and which release was updated to for a store are kept outside of every
 //! store's folder, as `programs/mark.rs` keeps what was adopted.
@@ -11,12 +11,15 @@
 mod apply;
 mod back;
 mod check;
+mod copies;
+mod pages;
 mod pinned;
 mod record;
 
 pub use apply::{apply, ready};
-pub use back::{Back, Went, back, plan};
+pub use back::{Back, Went, Word, back, plan};
 pub use check::{Checked, check};
+pub use copies::{LedgerCopy, Purpose};
 pub use record::Update;
 pub(crate) use record::{Record, Which};
 
@@ -31,14 +34,8 @@ use std::path::{Path, PathBuf};
 const STATE: &str = "updates";
 /// In that folder: a file that is held locked by whoever changes what stands there.
 const TURN: &str = "turn";
-/// In the store's folder: copies of its ledger.
-const COPIES: &str = "updates";
-/// There, a copy that is being made.
-const COPYING: &str = "copying";
 /// Bytes of a file of that state.
 const STATE_BYTES_MAX: u64 = 1024 * 1024;
-/// Copies that are listed, and names that are tried for a new one.
-const COPIES_MAX: usize = 1_000;
 /// The version of this program.
 const OWN: &str = env!("CARGO_PKG_VERSION");
 
@@ -65,8 +62,8 @@ pub struct Standing {
     pub format: Option<u32>,
     /// The newest format that the installed program reads.
     pub format_known: u32,
-    /// Folders with copies of the ledger from around updates.
-    pub copies: Vec<PathBuf>,
+    /// Copies of the ledger from around updates.
+    pub copies: Vec<LedgerCopy>,
 }
 
 /// How updates stand for a store; asks no program.
@@ -83,52 +80,31 @@ pub fn standing(home: &Home) -> Result<Standing, Error> {
         key: Pinned::read()?.map(|pinned| pinned.fingerprint()),
         format: ledger::schema_of(home.dir()).ok(),
         format_known: ledger::SCHEMA,
-        copies: copies(home)?,
+        copies: copies::list(home, &record)?,
         now: record.of(Which::Now).cloned(),
         before: record.of(Which::Before).cloned(),
     })
 }
 
-/// Folders of the copies, by name.
-fn copies(home: &Home) -> Result<Vec<PathBuf>, Error> {
-    let folder = home.path(COPIES);
-    let failed = |e: io::Error| Error::io("read", &folder, &e);
-    let entries = match std::fs::read_dir(&folder) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(failed)?,
+/// The folder of the pages that came with the program of an update; none where none came, or they are not as they were signed.
+pub(crate) fn pages_of(home: &Home, program: &Path) -> Option<PathBuf> {
+    let record = match Record::read(home) {
+        Ok(record) => record,
+        Err(error) => {
+            tracing::warn!(%error, "which pages came with the update cannot be read; the installed ones are shown");
+            return None;
+        }
     };
-    let paths = entries.take(COPIES_MAX).map(|entry| entry.map(|entry| entry.path()));
-    let mut found = paths.collect::<io::Result<Vec<_>>>().map_err(failed)?;
-    found.retain(|path| path.join(ledger::FILE).is_file());
-    found.sort();
-    Ok(found)
-}
-
-/// A folder for a copy that is not there yet, by what it is of.
-fn fresh_copy(home: &Home, of: &str) -> Result<PathBuf, Error> {
-    let folder = home.path(COPIES);
-    disk::owner_only::folder(&folder).map_err(|e| Error::io("make", &folder, &e))?;
-    let mut names = (1..=COPIES_MAX).map(|n| folder.join(format!("{of}-{n}")));
-    let full = || Error::io("make", &folder, &io::Error::other("it holds too many copies; remove some"));
-    names.find(|path| !path.exists()).ok_or_else(full)
-}
-
-/// Copies the ledger as it is before the program of this version is started; the copied file.
-fn copy_ledger(home: &Home, version: &str) -> Result<PathBuf, Error> {
-    let to = fresh_copy(home, &format!("before-{version}"))?;
-    let draft = home.path(COPIES).join(COPYING);
-    let failed = |e: io::Error| Error::io("make", &draft, &e);
-    // One that was broken off.
-    match std::fs::remove_dir_all(&draft) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(failed(e)),
-        _ => {}
+    let updates = [Which::Now, Which::Before].into_iter().filter_map(|which| record.of(which));
+    let is_its = |update: &&Update| update.pointer().is_some_and(|pointer| pointer.program(home) == program);
+    let signed = updates.filter(is_its).find_map(|update| update.pages)?;
+    match pages::of(program, signed) {
+        Ok(folder) => Some(folder),
+        Err(error) => {
+            tracing::warn!(%error, "the pages of the update cannot be shown; the installed ones are");
+            None
+        }
     }
-    disk::owner_only::new_folder(&draft).map_err(failed)?;
-    let said = |e: ledger::Error| Error::Said(api::of_ledger(e));
-    let reader = ledger::Reader::open(home.dir()).map_err(said)?;
-    ledger::backup(&reader, &draft).map_err(said)?;
-    disk::rename(&draft, &to).map_err(failed)?;
-    Ok(to.join(ledger::FILE))
 }
 
 /// A file of the user's state about updates.
@@ -141,19 +117,16 @@ fn state(name: &str) -> Result<PathBuf, Error> {
 ///
 /// # Errors
 /// [`Code::Held`] while another process has it, and what the disk says.
-fn turn() -> Result<File, wire::Error> {
+pub(crate) fn turn() -> Result<File, wire::Error> {
     let path = state(TURN).map_err(Error::to_wire)?;
-    let failed = |e: io::Error| Error::io("open", &path, &e).to_wire();
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
-    }
-    let mut options = File::options();
-    let file = options.read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
-    match disk::try_lock(&file).map_err(failed)? {
-        true => Ok(file),
-        false => Err(wire::Error::new(wire::Code::Held, "another process updates Hermit, or goes back")
-            .hint("wait until it is done; `hermit update show` tells how it stands")),
-    }
+    let held = disk::hold(&path).map_err(|e| Error::io("open", &path, &e).to_wire())?;
+    held.ok_or_else(|| {
+        wire::Error::new(
+            wire::Code::Held,
+            "another process updates Hermit, starts an update for the first time, or goes back",
+        )
+        .hint("wait until it is done, or end it; `hermit update show` tells how it stands")
+    })
 }
 
 /// Reads such a file; none where there is none.

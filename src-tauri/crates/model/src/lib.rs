@@ -28,6 +28,7 @@ pub mod decision;
 pub mod envelope;
 pub mod event;
 pub mod fault;
+pub mod file_name;
 pub mod gateway;
 pub mod grant;
 pub mod guest;

@@ -132,7 +132,7 @@ impl VcsChange {
 }
 
 fn fits(path: &RelPath) -> Result<(), String> {
-    let inside = path.as_bytes().split(|b| *b == b'/').any(|part| part.eq_ignore_ascii_case(b".git"));
+    let inside = crate::file_name::has_part(path.as_bytes(), &[".git"]);
     let text = std::str::from_utf8(path.as_bytes());
     if path.is_root() || inside || text.is_err() || path.as_bytes().contains(&b'\n') {
         return Err(format!("`{path}` cannot be committed from here"));

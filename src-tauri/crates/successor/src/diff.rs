@@ -223,7 +223,8 @@ fn inside(path: &str) -> Result<String, String> {
         || path.starts_with(['/', '"'])
         || path.contains(['\\', ' '])
         || path.chars().any(char::is_control)
-        || path.split('/').any(|part| matches!(part, "" | "." | ".." | ".git"));
+        || path.split('/').any(|part| matches!(part, "" | "." | ".."))
+        || model::file_name::has_part(path.as_bytes(), &[".git"]);
     if unfit {
         return Err(format!("the path `{}` of its diff is not one below the source", path.escape_debug()));
     }

@@ -5,7 +5,7 @@ use crate::gather;
 use crate::place::Place;
 use crate::setup::{Purpose, setup};
 use crate::shell::{say, spelled};
-use crate::{Problem, app, archive, chores, licence_texts, reproducible};
+use crate::{Problem, app, archive, chores, licence_texts, pages, reproducible};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
@@ -25,6 +25,8 @@ struct Asked {
     log: PathBuf,
 }
 
+/// The pages among the programs of a release, as `hermit update` looks for them.
+const PAGES: &str = "hermit-pages";
 /// How the names of packages end.
 const PACKAGES: [&str; 6] = ["deb", "rpm", "AppImage", "dmg", "msi", "exe"];
 const USAGE: &str = "cargo xtask release --key FILE --out DIR [--programs DIR [--remapped]] [--log DIR]";
@@ -79,9 +81,11 @@ pub fn release(place: &Place, words: &[String]) -> Result<(), Problem> {
         None => built(place, &committed_at)?,
     };
     let version = version(&place.root)?;
-    let programs = programs_of(&folder, &version)?;
+    let mut programs = programs_of(&folder, &version)?;
     // The model in the box is in packages alone.
     let texts = licence_texts::packaged(place, programs.len() > BESIDE.len())?;
+    pages::interface(place)?;
+    programs.push(archived(&place.root.join("ui/dist"), &place.target)?);
     let source = source(&place.root)?;
     if git(&["rev-parse", "HEAD"])? != commit || !git(&status)?.is_empty() {
         return Err("the source was changed while the release was made".to_owned());
@@ -150,6 +154,20 @@ fn programs_of(folder: &Path, version: &str) -> Result<Vec<PathBuf>, Problem> {
     Ok(programs)
 }
 
+/// The built pages as one file, which an update lays out beside its program.
+fn archived(pages: &Path, target: &Path) -> Result<PathBuf, Problem> {
+    let failed = |e: std::io::Error| format!("the pages of `{}` cannot be archived: {e}", pages.display());
+    let names = gather::listed(pages).map_err(failed)?;
+    let mut files = gather::read(pages, &names).map_err(failed)?;
+    files.values_mut().for_each(|(is_executable, _)| *is_executable = false);
+    if !files.contains_key("index.html") {
+        return Err(format!("`{}` holds no built pages", pages.display()));
+    }
+    let path = target.join(PAGES);
+    fs::write(&path, archive::pack(&files).map_err(|e| e.to_string())?).map_err(failed)?;
+    Ok(path)
+}
+
 /// The archive of what git tracks, as a release build of `hermit` carries it.
 fn source(root: &Path) -> Result<Vec<u8>, Problem> {
     let listed = Command::new("git").current_dir(root).args(["ls-files", "-z", "--cached"]).output();
@@ -203,6 +221,23 @@ mod tests {
         }
         let log = asked(&words("--key /k/key.pem --out /o")).map(|asked| asked.log);
         assert!(log.is_ok_and(|log| log.ends_with("k/hermit-releases")));
+    }
+
+    #[test]
+    fn built_pages_become_one_file_that_is_the_same_each_time() {
+        let folder = std::env::temp_dir().join(format!("hermit-pages-{}", std::process::id()));
+        let dist = folder.join("dist");
+        fs::create_dir_all(dist.join("assets")).expect("a folder");
+        fs::write(dist.join("assets/a.js"), "1").expect("a file");
+        let none = archived(&dist, &folder);
+        fs::write(dist.join("index.html"), "<p>").expect("a file");
+        let made = archived(&dist, &folder).map(|path| fs::read(path).expect("a file"));
+        fs::remove_dir_all(&folder).expect("it goes");
+        assert!(none.is_err_and(|why| why.contains("no built pages")));
+        let made = made.expect("an archive");
+        let read = archive::Archive::read(&made).expect("an archive");
+        let paths: Vec<&str> = read.files().iter().map(|file| file.path).collect();
+        assert_eq!(paths, ["assets/a.js", "index.html"]);
     }
 
     #[test]

@@ -24,9 +24,9 @@ missing list of components, of licences or lock file, and a log of releases that
 update pins its key: name it with `--key`, and type its fingerprint as its makers publish it.
 
 An update is for the store of --home, and only you say yes to it, with the approval passphrase. Its program is kept beside the \
-one at work. The store's log is copied first; the new program then has to open the store, verify the log and answer, within a \
-time. Where it does not, the program before continues. The copy goes once the new program has left the format of the store as it \
-was.
+one at work. The store's log is copied first; the new program then has to open the store, verify the log and answer. A slow start \
+is waited for; where the program ends before it has answered, or says nothing for a very long time, the program before continues. \
+The copy goes once the new program has left the format of the store as it was, and so does one that a broken-off update left.
 
 Exit codes of a refusal: 5 not valid, 6 another key, 7 something is missing.
 
@@ -43,6 +43,10 @@ pub struct UpdateRelease {
 
 /// `hermit update back`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+What is started then is a program that you installed, or said yes to before. You say so at a terminal, with the approval \
+passphrase. In a store whose approval key is lost you type the version that you go back to instead. If only its passphrase is lost, \
+move approval.key out of the store's folder first, and move it back afterwards.")]
 pub struct UpdateBack {
     /// Puts the copy of the store from before the update in its place, without what was done since; that is kept beside it.
     #[arg(long)]

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::output::{Output, Tone};
 use crate::terminal::{Echo, Terminal, Typed};
 use crate::text::{plain, time};
-use host::updates::{self, Checked, Standing, Update};
+use host::updates::{self, Checked, Purpose, Standing, Update, Word};
 use std::path::Path;
 use wire::{Code, Error, exit};
 
@@ -73,6 +73,9 @@ fn apply(context: &Context, args: &UpdateRelease) -> Came {
     context.out.line(format!(
         "The log of the store is copied first, and {old} is kept. Where {new} does not come up, {old} continues."
     ));
+    context
+        .out
+        .line("Its first start may take minutes on a busy machine or with a long log, and is waited for.");
     terminal.arm();
     if !checked.is_pinned {
         named(terminal, &checked)?;
@@ -154,8 +157,12 @@ fn back(context: &Context, args: &UpdateBack) -> Came {
         context.out.whole(Tone::Plain, &plain(&copy.display().to_string()));
     }
     terminal.arm();
-    let words = approval_passphrase(context, None)?;
-    let went = updates::back(&context.home, &plan, &words)?;
+    let went = if context.home.has_approval_key() {
+        let words = approval_passphrase(context, None)?;
+        updates::back(&context.home, &plan, Word::Approval(&words))?
+    } else {
+        updates::back(&context.home, &plan, Word::Version(&version(terminal, &to)?))?
+    };
     context.out.answer(&went, |out, went| {
         out.say(Tone::Good, format!("Version {} is at work.", plain(&went.to)));
         if let Some(aside) = &went.aside {
@@ -164,6 +171,15 @@ fn back(context: &Context, args: &UpdateBack) -> Came {
         }
     })?;
     Ok(exit::DONE)
+}
+
+/// Without an approval key a person types which version is started then.
+fn version(terminal: &Terminal, to: &str) -> Result<String, Error> {
+    terminal.print("This store has no approval key here, so its passphrase cannot be asked for.\r\n");
+    match terminal.ask(&format!("Type the version to go back to, which is {to}: "), Echo::Shown)? {
+        Typed::Line(line) if !line.trim().is_empty() => Ok(line.trim().to_owned()),
+        _ => Err(Error::new(Code::Cancelled, "no version was typed; nothing was changed")),
+    }
 }
 
 fn tell_standing(out: &Output, standing: &Standing) {
@@ -188,6 +204,16 @@ fn tell_standing(out: &Output, standing: &Standing) {
         );
     }
     for copy in &standing.copies {
-        out.line(format!("copy        {}", plain(&copy.display().to_string())));
+        out.line(format!("copy        {}", plain(&copy.path.display().to_string())));
+        out.line(format!("            {}", kept_for(copy.purpose)));
+    }
+}
+
+const fn kept_for(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::WayBack => "kept for the way back from an update",
+        Purpose::LeftOver => "left by an update that was broken off; the next update removes it",
+        Purpose::Older => "from before an earlier update; kept until you remove it",
+        Purpose::SetAside => "set aside when you went back; kept until you remove it",
     }
 }

@@ -13,6 +13,7 @@ use acts::Action;
 use acts::sensitive_paths::{PathKind, is_secret, path_kind};
 use model::RelPath;
 use model::action::{ActionClass, Program, Reach};
+use model::file_name::is_same;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -223,7 +224,7 @@ impl Keys {
                     .join(&name)
                     .map_err(|e| Error::Request(format!("a name in `{at}` cannot be kept: {e}")))?;
                 // Names of version control's own files are names of branches and objects.
-                if workspace.is_hidden(&path) || name == b".git" {
+                if workspace.is_hidden(&path) || is_same(&name, b".git") {
                     continue;
                 }
                 if is_secret(&path, is_folder) {

@@ -163,6 +163,9 @@ fn writes(profile: &mut Profile, shape: &Shape) -> Result<(), String> {
     profile.line("(deny file-write-setugid)");
     profile.paths("deny file-read* file-map-executable file-write*", "subpath", &shape.covered)?;
     profile.paths("deny file-write*", "subpath", &shape.kept)?;
+    // Where nothing is there yet, a rule is asked about the name that a program gives, and a disk may take another case for the same.
+    let in_any_case: Result<Vec<String>, String> = shape.kept.iter().map(|place| any_case(place)).collect();
+    profile.rule("deny file-write*", "regex", &in_any_case?);
     // Rules are by path: a folder that was moved would take what is in it to a path of which no rule speaks.
     let Some(root) = &shape.folder else { return Ok(()) };
     let mut stay: Vec<PathBuf> = vec![root.clone()];
@@ -228,9 +231,18 @@ impl Profile {
     }
 }
 
-/// A place as a text of the profile's language. In it a backslash and a quote are written behind a backslash; what it has no
-/// sure way to write, and what is no plain path, is refused.
+/// A place as a text of the profile's language.
 fn quoted(path: &Path, root_may: bool) -> Result<String, String> {
+    unquoted(path, root_may).map(in_quotes)
+}
+
+/// A text of the profile's language, in which a backslash and a quote are written behind a backslash.
+fn in_quotes(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// A place as the profile can name it; what its language has no sure way to write, and what is no plain path, is refused.
+fn unquoted(path: &Path, root_may: bool) -> Result<&str, String> {
     let no = |why: &str| Err(format!("`{}` {why}", acts::visible(&path.to_string_lossy())));
     let Some(text) = path.to_str() else {
         return no("is not UTF-8, and no rule of the sandbox can name it; rename it");
@@ -244,12 +256,32 @@ fn quoted(path: &Path, root_may: bool) -> Result<String, String> {
         return no("is no whole path");
     };
     if names.is_empty() {
-        return if root_may { Ok("\"/\"".to_owned()) } else { no("is the whole disk; choose a folder") };
+        return if root_may { Ok(text) } else { no("is the whole disk; choose a folder") };
     }
     if names.split('/').any(|name| matches!(name, "" | "." | "..")) {
         return no("has a step that is empty, `.` or `..`; name the place itself");
     }
-    Ok(format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")))
+    Ok(text)
+}
+
+/// A place, and what lies below it, with its name in whatever case, as an expression of the profile's language. Letters beyond ASCII
+/// stay as they are: what is kept has a name of Hermit's own.
+fn any_case(path: &Path) -> Result<String, String> {
+    let text = unquoted(path, false)?;
+    let (above, name) = text.rsplit_once('/').unwrap_or_default();
+    let plain = |letter: char| match letter {
+        '\\' | '^' | '$' | '.' | '|' | '?' | '*' | '+' | '(' | ')' | '[' | ']' | '{' | '}' => {
+            format!("\\{letter}")
+        }
+        letter => letter.to_string(),
+    };
+    let either = |letter: char| match letter.is_ascii_alphabetic() {
+        true => format!("[{}{}]", letter.to_ascii_lowercase(), letter.to_ascii_uppercase()),
+        false => plain(letter),
+    };
+    let (above, name): (String, String) =
+        (above.chars().map(plain).collect(), name.chars().map(either).collect());
+    Ok(in_quotes(&format!("^{above}/{name}(/.*)?$")))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::{Executors, Workspace};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use model::RelPath;
+use model::file_name::is_same;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -33,7 +34,7 @@ impl<'a> Ignore<'a> {
     /// Whether the rules leave out what is at `path`, when nothing above it is left out. Version control's own folder
     /// never is.
     pub(crate) fn names(&self, path: &RelPath, is_folder: bool) -> bool {
-        if path.file_name() == b".git" {
+        if is_same(path.file_name(), b".git") {
             return false;
         }
         let mut at = path.parent();

@@ -14,6 +14,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use entry::{Kind, Stat};
 use folder::Folder;
+use model::file_name::is_within;
 use model::witness::Found;
 use model::{Digest, RelPath, WorkspaceId};
 use std::io::Read;
@@ -72,9 +73,9 @@ impl Workspace {
         &self.hidden
     }
 
-    /// Whether a path is out of reach.
+    /// Whether a path is out of reach, in whatever way the disk takes its names.
     pub(crate) fn is_hidden(&self, path: &RelPath) -> bool {
-        self.hidden.iter().any(|hidden| path.is_within(hidden))
+        self.hidden.iter().any(|hidden| is_within(path.as_bytes(), hidden.as_bytes()))
     }
 
     /// The folder at `path`.

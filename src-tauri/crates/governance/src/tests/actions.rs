@@ -25,6 +25,7 @@ fn every_kind_of_action_has_its_classes_the_gravest_first() {
         (change(&[create(".gitignore")]), vec![WriteLocal]),
         (change(&[create(".hermit/policy.rules")]), vec![CapabilityChange, WriteLocal]),
         (change(&[rename("sub/.Hermit./a", "b")]), vec![CapabilityChange, DeleteLocal, WriteLocal]),
+        (change(&[create(".her\u{200c}MIT/policy.rules")]), vec![CapabilityChange, WriteLocal]),
         (change(&[create("hermit/policy.rules")]), vec![WriteLocal]),
         (command(&["make"], false), vec![ExecuteCommand]),
         (command(&["make"], true), vec![NetworkWrite, ExecuteCommand, NetworkRead]),
@@ -129,6 +130,10 @@ fn delicate_paths_are_known_by_name() {
         ("server.PEM ", Secret),
         ("approval.key", Secret),
         (".aws/credentials", Secret),
+        // As some disk takes their names.
+        ("home/.\u{17f}sh/config", Secret),
+        ("app/.e\u{200d}nv", Secret),
+        (".g\u{feff}it/hooks/pre-commit", ActsLater),
         ("infra/prod.tfstate", Secret),
         (".netrc", Secret),
         (".bashrc", ActsLater),

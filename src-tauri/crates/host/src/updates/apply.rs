@@ -7,11 +7,11 @@
 use super::check::Checked;
 use super::pinned::Pinned;
 use super::record::Update;
-use super::{Record, Which, copy_ledger, turn};
+use super::{Record, Which, copies, pages, turn};
 use crate::keys::APPROVAL_FILE;
 use crate::launch::Copied;
 use crate::places::{EXECUTOR, PROGRAM};
-use crate::programs::{Mark, Marks, Pointer, digest_of, install};
+use crate::programs::{Mark, Marks, Pointer, digest_of, install, program_at};
 use crate::{Error as HostError, Home, SystemClock};
 use keychain::ApprovalKey;
 use model::fault::{Faults, Point};
@@ -28,6 +28,15 @@ use wire::{Code, Error};
 /// say yes.
 pub fn ready(home: &Home) -> Result<(), Error> {
     free(home)?;
+    if !home.has_approval_key() {
+        let path = home.path(APPROVAL_FILE);
+        let why =
+            format!("`{}` is not there, and without the approval key nobody can say yes", path.display());
+        return Err(Error::new(Code::Conflict, why).hint(
+            "put it back from where you keep it, since a new one does not fit; in a store that never had keys, make them with \
+             `hermit keys init`",
+        ));
+    }
     let adopted = Pointer::read(home).map_err(HostError::to_wire)?;
     match adopted.is_some_and(|pointer| pointer.failed.is_none()) {
         true => Err(Error::new(Code::Conflict, "a program that you adopted is at work for this store")
@@ -36,7 +45,7 @@ pub fn ready(home: &Home) -> Result<(), Error> {
     }
 }
 
-/// Whether nobody has the store open, and a person can say yes to something.
+/// Whether nobody has the store open.
 pub(super) fn free(home: &Home) -> Result<(), Error> {
     if !home.has_store() {
         return Err(api::no_store(&home.dir().display().to_string()));
@@ -47,11 +56,7 @@ pub(super) fn free(home: &Home) -> Result<(), Error> {
             Error::new(Code::Held, why).hint("end that first; `hermit service remove` ends a service")
         );
     }
-    match home.has_approval_key() {
-        true => Ok(()),
-        false => Err(Error::new(Code::Conflict, "this store has no approval key, so nobody can say yes")
-            .hint("make keys with `hermit keys init`")),
-    }
+    Ok(())
 }
 
 /// Whether a person is here: they open the approval key.
@@ -74,15 +79,19 @@ pub fn apply(home: &Home, checked: &Checked, approval: &[u8]) -> Result<Update, 
     ready(home)?;
     let faults = crate::faults::from_environment().map_err(HostError::to_wire)?;
     let mut record = Record::read(home).map_err(HostError::to_wire)?;
+    // Nobody has the store open, and nobody else makes a copy: what nothing goes back to goes.
+    swept(home, &record);
+    copies::has_room(home, &record)?;
     let format_before = ledger::schema_of(home.dir()).map_err(api::of_ledger)?;
-    let (sha256, bytes) = step(&*faults, || installed(home, checked, found))?;
-    let copy = step(&*faults, || copy_ledger(home, &found.made_of.version).map_err(HostError::to_wire))?;
+    let (sha256, bytes, pages) = step(&*faults, || installed(home, checked, found))?;
+    let copy = step(&*faults, || copies::copy(home, &found.made_of.version).map_err(HostError::to_wire))?;
     record.put(Update {
         version: found.made_of.version.clone(),
         commit: found.made_of.commit.clone(),
         key: found.key,
         sha256,
         bytes,
+        pages,
         at: SystemClock.now().0,
         format_before,
         format: None,
@@ -97,8 +106,22 @@ pub fn apply(home: &Home, checked: &Checked, approval: &[u8]) -> Result<Update, 
         tracing::info!(version = %found.made_of.version, "the updated program is not at work");
     }
     let record = Record::read(home).map_err(HostError::to_wire)?;
+    if record.of(Which::Now).is_some_and(|update| update.healthy) {
+        swept(home, &record);
+    }
     let lost = || Error::new(Code::Failed, "what was put on record of this update is gone");
     record.of(Which::Now).cloned().ok_or_else(lost)
+}
+
+/// Sweeps copies; what cannot be removed is no reason to keep an old program.
+fn swept(home: &Home, record: &Record) {
+    match copies::sweep(home, record) {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(count, "copies of the ledger that nothing goes back to were removed"),
+        Err(error) => {
+            tracing::warn!(%error, "copies of the ledger that nothing goes back to cannot be removed")
+        }
+    }
 }
 
 /// A boundary at which tests stop the world.
@@ -110,8 +133,13 @@ fn step<T>(faults: &dyn Faults, act: impl FnOnce() -> Result<T, Error>) -> Resul
     Ok(came)
 }
 
-/// Puts the programs of a release beside the one at work, where nothing starts them yet; digest and bytes of `hermit`.
-fn installed(home: &Home, checked: &Checked, found: &ReleaseFound) -> Result<(Digest, u64), Error> {
+/// Puts the programs of a release beside the one at work, where nothing starts them yet; digest and bytes of `hermit`, and the digest of
+/// the pages that came with it.
+fn installed(
+    home: &Home,
+    checked: &Checked,
+    found: &ReleaseFound,
+) -> Result<(Digest, u64, Option<Digest>), Error> {
     let refused =
         |why: String| Error::new(Code::Refused, why).hint("nothing was installed; get the release again");
     let signed = |name: &str| found.programs.get(&format!("programs/{name}")).copied();
@@ -131,12 +159,15 @@ fn installed(home: &Home, checked: &Checked, found: &ReleaseFound) -> Result<(Di
     if kept != executor {
         return Err(changed(EXECUTOR));
     }
+    let (program, with_pages) = (program_at(home, sha256), signed(pages::PAGES));
+    pages::install(&at(pages::PAGES), with_pages, &program)
+        .map_err(|why| refused(format!("`programs/{}` cannot be installed: {why}", pages::PAGES)))?;
     // Nothing in the store's folder could say that a person said yes to it.
     let mark = Mark { sha256, executor, compared: None, asked_by: None };
     Marks::own().keep(home.dir(), &mark).map_err(|e| {
         Error::new(Code::Failed, format!("that you said yes to this program cannot be kept: {e}"))
     })?;
-    Ok((sha256, bytes))
+    Ok((sha256, bytes, with_pages))
 }
 
 fn unread(path: &Path, error: &io::Error) -> Error {

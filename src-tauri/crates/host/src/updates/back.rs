@@ -2,9 +2,14 @@
 //!
 //! A store that the updated program brought to a newer format is not read by the program before. It is left as it is, and the copy from
 //! before takes its place only where the person says so; what was done since stays beside it.
+//!
+//! The approval passphrase shows that a person is there, and not a program that runs this. It is not asked for because something new is
+//! allowed: what is started is what a person installed, or said yes to before, and nothing is destroyed. So where the key is lost, a
+//! person at a terminal goes back by typing the version that is started then.
 
 use super::apply::{confirmed, free};
-use super::{OWN, Record, Update, Which, fresh_copy, turn};
+use super::{OWN, Record, Update, Which, copies, turn};
+use crate::keys::APPROVAL_FILE;
 use crate::{Error as HostError, Home};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -39,6 +44,15 @@ pub struct Went {
     /// Where the ledger lies that was there until then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aside: Option<PathBuf>,
+}
+
+/// By what a person goes back.
+#[derive(Debug, Clone, Copy)]
+pub enum Word<'a> {
+    /// The approval passphrase.
+    Approval(&'a [u8]),
+    /// In a store without its approval key, what they typed at a terminal: the version that is started then.
+    Version(&'a str),
 }
 
 /// What going back would do, and whether it can be done; changes nothing.
@@ -114,10 +128,11 @@ fn newer(format: u32, to: &str, known: u32, copy: Option<&PathBuf>) -> Error {
 /// the one or the other, whole.
 ///
 /// # Errors
-/// [`Code::KeyLocked`] for a wrong passphrase, [`Code::Held`], [`Code::Conflict`] where it would be another way by now, and what disk and
+/// [`Code::KeyLocked`] for a wrong passphrase, [`Code::Refused`] for another version, and where the approval key is there and its
+/// passphrase was not given, [`Code::Held`], [`Code::Conflict`] where it would be another way by now, and what disk and
 /// database say.
-pub fn back(home: &Home, plan: &Back, approval: &[u8]) -> Result<Went, Error> {
-    confirmed(home, approval)?;
+pub fn back(home: &Home, plan: &Back, word: Word<'_>) -> Result<Went, Error> {
+    said(home, plan, word)?;
     let _turn = turn()?;
     if self::plan(home, plan.copy.is_some())? != *plan {
         return Err(Error::new(Code::Conflict, "what is at work for this store changed meanwhile")
@@ -132,12 +147,29 @@ pub fn back(home: &Home, plan: &Back, approval: &[u8]) -> Result<Went, Error> {
     Ok(Went { from: plan.from.clone(), to: plan.to.clone(), restored: plan.copy.clone(), aside })
 }
 
+/// Whether a person said so.
+fn said(home: &Home, plan: &Back, word: Word<'_>) -> Result<(), Error> {
+    match (word, home.has_approval_key()) {
+        (Word::Approval(words), _) => confirmed(home, words).map_err(|error| match error.code {
+            Code::KeyLocked => error.hint(format!(
+                "nothing was changed; if the passphrase is lost for good, move `{APPROVAL_FILE}` out of the store's folder, run `hermit \
+                 update back` again, which asks you to type a version instead, and move it back"
+            )),
+            _ => error,
+        }),
+        (Word::Version(typed), false) if typed == plan.to => Ok(()),
+        (Word::Version(_), false) => {
+            Err(Error::new(Code::Refused, format!("version {} was not typed", plan.to)).hint("nothing was changed"))
+        }
+        (Word::Version(_), true) => Err(Error::new(Code::Refused, "this store has its approval key")
+            .hint("nothing was changed; run it again, and give the approval passphrase")),
+    }
+}
+
 /// Puts the copy into the store's place; where the ledger lies that was there.
 fn restored(home: &Home, copy: &Path, plan: &Back) -> Result<PathBuf, Error> {
     let of = plan.from.as_deref().unwrap_or("update");
-    let folder = fresh_copy(home, &format!("after-{of}")).map_err(HostError::to_wire)?;
-    let made = disk::owner_only::new_folder(&folder);
-    made.map_err(|e| HostError::io("make", &folder, &e).to_wire())?;
+    let folder = copies::aside(home, of).map_err(HostError::to_wire)?;
     let aside = folder.join(ledger::FILE);
     ledger::put_back(copy, home.dir(), &aside).map_err(api::of_ledger)?;
     Ok(aside)

@@ -1,11 +1,11 @@
 //! Which release was updated to for a store, and the one before it. What is started follows it (`launch.rs`).
 
-use super::{COPIES, OWN, copy_ledger, keep, kept, state};
+use super::{OWN, copies, keep, kept, state};
 use crate::programs::Pointer;
 use crate::{Error, Home};
 use model::Digest;
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A release that a person updated to. Fields that a newer program writes beside these are left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +20,9 @@ pub struct Update {
     pub sha256: Digest,
     /// Bytes of that.
     pub bytes: u64,
+    /// Digest of the pages that came with it; none where it brought none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<Digest>,
     /// When a person said yes, in milliseconds since 1970.
     pub at: i64,
     /// Format of the store before the program was started.
@@ -116,7 +119,8 @@ impl Record {
     }
 
     /// Copies the ledger again where a program is about to be asked for the first time and work went on since the copy was made. A
-    /// store that this program brought to another format already, or that this one does not read, is left with the copy it has.
+    /// store that this program brought to another format already, or that this one does not read, is left with the copy it has. The caller
+    /// has the turn.
     ///
     /// # Errors
     /// [`Error::Io`], and what the ledger says.
@@ -126,9 +130,9 @@ impl Record {
         if format != update.format_before || format > ledger::SCHEMA {
             return Ok(());
         }
-        let before = update.copy.replace(copy_ledger(home, &update.version)?);
+        let before = update.copy.replace(copies::copy(home, &update.version)?);
         self.keep(home)?;
-        before.map_or(Ok(()), |copy| remove(home, &copy))
+        before.map_or(Ok(()), |copy| copies::remove(home, &copy))
     }
 
     /// Takes note of how its program stands, as its start has shown. A copy from before goes where the program left the store's format
@@ -146,7 +150,7 @@ impl Record {
         }
         if update.format == Some(update.format_before)
             && let Some(copy) = update.copy.take()
-            && let Err(error) = remove(home, &copy)
+            && let Err(error) = copies::remove(home, &copy)
         {
             tracing::warn!(%error, "the copy from before the update cannot be removed");
             update.copy = Some(copy);
@@ -172,16 +176,6 @@ impl Record {
     }
 }
 
-/// Removes the folder of a copy that this program made.
-fn remove(home: &Home, copy: &Path) -> Result<(), Error> {
-    let folder = copy.parent().filter(|folder| folder.parent() == Some(home.path(COPIES).as_path()));
-    let Some(folder) = folder else { return Ok(()) };
-    match std::fs::remove_dir_all(folder) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", folder, &e)),
-        _ => Ok(()),
-    }
-}
-
 fn path(home: &Home) -> Result<PathBuf, Error> {
     let store = std::fs::canonicalize(home.dir()).map_err(|e| Error::io("read", home.dir(), &e))?;
     state(&format!("{}.json", Digest::of(store.as_os_str().as_encoded_bytes())))
@@ -198,6 +192,7 @@ mod tests {
             key: Digest::of(b"key"),
             sha256: Digest::of(version.as_bytes()),
             bytes: 1,
+            pages: None,
             at: 0,
             format_before: 3,
             format: None,

@@ -9,6 +9,7 @@
 )]
 
 mod events;
+mod file_names;
 mod ids;
 mod names;
 mod objects;

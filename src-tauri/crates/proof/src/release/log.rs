@@ -6,7 +6,7 @@ use seal::merkle;
 use seal::note::{Checkpoint, Note, VerifierKey};
 use seal::tlog_proof::{HEADER, TlogProof};
 use seal::{Digest, PublicKey, Signer};
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -24,18 +24,11 @@ const HELD: &str = "lock";
 /// Holds the log for one release, until the file is closed or the program ends; refused where another release is being made.
 pub(crate) fn hold(folder: &Path) -> Result<File, Error> {
     let path = folder.join(HELD);
-    let failed = |e: std::io::Error| Error::io("lock", &path, &e);
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    let mut options = File::options();
-    let file = options.read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            let why = "another release is being made with it; begin again when that one is done".to_owned();
-            Err(Error::Given { what: "log of releases", why })
-        }
-        Err(TryLockError::Error(error)) => Err(failed(error)),
-    }
+    let held = disk::hold(&path).map_err(|e| Error::io("lock", &path, &e))?;
+    held.ok_or_else(|| {
+        let why = "another release is being made with it; begin again when that one is done".to_owned();
+        Error::Given { what: "log of releases", why }
+    })
 }
 
 /// The hashes of all leaves.

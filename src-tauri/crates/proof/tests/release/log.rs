@@ -88,8 +88,8 @@ fn while_one_release_is_made_a_second_one_with_the_same_log_is_refused_and_makes
     let workshop = Workshop::new();
     workshop.made("0.1.0");
     let before = files(&workshop.path("log"));
-    let held = fs::File::options().write(true).open(workshop.path("log/lock")).unwrap();
-    held.try_lock().unwrap();
+    let held = disk::hold(&workshop.path("log/lock")).unwrap();
+    assert!(held.is_some());
     let refused = workshop.made_by(&workshop.key, "0.1.1", "second").unwrap_err().to_string();
     assert!(refused.contains("another release is being made"), "{refused}");
     assert!(!workshop.path("second").exists());

@@ -126,7 +126,49 @@ fn names_of() -> impl Strategy<Value = String> {
     prop::collection::vec(letter, 1..24).prop_map(|letters| letters.into_iter().collect())
 }
 
+/// The expression about a place in any case, as the profile's language reads it.
+fn expression(place: &Path) -> String {
+    match read(&any_case(place).unwrap()).unwrap().as_slice() {
+        [Node::Text(text)] => text.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
 proptest! {
+    #[test]
+    fn a_kept_name_is_kept_in_whatever_case_and_no_other_is(
+        name in names_of(),
+        other in prop::sample::select(vec![".hermit", "Notes.d", "a(b)*[c]^$", "A\\d+", "x{2}|y"]),
+        capitals in prop::collection::vec(any::<bool>(), 24),
+    ) {
+        for name in [name.as_str(), other] {
+            let place = PathBuf::from(format!("/a.b/{name}"));
+            if any_case(&place).is_err() {
+                continue;
+            }
+            let found = regex::Regex::new(&expression(&place)).unwrap();
+            let cased = |(letter, is_capital): (char, &bool)| match is_capital {
+                true => letter.to_ascii_uppercase(),
+                false => letter.to_ascii_lowercase(),
+            };
+            let spelled: String = name.chars().zip(&capitals).map(cased).collect();
+            for kept in [format!("/a.b/{spelled}"), format!("/a.b/{spelled}/deep/file"), format!("/a.b/{name}")] {
+                prop_assert!(found.is_match(&kept), "{:?} is not kept by {}", kept, found);
+            }
+            for open in [
+                format!("/a.b/{spelled}x"),
+                format!("/a.b/x{spelled}"),
+                format!("/acb/{spelled}"),
+                format!("/A.B/{spelled}"),
+                format!("/x/a.b/{spelled}"),
+                "/a.b".to_owned(),
+                "/a.b/".to_owned(),
+            ] {
+                prop_assert!(!found.is_match(&open), "{:?} is kept by {}", open, found);
+            }
+        }
+    }
+
     #[test]
     fn no_name_ends_its_quotes_or_adds_a_rule(name in names_of()) {
         let place = PathBuf::from(format!("/a/{name}"));
@@ -140,6 +182,8 @@ proptest! {
             prop_assert!(texts.contains(place.to_str().unwrap()));
             of_plain.remove("/a/b");
             texts.remove(place.to_str().unwrap());
+            prop_assert!(of_plain.remove(&expression(Path::new("/a/b"))));
+            prop_assert!(texts.remove(&expression(&place)));
             prop_assert_eq!(texts, of_plain);
         } else {
             let refused = name.chars().any(char::is_control) || matches!(name.as_str(), "." | "..");
