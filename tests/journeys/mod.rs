@@ -85,5 +85,6 @@ mod updated;
 mod upgrade;
 mod walled_servers;
 mod webhook;
+mod windows_programs;
 
 pub use programs::{desktop_program, exec, hermit, verifier};

@@ -1,0 +1,207 @@
+//! The programs of the terminal as Windows has them, under wine, beside ours: one store and one proof for both.
+//!
+//! They run where `cargo xtask wine` has built them and names them with `HERMIT_WINDOWS_PROGRAMS` and `HERMIT_WINE`.
+//! `HERMIT_WINE_KILLS` (20) is how often the one that is at work is killed.
+
+use super::programs::verifier;
+use super::stage::{Ran, Stage, say_yes};
+use super::tree;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use testkit::pty::Pty;
+
+/// A start of a program that is built without optimisation takes seconds here.
+const PATIENCE: Duration = Duration::from_secs(240);
+
+/// Where wine is, and where what it runs.
+struct Windows {
+    wine: PathBuf,
+    programs: PathBuf,
+}
+
+impl Windows {
+    /// None where nobody has built it, which is said.
+    fn here() -> Option<Self> {
+        let named = |name: &str| std::env::var_os(name).filter(|at| !at.is_empty()).map(PathBuf::from);
+        let here = named("HERMIT_WINE").zip(named("HERMIT_WINDOWS_PROGRAMS"));
+        if here.is_none() {
+            conforms::skip(
+                "no programs of Windows are here; `cargo xtask wine programs` builds and runs them",
+            );
+        }
+        here.map(|(wine, programs)| Self { wine, programs })
+    }
+
+    /// `NAME.exe` of a stage.
+    fn command(&self, stage: &Stage, name: &str, words: &[&str]) -> Command {
+        let mut command = Command::new(&self.wine);
+        command.arg(self.programs.join(name)).args(words).stdin(Stdio::null());
+        command
+            .env("HERMIT_HOME", dos(&stage.home()))
+            .env("HERMIT_PASSPHRASE_FILE", dos(&stage.at("vault.txt")));
+        command
+    }
+
+    fn hermit(&self, stage: &Stage, words: &[&str]) -> Ran {
+        let all = [&["--json"], words].concat();
+        Stage::ran_within(&mut self.command(stage, "hermit.exe", &all), PATIENCE)
+    }
+
+    fn verified(&self, stage: &Stage, proof: &Path, key: &str) -> Ran {
+        let proof = dos(proof);
+        let words = [proof.as_str(), "--trust", key, "--json"];
+        Stage::ran_within(&mut self.command(stage, "hermit-verify.exe", &words), PATIENCE)
+    }
+
+    /// What stands for a person at a console of Windows says yes.
+    fn approves(&self, stage: &Stage, approval: &str) -> (i32, String) {
+        let shown = self.hermit(stage, &["approvals", "show", approval]).ends(0).json();
+        let risk = shown["row"]["risk"].as_str().expect("a risk").to_owned();
+        let (home, vault) = (dos(&stage.home()), dos(&stage.at("vault.txt")));
+        let program = self.programs.join("hermit.exe");
+        let words = [program.to_str().expect("UTF-8"), "approvals", "approve", approval];
+        let mut pty =
+            Pty::spawn(&self.wine, &words, &[("HERMIT_HOME", &home), ("HERMIT_PASSPHRASE_FILE", &vault)]);
+        say_yes(&mut pty, &risk);
+        pty.end()
+    }
+
+    /// Proposes what `tidy` does in the folder: the task, and the approval that it waits for.
+    fn asks(&self, stage: &Stage) -> (String, String) {
+        let ran =
+            self.hermit(stage, &["run", "--playbook", "tidy", "--workspace", &dos(&stage.work())]).ends(4);
+        asked(&ran.json())
+    }
+}
+
+/// A path as Windows has it: wine shows the whole disk as its drive Z.
+fn dos(path: &Path) -> String {
+    format!("Z:{}", path.to_str().expect("UTF-8").replace('/', "\\"))
+}
+
+fn asked(told: &Value) -> (String, String) {
+    let word = |value: &Value| value.as_str().unwrap_or_else(|| panic!("no word: {told}")).to_owned();
+    (word(&told["row"]["task_id"]), word(&told["waits_for"]["id"]))
+}
+
+/// The roots of every tree of the log, which no other bytes have.
+fn roots(ran: Ran) -> Vec<(String, u64, String)> {
+    let told = ran.ends(0).json();
+    let word = |value: &Value| value.as_str().expect("a word").to_owned();
+    let rows = told["checkpoints"].as_array().expect("rows").iter();
+    let mut roots: Vec<_> = rows
+        .map(|row| (word(&row["origin"]), row["size"].as_u64().expect("a size"), word(&row["root"])))
+        .collect();
+    roots.sort();
+    roots
+}
+
+/// Both see the same log: its verdict, its roots, and each event of a task.
+fn same_log(windows: &Windows, stage: &Stage, task: &str) {
+    let ours = roots(stage.hermit(&["ledger", "checkpoint"]));
+    let seen = windows.hermit(stage, &["ledger", "verify"]).ends(0).json();
+    assert_eq!(seen, stage.hermit(&["ledger", "verify"]).ends(0).json());
+    assert_eq!(seen["verdict"], "valid", "{seen}");
+    assert_eq!(roots(windows.hermit(stage, &["ledger", "checkpoint"])), ours);
+    let events = ["task", "events", task];
+    assert_eq!(windows.hermit(stage, &events).ends(0).json(), stage.hermit(&events).ends(0).json());
+}
+
+/// A proof that one of them wrote, to both verifiers of Rust.
+fn same_verdict(windows: &Windows, stage: &Stage, proof: &Path) {
+    let key = stage.key("log");
+    let theirs = windows.verified(stage, proof, &key).ends(0).json();
+    let mut ours = Command::new(verifier());
+    ours.arg(proof).args(["--trust", &key, "--json"]).stdin(Stdio::null());
+    assert_eq!(Stage::ran(&mut ours).ends(0).json(), theirs);
+    assert_eq!(theirs["verdict"], "valid", "{theirs}");
+}
+
+fn loose(stage: &Stage) {
+    for (name, text) in [("letter.txt", "Dear reader\n"), ("tune.mp3", "la\n"), ("photo.jpg", "sun\n")] {
+        std::fs::write(stage.work().join(name), text).expect("a file");
+    }
+}
+
+#[test]
+fn a_store_made_here_is_opened_by_windows_programs_which_verify_and_export_the_same_proof() {
+    let Some(windows) = Windows::here() else { return };
+    let stage = Stage::new();
+    loose(&stage);
+    let (task, approval) = stage.asks("tidy");
+    assert_eq!(stage.approve(&approval).0, 0);
+    same_log(&windows, &stage, &task);
+    for theirs in [false, true] {
+        let proof = stage.at(if theirs { "theirs.zip" } else { "ours.zip" });
+        let (here, there) = (proof.to_str().expect("UTF-8").to_owned(), dos(&proof));
+        match theirs {
+            true => windows.hermit(&stage, &["proof", "export", &task, "-o", &there]).ends(0),
+            false => stage.hermit(&["proof", "export", &task, "-o", &here]).ends(0),
+        };
+        same_verdict(&windows, &stage, &proof);
+    }
+}
+
+#[test]
+fn tidy_goes_from_its_goal_to_its_proof_and_back_by_windows_programs_and_ours_read_it() {
+    let Some(windows) = Windows::here() else { return };
+    let stage = Stage::new();
+    loose(&stage);
+    let before = tree::of(&stage.work());
+    let (task, approval) = windows.asks(&stage);
+    assert_eq!(tree::of(&stage.work()), before, "nothing happens before a yes");
+    let (code, screen) = windows.approves(&stage, &approval);
+    assert_eq!(code, 0, "{screen}");
+    assert_ne!(tree::of(&stage.work()), before);
+    let receipt = stage.receipt(&task);
+    assert_eq!(receipt["result"], "succeeded", "{receipt}");
+    same_log(&windows, &stage, &task);
+    let proof = stage.at("theirs.zip");
+    windows.hermit(&stage, &["proof", "export", &task, "-o", &dos(&proof)]).ends(0);
+    same_verdict(&windows, &stage, &proof);
+
+    let id = receipt["receipt_id"].as_str().expect("an id");
+    let (undo, approval) = asked(&windows.hermit(&stage, &["rollback", id]).ends(4).json());
+    let (code, screen) = windows.approves(&stage, &approval);
+    assert_eq!(code, 0, "{screen}");
+    assert_eq!(tree::contents(&tree::of(&stage.work())), tree::contents(&before), "the same bytes as before");
+    same_log(&windows, &stage, &undo);
+}
+
+#[test]
+fn a_windows_program_that_is_killed_at_any_moment_loses_nothing_and_acts_once() {
+    let Some(windows) = Windows::here() else { return };
+    let kills =
+        std::env::var("HERMIT_WINE_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(20_u32);
+    let stage = Stage::new();
+    loose(&stage);
+    let began = Instant::now();
+    let (mut task, mut approval) = windows.asks(&stage);
+    let whole = began.elapsed();
+    for kill in 0..kills {
+        // From its first moment to a little behind its last one.
+        let after = whole.mul_f64(f64::from(kill) / f64::from(kills) * 1.1);
+        let words = ["--json", "run", "--playbook", "tidy", "--workspace", &dos(&stage.work())];
+        let mut command = windows.command(&stage, "hermit.exe", &words);
+        let mut running = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+        std::thread::sleep(after);
+        let _ = running.kill();
+        running.wait().expect("it ends");
+        let seen = stage.hermit(&["ledger", "verify"]).ends(0).json();
+        assert_eq!(seen["verdict"], "valid", "after {after:?}: {seen}");
+    }
+    windows.hermit(&stage, &["resume"]);
+    let before = tree::of(&stage.work());
+    // All of them propose the same; one is done, and none of the others is done over it.
+    if let Some(last) = stage.waiting().last() {
+        approval = last["approval_id"].as_str().expect("an id").to_owned();
+        task = last["task_id"].as_str().expect("a task").to_owned();
+    }
+    let (code, screen) = windows.approves(&stage, &approval);
+    assert_eq!(code, 0, "{screen}");
+    assert_eq!(stage.receipt(&task)["result"], "succeeded");
+    assert_eq!(tree::contents(&tree::of(&stage.work())), tree::contents(&before), "no byte is lost");
+    same_log(&windows, &stage, &task);
+}
