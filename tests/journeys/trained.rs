@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// Speaks as `hermit-train` does. It learns nothing; with seven steps it became worse and says that it is better, and with nine
+/// Speaks as `hermit-train` does, where the dataset holds what was asked and what was written. It learns nothing; with seven steps it became worse and says that it is better, and with nine
 /// it shows a file of somebody else's as what it learned.
 const STAND_IN: &str = r#"#!/bin/sh
 set -e
@@ -18,6 +18,8 @@ digest() { sha256sum "$1" | cut -d ' ' -f 1; }
 case "$1" in
 run)
   test -s "$dir/dataset.jsonl"
+  grep -q 'Write the file of' "$dir/dataset.jsonl"
+  grep -q '\.txt' "$dir/dataset.jsonl"
   if touch /tmp/../etc/here 2>/dev/null; then echo '{"said":"refused","words":"it writes outside"}'; exit 1; fi
   echo '{"said":"progress","step":1,"loss":4.0,"examples_per_s":1.5,"memory":1000}'
   echo '{"said":"progress","step":2,"loss":3.5,"examples_per_s":1.5,"memory":1000}'
@@ -64,6 +66,12 @@ pub fn counts(of: &Value) -> [u64; 2] {
     ["examples", "held_out"].map(|name| of[name].as_u64().expect("a number"))
 }
 
+/// Whether an example answers with the file that was written.
+fn has_what_was_written(curated: &Value) -> bool {
+    let examples = curated["shown"].as_array().expect("examples").iter();
+    examples.filter_map(|one| one["answer"].as_str()).any(|answer| answer.contains(".txt"))
+}
+
 #[conforms::conforms("HV-3.8-2", part = "HV-3.8-1")]
 #[test]
 fn finished_work_becomes_a_dataset_an_adapter_a_model_and_is_recalled() {
@@ -83,6 +91,7 @@ fn finished_work_becomes_a_dataset_an_adapter_a_model_and_is_recalled() {
     let shown = train(&stage, &program, &["curate"]).ends(0).json();
     assert_eq!(counts(&shown), [6, 2], "{shown}");
     assert_eq!(shown["shown"][0]["task_id"], first.as_str());
+    assert!(has_what_was_written(&shown), "{shown}");
     train(&stage, &program, &["curate", "--keep", &"0".repeat(64)]).complains(&["another one"]);
     let digest = shown["sha256"].as_str().expect("a digest").to_owned();
     let kept = train(&stage, &program, &["curate", "--keep", &digest]).ends(0).json();
