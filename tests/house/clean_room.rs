@@ -1,13 +1,16 @@
 //! The clean room (`CLEAN_ROOM.md`): nothing of others is in the tree, nothing leads out of it, study material is not built,
 //! every package may be depended on, and a copy is found whatever it is called.
 
-use super::syntax::renamed;
+use super::syntax::{functions, renamed};
 use super::tree::{root, sources};
 use provenance::clean_room::packages::{Rules, of_cargo};
+use provenance::clean_room::public_code::{Copied, Tree};
 use provenance::clean_room::similarity::Studied;
 use provenance::clean_room::statement::Statement;
 use provenance::clean_room::{foreign, labels, reach};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PAGE: &str = "CLEAN_ROOM.md";
@@ -204,6 +207,119 @@ fn licences(expression: &str) -> BTreeSet<String> {
     words.split_whitespace().filter(|word| !["OR", "AND", "WITH"].contains(word)).map(str::to_owned).collect()
 }
 
+/// The crates of others that a manifest leads to on this system, as cargo tells; none where this machine lacks some of them.
+fn packages_of(manifest: &Path) -> Option<Vec<cargo_metadata::Package>> {
+    let told = Command::new("rustc").arg("-vV").output().expect("rustc");
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    let triple = told.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc says its host");
+    let metadata = cargo_metadata::MetadataCommand::new()
+        .manifest_path(manifest)
+        .other_options(["--offline", "--filter-platform", triple].map(str::to_owned).to_vec())
+        .exec()
+        .ok()?;
+    Some(metadata.packages.into_iter().filter(|package| package.source.is_some()).collect())
+}
+
+/// Bytes of packages that are held against the tree, which bounds the time that this takes, and of one file: what is larger is a table.
+const PUBLIC_BYTES_MAX: u64 = 1 << 30;
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Whether a file is code that is compared, by its name.
+fn is_code(name: &str) -> bool {
+    [".rs", ".ts", ".tsx", ".js", ".mjs", ".cjs"].iter().any(|end| name.ends_with(end))
+}
+
+/// Files of code below a folder, with their bytes; no link is followed.
+fn code_below(folder: &Path, found: &mut Vec<(PathBuf, u64)>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let (Ok(kind), name) = (entry.file_type(), entry.file_name()) else { continue };
+        if kind.is_dir() {
+            code_below(&entry.path(), found);
+        } else if kind.is_file()
+            && is_code(&name.to_string_lossy())
+            && let Ok(about) = entry.metadata()
+            && about.len() <= FILE_BYTES_MAX
+        {
+            found.push((entry.path(), about.len()));
+        }
+    }
+}
+
+/// Code of everything that is depended on, as it lies on this machine: each crate of every lock, and what npm has put here.
+fn public_code(texts: &BTreeMap<&str, &str>) -> Vec<PathBuf> {
+    let mut folders = BTreeSet::new();
+    let own = packages_of(&root().join("Cargo.toml")).expect("what this was built of lies on this machine");
+    let locks = texts.keys().filter_map(|path| path.strip_suffix("/Cargo.lock"));
+    let others = locks.filter_map(|folder| packages_of(&root().join(folder).join("Cargo.toml")));
+    for package in own.into_iter().chain(others.flatten()) {
+        folders.extend(package.manifest_path.as_std_path().parent().map(Path::to_owned));
+    }
+    folders.insert(root().join("node_modules"));
+    let mut found = Vec::new();
+    for folder in folders {
+        code_below(&folder, &mut found);
+    }
+    let bytes: u64 = found.iter().map(|(_, bytes)| bytes).sum();
+    assert!(bytes <= PUBLIC_BYTES_MAX, "{bytes} bytes of packages are too many to compare; leave some out");
+    found.into_iter().map(|(path, _)| path).collect()
+}
+
+/// What of a tree stands in these files, one sentence each.
+fn copied(tree: &Tree<'_>, files: &[PathBuf]) -> Vec<String> {
+    let each = |file: &PathBuf| -> Vec<String> {
+        let found = fs::read_to_string(file).map(|text| tree.copied(&text)).unwrap_or_default();
+        let path = file.display();
+        let says = |one: Copied| {
+            format!("{}:{} stands in {path}:{} ({} tokens)", one.name, one.line, one.from_line, one.tokens)
+        };
+        found.into_iter().map(says).collect()
+    };
+    let (one, other) = files.split_at(files.len() / 2);
+    std::thread::scope(|scope| {
+        let beside = scope.spawn(|| one.iter().flat_map(each).collect::<Vec<String>>());
+        let mut found: Vec<String> = other.iter().flat_map(each).collect();
+        found.extend(beside.join().expect("it compares"));
+        found
+    })
+}
+
+/// What carries no notice is found as well, where it is from what this tree depends on.
+#[conforms::conforms(part = "HV-1-4", part = "HV-7-4")]
+#[test]
+fn no_function_of_what_is_depended_on_stands_in_this_tree_and_one_that_is_put_there_is_found() {
+    let texts = here();
+    let files = public_code(&texts);
+    assert!(files.len() > 1_000, "the packages are not here: {}", files.len());
+    let mut tree = Tree::default();
+    for (path, text) in &texts {
+        if is_code(path) && !path.contains("/generated/") {
+            tree.add(path, text);
+        }
+    }
+    let found = copied(&tree, &files);
+    assert!(found.is_empty(), "write these from the specification:\n{}", found.join("\n"));
+
+    // Files of packages that have a function of 30 lines, with every name changed and without a comment, as if they were ours.
+    let is_long = |(_, lines): &(String, usize)| (30..80).contains(lines);
+    let (mut planted, mut seen) = (0_usize, 0_usize);
+    for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "rs")).step_by(23) {
+        let Ok(text) = fs::read_to_string(file) else { continue };
+        if text.len() > 40_000 || syn::parse_file(&text).is_err() || !functions(&text).iter().any(is_long) {
+            continue;
+        }
+        let disguised = renamed(&text);
+        let mut tree = Tree::default();
+        tree.add("planted.rs", &disguised);
+        planted += 1;
+        seen += usize::from(!tree.copied(&text).is_empty());
+        if planted == 40 {
+            break;
+        }
+    }
+    assert!(planted >= 20 && seen * 3 >= planted * 2, "{seen} of {planted} were found");
+}
+
 /// The lists against what cargo says of the crates that this machine has; what it has not is held against the lists alone.
 #[test]
 fn the_list_of_licences_says_what_the_crates_say_of_themselves() {
@@ -216,16 +332,9 @@ fn the_list_of_licences_says_what_the_crates_say_of_themselves() {
     let stale: Vec<&str> =
         rules.licensed().chain(rules.once()).filter(|name| !there.contains(*name)).collect();
     assert!(stale.is_empty(), "{LICENCES} or {RULES} names crates that are gone: {stale:?}");
-    let told = Command::new("rustc").arg("-vV").output().expect("rustc");
-    let told = String::from_utf8_lossy(&told.stdout).into_owned();
-    let triple = told.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc says its host");
-    let metadata = cargo_metadata::MetadataCommand::new()
-        .manifest_path(root().join("Cargo.toml"))
-        .other_options(["--offline", "--filter-platform", triple].map(str::to_owned).to_vec())
-        .exec();
-    let Ok(metadata) = metadata else { return };
+    let Some(packages) = packages_of(&root().join("Cargo.toml")) else { return };
     let mut differ = Vec::new();
-    for package in metadata.packages.iter().filter(|package| package.source.is_some()) {
+    for package in &packages {
         let name: &str = &package.name;
         let (said, line) = (package.license.as_deref().unwrap_or("none"), rules.licence(name));
         if line.is_none_or(|line| licences(line) != licences(said)) {

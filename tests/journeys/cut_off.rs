@@ -58,6 +58,27 @@ fn the_story_that_is_cut_off() {
     assert_eq!(code, 0, "{shown}");
     assert_eq!(std::fs::read_to_string(work.join("summary.md")).expect("it is there"), "three numbers\n");
     stage.prove(asked["row"]["task_id"].as_str().expect("a task"));
+    // Who it is, what it remembers, what it does by itself and what it may learn from: each layer is on this machine.
+    let soul = stage.at("SOUL.md");
+    std::fs::write(&soul, "# Ada\nI keep the numbers.\n").expect("a file");
+    let (soul, at) = (soul.to_str().expect("UTF-8"), work.to_str().expect("UTF-8"));
+    for words in [
+        &["identity", "edit", soul][..],
+        &["memory", "add", "there are three numbers", "--workspace", at],
+        &["schedule", "add", "0 3 * * *", "--playbook", "tidy", "--name", "nightly", "--workspace", at],
+    ] {
+        let asked = stage.hermit(words).ends(4).json();
+        let (code, shown) = stage.approve(asked["waits_for"]["id"].as_str().expect("an approval"));
+        assert_eq!(code, 0, "{words:?}: {shown}");
+    }
+    let who = stage.hermit(&["identity", "show"]).ends(0).json();
+    assert_eq!((&who["version"], &who["attested"]), (&json!(1), &json!(true)), "{who}");
+    let memory = stage.hermit(&["memory", "list"]).ends(0).json();
+    assert!(memory.to_string().contains("there are three numbers"), "{memory}");
+    let schedules = stage.hermit(&["schedule", "list"]).ends(0).json();
+    assert_eq!(schedules["schedules"].as_array().map(Vec::len), Some(1), "{schedules}");
+    let learned = stage.hermit(&["train", "curate"]).ends(0).json();
+    assert!(learned["examples"].is_u64(), "{learned}");
     stage.is_sound();
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// Speaks as `hermit-train` does. It learns nothing; with seven steps it became worse and says that it is better, and with nine
+/// Speaks as `hermit-train` does, where the dataset holds what was asked and what was written. It learns nothing; with seven steps it became worse and says that it is better, and with nine
 /// it shows a file of somebody else's as what it learned.
 const STAND_IN: &str = r#"#!/bin/sh
 set -e
@@ -18,6 +18,8 @@ digest() { sha256sum "$1" | cut -d ' ' -f 1; }
 case "$1" in
 run)
   test -s "$dir/dataset.jsonl"
+  grep -q 'Write the file of' "$dir/dataset.jsonl"
+  grep -q '\.txt' "$dir/dataset.jsonl"
   if touch /tmp/../etc/here 2>/dev/null; then echo '{"said":"refused","words":"it writes outside"}'; exit 1; fi
   echo '{"said":"progress","step":1,"loss":4.0,"examples_per_s":1.5,"memory":1000}'
   echo '{"said":"progress","step":2,"loss":3.5,"examples_per_s":1.5,"memory":1000}'
@@ -64,6 +66,12 @@ pub fn counts(of: &Value) -> [u64; 2] {
     ["examples", "held_out"].map(|name| of[name].as_u64().expect("a number"))
 }
 
+/// Whether an example answers with the file that was written.
+fn has_what_was_written(curated: &Value) -> bool {
+    let examples = curated["shown"].as_array().expect("examples").iter();
+    examples.filter_map(|one| one["answer"].as_str()).any(|answer| answer.contains(".txt"))
+}
+
 #[conforms::conforms("HV-3.8-2", part = "HV-3.8-1")]
 #[test]
 fn finished_work_becomes_a_dataset_an_adapter_a_model_and_is_recalled() {
@@ -83,6 +91,7 @@ fn finished_work_becomes_a_dataset_an_adapter_a_model_and_is_recalled() {
     let shown = train(&stage, &program, &["curate"]).ends(0).json();
     assert_eq!(counts(&shown), [6, 2], "{shown}");
     assert_eq!(shown["shown"][0]["task_id"], first.as_str());
+    assert!(has_what_was_written(&shown), "{shown}");
     train(&stage, &program, &["curate", "--keep", &"0".repeat(64)]).complains(&["another one"]);
     let digest = shown["sha256"].as_str().expect("a digest").to_owned();
     let kept = train(&stage, &program, &["curate", "--keep", &digest]).ends(0).json();
@@ -135,11 +144,54 @@ fn finished_work_becomes_a_dataset_an_adapter_a_model_and_is_recalled() {
         .complains(&["HERMIT_TRAINER"]);
 }
 
+#[conforms::conforms("HV-7-3")]
+#[test]
+fn a_model_of_more_than_300_million_weights_is_trained_once_a_smaller_one_was_made_better() {
+    if !Path::new("/usr/bin/bwrap").exists() {
+        return conforms::lacks_walls("bubblewrap");
+    }
+    let stage = Stage::new();
+    let program = stage.at("hermit-train");
+    std::fs::write(&program, STAND_IN).expect("a program");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("it can run");
+    let other = stage.at("another project");
+    std::fs::create_dir_all(&other).expect("a folder");
+    for (folder, name) in [(stage.work(), "one"), (stage.work(), "two"), (other, "three")] {
+        work(&stage, &folder, name);
+    }
+    let shown = train(&stage, &program, &["curate"]).ends(0).json();
+    let digest = shown["sha256"].as_str().expect("a digest");
+    train(&stage, &program, &["curate", "--keep", digest]).ends(0);
+    for (name, label) in [("small", "300M"), ("large", "1.5B")] {
+        let weights = stage.at(name);
+        std::fs::write(&weights, sized(label)).expect("weights");
+        stage.hermit(&["models", "get", name, "--from", weights.to_str().expect("UTF-8")]).ends(0);
+    }
+    let run = |base: &str, steps: &str| {
+        let words = ["run", "--base", base, "--licence", "Apache-2.0", "--always", "--steps", steps];
+        train(&stage, &program, &words)
+    };
+    let refused = ["about 1500 million weights", "begin with a model of 100 to 300 million weights"];
+    run("large", "2").complains(&refused);
+    // One that became worse proves nothing.
+    run("small", "7").ends(0);
+    run("large", "2").complains(&refused);
+    run("small", "2").ends(0);
+    let larger = run("large", "2").ends(0).json();
+    assert_eq!(larger["run"]["state"], "done", "{larger}");
+    stage.is_sound();
+}
+
 /// What weights say of themselves, and no weights.
 pub fn header() -> Vec<u8> {
+    sized("135M")
+}
+
+/// The same of a model of this size.
+fn sized(label: &str) -> Vec<u8> {
     let text = |text: &str| [(text.len() as u64).to_le_bytes().as_slice(), text.as_bytes()].concat();
     let counts = [0_u64.to_le_bytes(), 1_u64.to_le_bytes()].concat();
-    let size = [text("general.size_label"), 8_u32.to_le_bytes().to_vec(), text("135M")].concat();
+    let size = [text("general.size_label"), 8_u32.to_le_bytes().to_vec(), text(label)].concat();
     [b"GGUF".as_slice(), &3_u32.to_le_bytes(), &counts, &size].concat()
 }
 

@@ -3,6 +3,7 @@
 use super::machines::Relay;
 use crate::journeys::stage::{Ran, Stage};
 use crate::journeys::tool_servers::{asked, card, put, yes};
+use model::Digest;
 use serde_json::{Value, json};
 
 /// Reads what a key published, at a place that has no store, into a new file.
@@ -21,7 +22,8 @@ fn a_chain_is_published_where_its_person_said_and_followed_by_whoever_reads_it()
     let (asks, open) = (Relay::asking(), Relay::new());
     let nobody = "ws://127.0.0.1:9";
     let stage = Stage::new();
-    put(&stage, "SOUL.md", "# Ada\nI keep the letters of the harbour in order.\n");
+    let text = "# Ada\nI keep the letters of the harbour in order.\n";
+    put(&stage, "SOUL.md", text);
     let soul = stage.work().join("SOUL.md");
     let edited = stage.hermit(&["identity", "edit", soul.to_str().expect("UTF-8")]).ends(4).json();
     yes(&stage, &asked(&edited).1);
@@ -47,6 +49,7 @@ fn a_chain_is_published_where_its_person_said_and_followed_by_whoever_reads_it()
         (&link["soul_sha256"], &link["signed_by"][0]),
         (&told["soul_sha256"], &told["instance_pubkey"])
     );
+    assert_eq!(told["soul_sha256"], Digest::of(text.as_bytes()).to_string(), "it is the digest of SOUL.md");
     let kept = std::fs::read_to_string(stage.at("theirs.jsonl")).expect("a file");
     assert!(!kept.contains("harbour"), "no word of SOUL.md: {kept}");
     // Whoever proves no key is given nothing by the relay that asks, and no relay has anything of another key.

@@ -10,7 +10,7 @@ fn says(words: &str) -> Chat {
     Chat::saying(Large::STRONG, vec![json!({ "tool": "done", "arguments": { "summary": words } })])
 }
 
-#[conforms::conforms(part = "HV-3.7-3", part = "HV-3.1-4")]
+#[conforms::conforms(part = "HV-3.7-3", part = "HV-3.1-4", part = "HV-7-2")]
 #[test]
 fn what_is_said_while_a_machine_is_off_or_every_relay_is_cut_waits_and_comes_once() {
     let (one, two) = (Relay::new(), Relay::new());
@@ -41,7 +41,7 @@ fn what_is_said_while_a_machine_is_off_or_every_relay_is_cut_waits_and_comes_onc
     assert_eq!(server.tasks("And once more?").len(), 1);
 }
 
-#[conforms::conforms(part = "HV-3.7-3")]
+#[conforms::conforms(part = "HV-3.7-3", part = "HV-7-2")]
 #[test]
 fn without_any_relay_machines_speak_directly_and_without_any_network_by_a_stick() {
     let port =

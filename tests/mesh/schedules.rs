@@ -151,7 +151,7 @@ fn each_time_ran_once(Three { machines, since }: Three) {
     assert!(times.windows(2).all(|two| two[1] - two[0] == PERIOD_MS), "none is lost: {all:?}");
 }
 
-#[conforms::conforms("HV-3.5-3")]
+#[conforms::conforms("HV-3.5-3", part = "HV-7-2")]
 #[test]
 fn what_comes_due_while_its_machine_is_dead_runs_at_the_next_once_and_the_schedule_is_given_back() {
     let relay = Relay::new();
@@ -170,7 +170,7 @@ fn what_comes_due_while_its_machine_is_dead_runs_at_the_next_once_and_the_schedu
     each_time_ran_once(three);
 }
 
-#[conforms::conforms(part = "HV-3.5-3")]
+#[conforms::conforms(part = "HV-3.5-3", part = "HV-7-2")]
 #[test]
 fn a_machine_that_is_cut_off_leaves_what_comes_due_to_the_next_and_runs_none_of_it_when_it_is_back() {
     let relay = Relay::new();

@@ -182,6 +182,21 @@ fn tests_that_a_change_edits_moves_or_takes_out_of_a_file_run_as_the_parent_has_
     assert_eq!(built.tests.parent.expect("it was run").failed, ["it_says_something"]);
 }
 
+#[conforms(part = "HV-7-1")]
+#[test]
+fn a_change_that_ends_its_tests_early_with_success_has_no_program() {
+    if !has_walls() {
+        return;
+    }
+    // The test asks the library, which ends the whole program with 0: nothing failed, and nothing was shown.
+    let ends = "{ std::process::exit(0) }";
+    let more = "#[test]\nfn it_holds_by_itself() {}";
+    let (built, _folder) = built(&format!("{}{}", says(ends), tests(more)), ENOUGH).expect("it applies");
+    let why = "a program of tests began with 1 and ended before it said what became of them";
+    assert_eq!(built.tests.failed, [why], "{:?}", built.tests);
+    assert!(built.tests.passed == 1 && built.program.is_none(), "another one passed: {:?}", built.tests);
+}
+
 /// The library with a test in it, which what is not of three letters does not pass.
 const TESTED: &str = "pub fn says() -> &'static str {\n    \"old\"\n}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn it_is_short() {\n        assert_eq!(super::says().len(), 3);\n    }\n}\n";
 

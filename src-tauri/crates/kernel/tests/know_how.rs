@@ -5,12 +5,15 @@ use crate::history::asked_and_answered;
 use crate::story::{completed, state};
 use kernel::Error;
 use kernel::command::dreamer::{SkillDraft, skill_drafts};
+use model::TaskId;
 use model::artifact::TrustTier;
 use model::ingress::Channel;
 use model::knowledge::Project;
 use model::receipt::ReceiptClass;
 use model::skill::SkillState;
-use testkit::World;
+use projections::query::Ask;
+use serde_json::json;
+use testkit::{World, done, look, say};
 
 const QUESTION: &str = "Which port do the tests use?";
 const ANSWER: &str = "the port 8081 of staging";
@@ -87,5 +90,49 @@ fn what_is_forgotten_makes_no_skill() {
     reviewed(&world);
     let [draft] = &drafts(&world)[..] else { panic!("one draft") };
     world.kernel().invalidate_memory(draft.memory_id, "no more").unwrap();
+    assert!(drafts(&world).is_empty());
+}
+
+/// A task that remembers something of its project by itself.
+fn remembered(world: &World, claim: &str, kind: &str) -> TaskId {
+    world.file("a.txt", "text");
+    let memory = json!({
+        "claim": claim, "scope": "project", "reason": "it will be needed", "evidence": ["a.txt"], "kind": kind,
+    });
+    let task = world.script(claim, vec![look("a.txt"), say("remember", memory), done("learnt")]);
+    assert_eq!(world.drive_allowing(task).0, completed());
+    task
+}
+
+#[conforms::conforms("HV-3.4-5")]
+#[test]
+fn what_three_records_of_a_project_say_in_words_of_their_own_is_drafted_once_as_a_skill() {
+    let world = World::new(9_603);
+    let (first, second, third) = (
+        "Run make clean before make test when fixtures fail",
+        "When fixtures fail: make clean, then run make test",
+        "Fixtures fail until you run make clean and make test",
+    );
+    let mut tasks = vec![remembered(&world, first, "pattern")];
+    // What is about something else, and what was decided once in nearly these words, are no evidence of it.
+    remembered(&world, "Run the linter before every commit", "pattern");
+    remembered(&world, "Run make clean before make test as fixtures fail", "decision");
+    tasks.push(remembered(&world, second, "pattern"));
+    assert!(drafts(&world).is_empty(), "two are too few");
+    tasks.push(remembered(&world, third, "pattern"));
+    let [draft] = &drafts(&world)[..] else { panic!("one draft: {:?}", drafts(&world)) };
+    tasks.sort_unstable();
+    assert_eq!(draft.tasks, tasks);
+    let rows = world.kernel().query().unwrap().memories(None, Ask::ALL).unwrap().rows;
+    for claim in [first, second, third] {
+        let row = rows.iter().find(|row| row.claim.shown().is_some_and(|said| said == claim)).unwrap();
+        assert!(draft.skill.text.contains(claim), "`{claim}`: {}", draft.skill.text);
+        assert!(draft.skill.text.contains(&row.memory_id.to_string()), "{}", draft.skill.text);
+        assert!(draft.memory_id <= row.memory_id, "it is named after the oldest");
+    }
+    assert!(!draft.skill.text.contains("linter"), "{}", draft.skill.text);
+    // One that is taken back is no evidence any more.
+    let last = rows.iter().find(|row| row.claim.shown().is_some_and(|said| said == third)).unwrap();
+    world.kernel().revoke_memory(last.memory_id, "it was said in jest").unwrap();
     assert!(drafts(&world).is_empty());
 }

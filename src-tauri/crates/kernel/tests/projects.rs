@@ -27,6 +27,7 @@ fn clone_of(at: &Path, name: &str, url: &str) -> std::path::PathBuf {
     folder.canonicalize().unwrap()
 }
 
+#[conforms::conforms(part = "HV-3.4-2")]
 #[test]
 fn two_clones_of_one_remote_are_one_project_in_every_store() {
     let (one, two) = (World::new(621), World::new(622));
@@ -46,6 +47,7 @@ fn two_clones_of_one_remote_are_one_project_in_every_store() {
     assert!(kept.into_iter().all(|text| !text.contains("s3cret") && !text.contains("code.example")));
 }
 
+#[conforms::conforms(part = "HV-3.4-2")]
 #[test]
 fn a_folder_without_a_remote_is_a_project_that_tells_nothing_of_its_path() {
     let (one, two) = (World::new(623), World::new(624));

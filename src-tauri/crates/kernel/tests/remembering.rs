@@ -41,6 +41,19 @@ fn script_in(world: &World, workspace_id: WorkspaceId, goal: &str, answers: Vec<
     world.kernel().submit(&submission).unwrap().task_id
 }
 
+/// A task of another conversation, once the process that remembered has ended.
+fn in_another_session(world: &mut World, goal: &str) -> TaskId {
+    world.reopen();
+    let talk = world.kernel().open_conversation("Another talk", None).unwrap();
+    world.reasoners.script(goal, vec![done("ok")]);
+    let submission = world.submission(goal, Reasoning::Scripted { name: goal.to_owned() });
+    let conversation_id = Some(talk);
+    let submission = kernel::command::submit::Submission { conversation_id, ..submission };
+    let task = world.kernel().submit(&submission).unwrap().task_id;
+    assert_eq!(state(world, task).task.conversation_id, talk);
+    task
+}
+
 /// What the first pack of a task holds of memory.
 fn markers(world: &World, task: TaskId) -> Vec<String> {
     let pack = packs(world.kernel(), task).remove(0);
@@ -50,7 +63,7 @@ fn markers(world: &World, task: TaskId) -> Vec<String> {
 #[conforms::conforms("HK-15.6-1", "HV-3.4-1", "HV-3.4-3", part = "HV-3.4-2", part = "HV-3.4-6")]
 #[test]
 fn a_context_is_told_what_is_about_its_goal_and_its_project_and_of_nothing_else() {
-    let world = World::new(3_301);
+    let mut world = World::new(3_301);
     world.file("a.txt", "rates");
     let all = vec![
         look("a.txt"),
@@ -69,7 +82,7 @@ fn a_context_is_told_what_is_about_its_goal_and_its_project_and_of_nothing_else(
     let there = vec![look("a.txt"), remember("their tax is nineteen", json!({})), done("learnt")];
     assert_eq!(world.drive_allowing(script_in(&world, other, "learn there", there)).0, completed());
 
-    let next = world.script("Update the tax rate of Malta", vec![done("ok")]);
+    let next = in_another_session(&mut world, "Update the tax rate of Malta");
     assert_eq!(world.drive(next), completed());
     let told = markers(&world, next);
     let task = row(&world, "the logo is blue").task_id;

@@ -15,7 +15,7 @@ fn writer(world: &World, goal: &str, names: &[&str], constraints: &[&str]) -> Ta
     world.kernel().submit(&Submission { constraints, ..submission }).expect("submitted").task_id
 }
 
-#[conforms::conforms("HV-3.3-3")]
+#[conforms::conforms(part = "HV-3.3-3")]
 #[test]
 fn deny_wins_over_allow_and_a_project_only_tightens() {
     let world = World::new(961);

@@ -4,6 +4,7 @@
 use crate::story::{completed, count, events, state};
 use crate::told::{Wire, give, settings};
 use acts::ApprovalPacket;
+use kernel::command::submit::{Reasoning, Submission};
 use kernel::{DriveOutcome, Error, Waiting};
 use model::artifact::{ArtifactKind, TrustTier};
 use model::context::{ContextPack, Section};
@@ -71,6 +72,19 @@ fn choose(world: &World, named: Option<&str>) -> Result<Option<String>, Error> {
     Ok(chosen.map(|(name, _)| name))
 }
 
+/// Whether a task of a conversation is told of any skin.
+fn speaks_in_a_voice(world: &World, there: ConversationId) -> bool {
+    let goal = "Look at the tide";
+    world.reasoners.script(goal, vec![testkit::done("it is low")]);
+    let submission = world.submission(goal, Reasoning::Scripted { name: goal.to_owned() });
+    let submission = Submission { conversation_id: Some(there), ..submission };
+    let task = world.kernel().submit(&submission).unwrap().task_id;
+    assert_eq!(world.drive(task), crate::story::completed());
+    let packs = packs(world, task);
+    assert!(!packs.is_empty(), "it has a context");
+    packs.iter().any(|pack| pack.items.iter().any(|item| item.source.starts_with("skin:")))
+}
+
 fn in_store(world: &World, event: &str) -> usize {
     count(world.kernel(), world.kernel().store_state().system_task_id.unwrap(), event)
 }
@@ -128,6 +142,7 @@ fn a_signed_skin_is_trusted_by_its_card_chosen_for_a_conversation_and_swapped_wh
     // One that was opened elsewhere has none: a skin is of its conversation.
     let other = world.kernel().open_conversation("Elsewhere", None).unwrap();
     assert!(!world.kernel().skin_registry().chosen.contains_key(&other));
+    assert!(!speaks_in_a_voice(&world, other));
     let wire = Wire::new(vec![write(), end()]);
     let task = give(&world, &wire, "Moor the ship", settings(ToolMode::Tools, &[]));
     let approval = world.drive_to_approval(task);
@@ -251,6 +266,7 @@ fn a_skin_offers_fewer_tools_and_never_one_that_the_task_has_not() {
     assert_eq!(after.len(), 4, "{after:?}");
 }
 
+#[conforms::conforms(part = "HV-3.1-5")]
 #[test]
 fn what_is_unsigned_forged_known_or_named_as_one_of_hermits_is_refused_in_words() {
     let world = World::new(5_404);

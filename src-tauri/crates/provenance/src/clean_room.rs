@@ -4,6 +4,7 @@
 pub mod foreign;
 pub mod labels;
 pub mod packages;
+pub mod public_code;
 pub mod reach;
 pub mod similarity;
 pub mod statement;

@@ -102,3 +102,41 @@ fn take<'a, T>(items: &'a [T], next: &AtomicUsize) -> Option<(usize, &'a T)> {
     let at = next.fetch_add(1, Ordering::Relaxed);
     items.get(at).map(|item| (at, item))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::limits::PARALLEL_READS;
+    use std::sync::Condvar;
+    use std::time::Duration;
+
+    /// How many of so many items were under way together: each waits until that many are, or until more would have come.
+    fn most_together(items: usize, at_once: usize, wanted: usize, patience: Duration) -> usize {
+        let (under_way, changed) = (Mutex::new((0_usize, 0_usize)), Condvar::new());
+        let items: Vec<usize> = (0..items).collect();
+        let answers = fan_out(&items, at_once, |item| {
+            let mut now = under_way.lock().expect("nobody panics");
+            now.0 += 1;
+            now.1 = now.1.max(now.0);
+            changed.notify_all();
+            let (mut now, _) =
+                changed.wait_timeout_while(now, patience, |now| now.1 < wanted).expect("nobody panics");
+            now.0 -= 1;
+            *item
+        });
+        assert_eq!(answers, items, "they are answered in their order");
+        under_way.into_inner().expect("nobody panics").1
+    }
+
+    #[conforms::conforms(part = "HV-3.2-2")]
+    #[test]
+    fn items_of_a_look_are_read_together_up_to_the_limit_and_answered_in_their_order() {
+        let (long, short) = (Duration::from_secs(20), Duration::from_millis(300));
+        assert_eq!(PARALLEL_READS, 10);
+        assert_eq!(most_together(12, PARALLEL_READS, 10, long), 10);
+        for at_once in [1, 2, 3] {
+            assert!(most_together(4, at_once, at_once, long) >= at_once, "{at_once} come together");
+            assert!(most_together(4, at_once, at_once + 1, short) <= at_once, "and no more than {at_once}");
+        }
+    }
+}

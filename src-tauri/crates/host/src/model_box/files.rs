@@ -159,6 +159,14 @@ impl Files {
         header::read(&self.weights(&kept.sha256)).unwrap_or_default()
     }
 
+    /// About how many million weights a model has: as its maker says, or, where nobody does, one for each byte; at least as many as its
+    /// bytes hold at 32 bits each.
+    pub(crate) fn million_weights(&self, kept: &Kept) -> f64 {
+        let megabytes = f64::from(u32::try_from(kept.bytes / 1_000_000).unwrap_or(u32::MAX));
+        let said = self.says(kept).billions.map(|billions| billions * 1000.0);
+        said.unwrap_or(megabytes).max(megabytes / 4.0)
+    }
+
     /// Tokens that a model has room for unless a person sets something else.
     pub(super) fn context(&self, kept: &Kept) -> u32 {
         self.says(kept).context.unwrap_or(CONTEXT).min(CONTEXT)

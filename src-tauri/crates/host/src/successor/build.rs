@@ -314,22 +314,54 @@ fn canonical(program: &str) -> Result<PathBuf, String> {
 
 /// What the harness of tests said: how many passed, and which did not.
 pub(super) fn read_tests(end: &CloneEnd) -> (u64, Vec<String>) {
-    let said = String::from_utf8_lossy(&end.evidence);
-    let (mut passed, mut failed) = (0_u64, Vec::new());
-    for line in said.lines() {
-        let Some(rest) = line.strip_prefix("test ") else { continue };
-        if rest.ends_with(" ... ok") {
-            passed = passed.saturating_add(1);
-        } else if let Some(name) = rest.strip_suffix(" ... FAILED")
-            && failed.len() < FAILED_MAX
-        {
-            failed.push(cut(name));
-        }
-    }
+    let (passed, mut failed, cut_short) = outcomes(&String::from_utf8_lossy(&end.evidence));
     if !end.is_whole() && failed.is_empty() {
         failed.push(format!("the suite did not come to its end: {}", last_lines(end)));
+    } else {
+        failed.extend(cut_short);
     }
+    failed.truncate(FAILED_MAX);
     (passed, failed)
+}
+
+/// The same, from what was printed alone, and the programs of tests that ended before their tests had run. Such a program is whole for
+/// `cargo` where it ends with 0: it is told by the number of tests that it began with, and by the sum that it said at its end.
+fn outcomes(said: &str) -> (u64, Vec<String>, Vec<String>) {
+    let (mut passed, mut failed, mut short) = (0_u64, Vec::new(), Vec::new());
+    // How many tests the program began with whose sum is not said yet.
+    let mut running: Option<u64> = None;
+    for line in said.lines() {
+        if let Some(begun) = begins(line) {
+            short.extend(running.replace(begun).map(cut_short));
+        } else if let Some(sum) = line.strip_prefix("test result: ") {
+            short.extend(running.take().filter(|begun| *begun != total(sum)).map(cut_short));
+        } else if let Some(rest) = line.strip_prefix("test ") {
+            if rest.ends_with(" ... ok") {
+                passed = passed.saturating_add(1);
+            } else if let Some(name) = rest.strip_suffix(" ... FAILED") {
+                failed.push(cut(name));
+            }
+        }
+    }
+    short.extend(running.map(cut_short));
+    (passed, failed, short)
+}
+
+fn cut_short(begun: u64) -> String {
+    format!("a program of tests began with {begun} and ended before it said what became of them")
+}
+
+/// How many tests a sum speaks of: those that passed, failed, were left out, and were measured.
+fn total(sum: &str) -> u64 {
+    let counts = sum.split(['.', ';']).filter_map(|part| part.trim().split_once(' '));
+    let counted = counts.filter(|(_, what)| ["passed", "failed", "ignored", "measured"].contains(what));
+    counted.fold(0, |all: u64, (number, _)| all.saturating_add(number.parse().unwrap_or(0)))
+}
+
+/// How many tests a program begins with, where a line says so.
+fn begins(line: &str) -> Option<u64> {
+    let (number, noun) = line.strip_prefix("running ")?.split_once(' ')?;
+    matches!(noun, "test" | "tests").then(|| number.parse().ok())?
 }
 
 /// The end of what was said, with why it ended.
@@ -358,5 +390,28 @@ fn both(one: Used, other: Used) -> Used {
         disk_bytes: one.disk_bytes.max(other.disk_bytes),
         tokens: one.tokens.saturating_add(other.tokens),
         ended_for: one.ended_for.or(other.ended_for),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_ends_before_its_tests_have_run_has_failed_whatever_it_ended_with() {
+        let whole = "running 3 tests\ntest a ... ok\ntest b ... ignored, slow\ntest c - should panic ... ok\n\n\
+                     test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 7 filtered out; finished in 0.01s\n\n\
+                     running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored\n";
+        let none = Vec::<String>::new;
+        assert_eq!(outcomes(whole), (2, none(), none()));
+        let short = "running 3 tests\ntest a ... ok\n";
+        let said = vec![cut_short(3)];
+        assert_eq!(outcomes(short), (1, none(), said.clone()), "the last one");
+        assert_eq!(outcomes(&format!("{short}{whole}")), (3, none(), said.clone()), "one before others");
+        let less = "test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 2 filtered out\n";
+        assert_eq!(outcomes(&format!("{short}{less}{whole}")), (3, none(), said), "a sum of fewer");
+        let failed =
+            "running 2 tests\ntest a ... FAILED\ntest b ... ok\n\ntest result: FAILED. 1 passed; 1 failed\n";
+        assert_eq!(outcomes(failed), (1, vec!["a".to_owned()], none()));
     }
 }

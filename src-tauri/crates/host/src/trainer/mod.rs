@@ -191,7 +191,7 @@ impl Trainer {
 
     /// Begins a run with a dataset.
     pub(crate) fn begin(&self, with: With, dataset: &DatasetRecord, wanted: &Run) -> Result<(), Error> {
-        let plan = Plan::of(&with.home, named(&with), &dataset.dataset, wanted)?;
+        let plan = Plan::of((&with.home, &with.kernel.training()), named(&with), &dataset.dataset, wanted)?;
         self.take_up(with, plan, Task::Learn)
     }
 
@@ -204,7 +204,8 @@ impl Trainer {
         others: &[NodeId],
     ) -> Result<(), Error> {
         let name = wanted.name.trim().to_owned();
-        let mut plan = Plan::of(&with.home, named(&with), &dataset.dataset, &wanted.run)?;
+        let mut plan =
+            Plan::of((&with.home, &with.kernel.training()), named(&with), &dataset.dataset, &wanted.run)?;
         let settings = OuterSettings::default();
         if !is_name(&name) {
             return Err(usage("the name of a run has letters and digits, 64 bytes at most"));
@@ -262,7 +263,7 @@ impl Trainer {
         };
         drop(registry);
         let run = own_part(&with, &found, &wanted.run)?;
-        let mut plan = Plan::of(&with.home, named(&with), &dataset.dataset, &run)?;
+        let mut plan = Plan::of((&with.home, &with.kernel.training()), named(&with), &dataset.dataset, &run)?;
         (plan.spec.alpha, plan.spec.feed_forward) = (found.terms.alpha, found.terms.feed_forward);
         let Invitation { from, id, name, terms } = found.clone();
         learns_together(&mut plan, Together { id, name, lead: Some(from), asked: Vec::new(), terms })?;

@@ -29,6 +29,9 @@ const CIRCLE: &str = ".together";
 const COUNTED: &str = "counted";
 const COUNTED_LIST: &str = "counted.json";
 
+/// Million weights of a model that training begins with; a larger one is trained once a smaller one was made better here (HV-7-3).
+const FIRST_MILLIONS: f64 = 300.0;
+
 /// With whom a run is learned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -87,9 +90,10 @@ impl Plan {
     /// The plan of a run that a person wishes.
     ///
     /// # Errors
-    /// [`Error::Said`] without the model, and for what no run can be asked for.
+    /// [`Error::Said`] without the model, for one that is larger than what training begins with as long as nothing was made better here,
+    /// and for what no run can be asked for.
     pub(super) fn of(
-        home: &Home,
+        (home, registry): (&Home, &TrainingRegistry),
         (run_id, begun_at): (String, i64),
         dataset: &ArtifactRef,
         wanted: &Run,
@@ -103,6 +107,15 @@ impl Plan {
         let kept = kept.ok_or_else(|| {
             refused(Code::NotFound, format!("there are no weights of `{name}` on this machine"), hint)
         })?;
+        let millions = files.million_weights(&kept);
+        let is_proven = registry.runs.iter().any(|run| run.offered && run.recalled.is_none());
+        if millions > FIRST_MILLIONS && !is_proven {
+            let message = format!(
+                "`{name}` has about {millions:.0} million weights, and no model has been made better on this machine yet"
+            );
+            let hint = "begin with a model of 100 to 300 million weights; once it is measured as better than its base, larger ones may follow";
+            return Err(refused(Code::Usage, message, hint));
+        }
         let licence = kept.license.or_else(|| wanted.licence.clone()).ok_or_else(|| {
             let hint = "say it by its SPDX identifier, such as `--licence Apache-2.0`";
             refused(Code::Usage, format!("nobody said under which licence `{name}` is"), hint)

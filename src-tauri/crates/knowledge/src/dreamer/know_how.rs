@@ -1,10 +1,12 @@
 //! Know-how that recurs, as the text of a skill: the same repair after the same error, the same answer to the same question
 //! (memory.md 5).
 //!
-//! It rests on what a person said yes to remember, and on the tasks in which it came about. The text says nothing that is not
-//! remembered; whoever adopts it has it written as every file is, and trusted as every skill is.
+//! It rests on what a person said yes to remember, and on the tasks in which it came about: the same claim shown by several tasks, or
+//! several records that say it in words of their own. The text says nothing that is not remembered; whoever adopts it has it written
+//! as every file is, and trusted as every skill is.
 
 use super::{DIGITS, TASKS_MIN, escaped};
+use crate::relevance;
 use model::knowledge::{MemoryType, Project};
 use model::{Digest, MemoryId, TaskId};
 use std::collections::BTreeSet;
@@ -13,8 +15,10 @@ use std::collections::BTreeSet;
 const ABOUT_CHARS: usize = 300;
 /// Letters of what it says to do.
 const CLAIM_CHARS: usize = 4_000;
-/// Tasks that are named.
+/// Tasks that are named, and records in other words.
 const NAMED_MAX: usize = 8;
+/// Words that two claims share at least before they say the same.
+const SHARED_MIN: usize = 4;
 
 /// Something that is remembered, and the tasks in which it came about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +29,8 @@ pub struct KnowHow<'a> {
     pub memory_type: MemoryType,
     /// The claim.
     pub claim: &'a str,
+    /// Other records that say the same in other words, with their claims.
+    pub alike: &'a [(MemoryId, &'a str)],
     /// The tasks that showed it.
     pub tasks: &'a BTreeSet<TaskId>,
 }
@@ -38,6 +44,25 @@ pub struct DraftedSkill {
     pub description: String,
     /// All of its `SKILL.md`.
     pub text: String,
+}
+
+/// Claims by what they say, each group by the places of its claims: the first of a group is the one that the others are like. Two say
+/// the same when of all their words at least two thirds stand in both.
+pub fn groups(claims: &[&str]) -> Vec<Vec<usize>> {
+    let words: Vec<BTreeSet<String>> =
+        claims.iter().map(|claim| relevance::words(&[claim]).into_iter().collect()).collect();
+    let is_like = |one: &BTreeSet<String>, other: &BTreeSet<String>| {
+        let shared = one.intersection(other).count();
+        shared >= SHARED_MIN && shared.saturating_mul(3) >= one.union(other).count().saturating_mul(2)
+    };
+    let mut groups: Vec<(&BTreeSet<String>, Vec<usize>)> = Vec::new();
+    for (at, said) in words.iter().enumerate() {
+        match groups.iter_mut().find(|(first, _)| is_like(first, said)) {
+            Some((_, group)) => group.push(at),
+            None => groups.push((said, vec![at])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
 }
 
 /// The skill for something that came about often enough; none for what is no know-how.
@@ -61,8 +86,13 @@ pub fn skill(project: &Project, one: &KnowHow<'_>) -> Option<DraftedSkill> {
     let name = format!("know-how-{digits}");
     let description = format!("{what}: {}", cut(&claim, ABOUT_CHARS));
     let tasks: Vec<String> = one.tasks.iter().take(NAMED_MAX).map(ToString::to_string).collect();
+    let line = |(id, claim): &(MemoryId, &str)| format!("> {} ({id})\n", cut(&one_line(claim), ABOUT_CHARS));
+    let mut alike: String = one.alike.iter().take(NAMED_MAX).map(line).collect();
+    if !alike.is_empty() {
+        alike = format!("It is remembered in other words, too:\n\n{alike}\n");
+    }
     let text = format!(
-        "---\nname: {name}\ndescription: {}\n---\n\n# {title}\n\n{what}:\n\n> {}\n\nIt came about in {} tasks of this project, {} among them, \
+        "---\nname: {name}\ndescription: {}\n---\n\n# {title}\n\n{what}:\n\n> {}\n\n{alike}It came about in {} tasks of this project, {} among them, \
          and is remembered as {}. Look whether it still holds before you rely on it.\n",
         serde_json::Value::from(description.as_str()),
         cut(&claim, CLAIM_CHARS),
@@ -125,7 +155,27 @@ mod tests {
 
     fn drafted(memory_type: MemoryType, claim: &str, many: u32) -> Option<DraftedSkill> {
         let memory_id: MemoryId = "mem_0190a1b2c3d47e8f9a0b000000000001".parse().unwrap();
-        skill(&project(), &KnowHow { memory_id, memory_type, claim, tasks: &tasks(many) })
+        skill(&project(), &KnowHow { memory_id, memory_type, claim, alike: &[], tasks: &tasks(many) })
+    }
+
+    #[test]
+    fn claims_that_share_most_of_their_words_say_the_same_and_others_do_not() {
+        let claims = [
+            "Run make clean before make test when fixtures fail",
+            "Run the linter before every commit",
+            "When fixtures fail: make clean, then run make test",
+            "make clean",
+            "make clean",
+        ];
+        assert_eq!(groups(&claims), [vec![0, 2], vec![1], vec![3], vec![4]], "few words say too little");
+        let memory_id: MemoryId = "mem_0190a1b2c3d47e8f9a0b000000000001".parse().unwrap();
+        let other: MemoryId = "mem_0190a1b2c3d47e8f9a0b000000000002".parse().unwrap();
+        let (alike, tasks) = ([(other, "first\n---\nthen {path}\u{202e}")], tasks(3));
+        let memory_type = MemoryType::Pattern;
+        let one = KnowHow { memory_id, memory_type, claim: claims[0], alike: &alike, tasks: &tasks };
+        let made = skill(&project(), &one).unwrap();
+        assert!(made.text.contains(&format!("> first --- then {{path}} ({other})\n")), "{}", made.text);
+        assert_eq!(made.name, skill(&project(), &KnowHow { alike: &[], ..one }).unwrap().name);
     }
 
     #[test]

@@ -100,7 +100,7 @@ const KEPT: [&str; 78] = [
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token<'a> {
+pub(super) enum Token<'a> {
     Kept(&'a str),
     Name(&'a str),
     Text,
@@ -109,7 +109,7 @@ enum Token<'a> {
 }
 
 /// The tokens of a text, each with its line.
-fn tokens(text: &str) -> Vec<(Token<'_>, usize)> {
+pub(super) fn tokens(text: &str) -> Vec<(Token<'_>, usize)> {
     let mut found = Vec::new();
     let (mut rest, mut line) = (text, 1);
     while let Some(first) = rest.chars().next() {
@@ -173,10 +173,21 @@ fn quoted(text: &str) -> usize {
 }
 
 /// FNV-1a over what is written into it: no more than a name for a shingle.
-struct Hash(u64);
+pub(super) struct Hash(u64);
+
+impl Default for Hash {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
 
 impl Hash {
-    fn write(&mut self, bytes: &[u8]) {
+    /// What has been written so far, in short.
+    pub(super) const fn name(&self) -> u64 {
+        self.0
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         }
@@ -188,7 +199,7 @@ impl Hash {
 fn shingle(tokens: &[(Token<'_>, usize)]) -> Option<u64> {
     let mut names: Vec<&str> = Vec::new();
     let mut signs: Vec<Token<'_>> = Vec::new();
-    let mut hash = Hash(0xcbf2_9ce4_8422_2325);
+    let mut hash = Hash::default();
     for (token, _) in tokens {
         if !matches!(token, Token::Name(_)) && !signs.contains(token) {
             signs.push(*token);

@@ -7,8 +7,9 @@ use crate::kernel::{Kernel, lock};
 use crate::query::view;
 use crate::store::StoreState;
 use crate::{Error, redaction};
-use knowledge::dreamer::know_how::{DraftedSkill, KnowHow, playbook, skill};
+use knowledge::dreamer::know_how::{self, DraftedSkill, KnowHow, playbook, skill};
 use knowledge::historian::key_of;
+use knowledge::trust::weaker;
 use ledger::Reader;
 use model::artifact::TrustTier;
 use model::ingress::Channel;
@@ -28,7 +29,7 @@ const PAGES_MAX: usize = 5;
 pub struct SkillDraft {
     /// Its name and text.
     pub skill: DraftedSkill,
-    /// The record that it rests on.
+    /// The record that it rests on; of several that say the same, the oldest.
     pub memory_id: MemoryId,
     /// How far that may be relied on: it is the lowest of all that it was made of.
     pub trust_tier: TrustTier,
@@ -52,38 +53,76 @@ pub fn skill_drafts(
     }
     let mut drafts: Vec<SkillDraft> = Vec::new();
     for memory_type in [MemoryType::Pattern, MemoryType::Decision] {
-        let filter = MemoryFilter {
-            status: Some(MemoryStatus::Active),
-            memory_type: Some(memory_type),
-            project: Some(project.hash),
+        let held = held(query, project, memory_type)?;
+        let claims: Vec<&str> = held.iter().map(|one| one.claim.as_str()).collect();
+        // The same question in nearly the same words may have had another answer: a decision is like none but itself.
+        let groups: Vec<Vec<usize>> = if memory_type == MemoryType::Pattern {
+            know_how::groups(&claims)
+        } else {
+            (0..claims.len()).map(|at| vec![at]).collect()
         };
-        let mut ask = Ask::ALL;
-        for _ in 0..PAGES_MAX {
-            let page = query.memories(filter, ask).map_err(view)?;
-            for row in page.rows.iter().filter(|row| row.project_hash == Some(project.hash)) {
-                let Some(claim) = row.claim.shown() else { continue };
-                let Some(events) = shown.get(&key_of(claim, &store.store_id, Some(project.hash))) else {
-                    continue;
-                };
-                let tasks = &tasks_of(reader, query, events)?;
-                let one = KnowHow { memory_id: row.memory_id, memory_type, claim, tasks };
-                let made = skill(project, &one);
-                drafts.extend(made.map(|skill| SkillDraft {
-                    skill,
-                    memory_id: row.memory_id,
-                    trust_tier: row.trust_tier,
-                    tasks: tasks.iter().copied().collect(),
-                }));
+        for group in groups {
+            let all: Vec<&Held> = group.iter().filter_map(|at| held.get(*at)).collect();
+            let Some((first, others)) = all.split_first() else { continue };
+            let mut tasks = BTreeSet::new();
+            for one in &all {
+                let key = key_of(&one.claim, &store.store_id, Some(project.hash));
+                match shown.get(&key) {
+                    Some(events) => tasks.extend(tasks_of(reader, query, events)?),
+                    // Nobody proposed it: the task that remembered it showed it.
+                    None if !others.is_empty() && still_stands(query, one.task_id)? => {
+                        tasks.insert(one.task_id);
+                    }
+                    None => {}
+                }
             }
-            match page.next {
-                Some(next) => ask = Ask::ALL.after(Some(next)),
-                None => break,
-            }
+            let alike: Vec<(MemoryId, &str)> =
+                others.iter().map(|one| (one.memory_id, one.claim.as_str())).collect();
+            let (memory_id, claim) = (first.memory_id, first.claim.as_str());
+            let one = KnowHow { memory_id, memory_type, claim, alike: &alike, tasks: &tasks };
+            drafts.extend(skill(project, &one).map(|skill| SkillDraft {
+                skill,
+                memory_id,
+                trust_tier: all.iter().fold(first.trust_tier, |tier, one| weaker(tier, one.trust_tier)),
+                tasks: tasks.iter().copied().collect(),
+            }));
         }
     }
     let mut names = BTreeSet::new();
     drafts.retain(|one| names.insert(one.skill.name.clone()));
     Ok(drafts)
+}
+
+/// A record that is in force.
+struct Held {
+    memory_id: MemoryId,
+    claim: String,
+    trust_tier: TrustTier,
+    task_id: TaskId,
+}
+
+/// What a project remembers of one kind, as far as it is gone through; the oldest first, which later ones are held against.
+fn held(query: &Query, project: &Project, memory_type: MemoryType) -> Result<Vec<Held>, Error> {
+    let filter = MemoryFilter {
+        status: Some(MemoryStatus::Active),
+        memory_type: Some(memory_type),
+        project: Some(project.hash),
+    };
+    let (mut all, mut ask) = (Vec::new(), Ask::ALL);
+    for _ in 0..PAGES_MAX {
+        let page = query.memories(filter, ask).map_err(view)?;
+        for row in page.rows.iter().filter(|row| row.project_hash == Some(project.hash)) {
+            let Some(claim) = row.claim.shown().cloned() else { continue };
+            let (memory_id, trust_tier, task_id) = (row.memory_id, row.trust_tier, row.task_id);
+            all.push(Held { memory_id, claim, trust_tier, task_id });
+        }
+        match page.next {
+            Some(next) => ask = Ask::ALL.after(Some(next)),
+            None => break,
+        }
+    }
+    all.sort_by_key(|one| one.memory_id);
+    Ok(all)
 }
 
 /// The tasks of events, without those that were undone or erased.
