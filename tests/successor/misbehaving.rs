@@ -189,11 +189,13 @@ fn a_trial_plays_calls_by_a_copy_of_the_registry_and_no_server_is_there_to_answe
     is_sound(one);
     assert_eq!(one["verdict"]["differences"], json!([]), "the same call with the same answer: {one}");
     let measures = one["trial"]["measures"].as_array().expect("measures");
-    // A tool that is in no registry is asked about nobody, and one that is gone answers otherwise.
-    for (name, most) in [("questions", 1), ("turns", 2), ("denials", 0)] {
+    // Of a tool that is in no registry nobody is asked; and what changes nothing costs neither more nor less.
+    for (name, most) in [("questions", Some(1)), ("turns", Some(2)), ("denials", Some(0)), ("tokens", None)] {
         let of = measures.iter().find(|one| one["name"] == name).expect("it is measured");
-        assert_eq!((&of["parent"], &of["successor"]), (&json!(most), &json!(most)), "{one}");
+        assert_eq!(of["parent"], of["successor"], "{name}: {one}");
+        assert!(most.is_none_or(|most| of["parent"] == json!(most)), "{name}: {one}");
     }
+    assert_eq!(one["trial"]["outcome"], "same", "{one}");
     before.is_as_it_was(&stage, &task, &[]);
     stage.is_sound();
 }
