@@ -8,7 +8,6 @@ use super::as_typed::{
 use super::proposed::{done, trials, writes};
 use super::{has_walls, processes_with, soon};
 use crate::journeys::attached::Served;
-use crate::journeys::hermit;
 use crate::journeys::tool_servers::{asked, calls, furnished, register, yes};
 use conforms::conforms;
 use serde_json::{Value, json};
@@ -128,42 +127,6 @@ fn what_misbehaves_while_it_is_built_or_tested_has_no_program_and_reaches_nothin
     assert!(stranger.accept().is_err(), "somebody called");
     before.is_as_it_was(&stage, &task, &[]);
     drop(served);
-    stage.is_sound();
-}
-
-#[conforms("HV-5-3", part = "HV-5-2", part = "HV-7-1")]
-#[test]
-fn a_change_of_the_source_plays_in_a_store_of_its_own_that_is_gone_with_its_trial() {
-    if !has_walls() {
-        return;
-    }
-    let (stage, task) = worked();
-    let at = stage.at("toolchain/hermit");
-    // What is only of use to whoever looks for faults in it is half of its size.
-    let stripped = Command::new("strip").arg("-s").arg("-o").args([at.as_path(), hermit()]).status();
-    if !stripped.is_ok_and(|status| status.success()) {
-        std::fs::copy(hermit(), &at).expect("a copy");
-    }
-    // What was done is done again only where somebody plays it: in the clone.
-    std::fs::remove_file(stage.work().join("a.md")).expect("it was written");
-    let before = Parent::of(&stage, &task);
-    let all = tried_sources(&stage, &task, &[HONEST]);
-    let [one] = all.as_slice() else { panic!("one trial: {all:?}") };
-
-    is_sound(one);
-    assert_eq!(one["trial"]["outcome"], "same", "{one}");
-    assert_eq!(one["verdict"]["differences"], json!([]), "{one}");
-    let measures = one["trial"]["measures"].as_array().expect("measures");
-    for (name, most) in [("questions", 1), ("turns", 2)] {
-        let of = measures.iter().find(|one| one["name"] == name).expect("it is measured");
-        let both = (&of["parent"], &of["successor"], &of["measured_by"]);
-        assert_eq!(both, (&json!(most), &json!(most), &json!("successor")), "{one}");
-    }
-    let used = &one["verdict"]["used"];
-    assert!(used["disk_bytes"].as_u64().is_some_and(|bytes| bytes > 0), "its store had a size: {used}");
-    nothing_runs(&stage, &mark(3));
-    // A program that may be adopted is kept, and nothing else.
-    before.is_as_it_was(&stage, &task, &["programs"]);
     stage.is_sound();
 }
 

@@ -10,6 +10,7 @@ mod models;
 mod proposed;
 mod reach;
 mod trial;
+mod whole_way;
 
 use crate::journeys::exec;
 use ::successor::Budget;
