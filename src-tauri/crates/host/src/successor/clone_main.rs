@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// When a clone's clock begins. What is named by it has these digits first.
@@ -111,7 +111,7 @@ struct CloneRun {
 
 impl CloneRun {
     fn open(dir: &Path, handed: &Handed) -> Result<Self, String> {
-        let clock: Arc<dyn Clock> = Arc::new(CloneClock(AtomicU64::new(0)));
+        let clock: Arc<dyn Clock> = Arc::new(CloneClock(AtomicI64::new(0)));
         let entropy = Arc::new(CloneChance { seed: handed.case.seed, drawn: AtomicU64::new(0) });
         let mut servers = BTreeMap::new();
         for server in &handed.case.tools {
@@ -346,13 +346,15 @@ impl ReasonerSource for RecordedModels {
     }
 }
 
-/// A clock that goes on with every look: in hexadecimal, it counts looks in decimal digits.
-struct CloneClock(AtomicU64);
+/// A clock that goes on with every look: in hexadecimal, the last four digits count looks as decimal ones do.
+struct CloneClock(AtomicI64);
 
 impl Clock for CloneClock {
     fn now(&self) -> UnixMs {
-        let looks = self.0.fetch_add(1, Ordering::SeqCst).to_string();
-        UnixMs(BEGINS_AT.saturating_add(i64::from_str_radix(&looks, 16).unwrap_or(i64::MAX)))
+        const ROUND: i64 = 10_000;
+        let looks = self.0.fetch_add(1, Ordering::SeqCst);
+        let digits = i64::from_str_radix(&(looks % ROUND).to_string(), 16).unwrap_or_default();
+        UnixMs(BEGINS_AT.saturating_add((looks / ROUND) << 16).saturating_add(digits))
     }
 }
 
@@ -451,10 +453,10 @@ mod tests {
 
     #[test]
     fn names_in_a_clone_cost_the_same_whatever_was_drawn_before() {
-        let clock = CloneClock(AtomicU64::new(0));
+        let clock = CloneClock(AtomicI64::new(0));
         let chance = CloneChance { seed: 7, drawn: AtomicU64::new(0) };
         let mut before = clock.now();
-        for _ in 0..2_000 {
+        for _ in 0..12_000 {
             let name = ArtifactId::fresh(&clock, &chance).to_string();
             let rest = name.strip_prefix("art_01a0").unwrap();
             // The one digit that says which kind of name it is may be a letter, which costs as much.
