@@ -79,7 +79,7 @@ mod tool_bounds;
 pub mod tool_servers;
 pub mod trained;
 mod trained_real;
-mod tree;
+pub mod tree;
 mod triggered;
 mod updated;
 mod upgrade;

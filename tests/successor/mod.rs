@@ -1,13 +1,16 @@
 //! Clones of Hermit by real processes: what they use up, what they cannot reach, what they leave, and the verdict on a change.
 
+mod as_typed;
 mod budget;
 mod code;
 mod from_a_page;
 mod killed;
+mod misbehaving;
 mod models;
 mod proposed;
 mod reach;
 mod trial;
+mod whole_way;
 
 use crate::journeys::exec;
 use ::successor::Budget;

@@ -62,6 +62,7 @@ pub use drive::{CallResult, CallStanding, DriveOutcome, Proposed, Taken};
 pub use effects::{FoundSkill, FoundSkills, SkillBook, SkillBytes, hunks};
 pub use error::Error;
 pub use kernel::{Kernel, Ports};
+pub use knowledge::pack_tokens;
 pub use meaning::VectorsMade;
 pub use next::{Next, Waiting};
 pub use open::VERSION;

@@ -43,7 +43,7 @@ pub mod working_state;
 pub use layer::Layer;
 pub use pack::{
     Delta, Material, PackInput, Pinned, SkillLine, SkillText, SkinWords, Summarised, Turn, compile,
-    compile_with,
+    compile_with, pack_tokens,
 };
 pub use ranking::{Described, ranked};
 pub use refusal::{Error, Refusal};

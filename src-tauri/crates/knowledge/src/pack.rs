@@ -14,7 +14,7 @@ mod skin;
 
 pub use input::{Delta, Material, PackInput, Pinned, SkillLine, SkillText, SkinWords, Summarised, Turn};
 
-use crate::Error;
+use crate::{Error, count_tokens};
 use gather::{Candidate, Gathered};
 use model::context::{ContextItem, ContextOmission, ContextPack, Picture, Section};
 use redact::Redactor;
@@ -98,6 +98,15 @@ fn unfit<'c>(candidate: &'c Candidate, shown: &'c [Picture]) -> impl Iterator<It
 /// Whether the pack keeps within its budget. It does not only when the pinned sections alone exceed it.
 pub const fn fits(pack: &ContextPack) -> bool {
     pack.tokens <= pack.tokens_max
+}
+
+/// Tokens that a pack costs at least, counted anew over the words in it: whoever made it may have said otherwise.
+pub fn pack_tokens(pack: &ContextPack) -> u32 {
+    let words = |item: &ContextItem| {
+        let call = item.act.as_ref().map_or(0, |act| count_tokens(&act.call));
+        count_tokens(&item.title).saturating_add(count_tokens(&item.text)).saturating_add(call)
+    };
+    pack.items.iter().fold(0, |sum, item| sum.saturating_add(words(item)))
 }
 
 /// Digests of the texts of the pinned sections, in their order: what no pack may lack (memory.md 3).

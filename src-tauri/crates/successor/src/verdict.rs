@@ -1,7 +1,9 @@
 //! What is made of the evidence: a verdict, and the rules that led to it.
 
-use crate::Used;
+use crate::edited::edited_tests;
+use crate::{Change, Patch, Used};
 use model::Digest;
+use model::adoption::EditedTest;
 use serde::{Deserialize, Serialize};
 use words::successor::{MeasuredBy, PatchKind, VerdictOutcome};
 
@@ -53,6 +55,22 @@ const ANSWERED_BY_A_LOOK: [&str; 2] = ["edits_tests", "parents_tests_not_run"];
 const TURN_NOTHING: [&str; 3] = ["told_by_the_change", "told_by_nobody", "costs_less_by_its_own_word"];
 
 impl Verdict {
+    /// Files with tests that a change of the source edits, moves or removes, each with its difference: those that its diff tells, and
+    /// those that the run of its tests found beside. None for any other change.
+    ///
+    /// # Errors
+    /// In words, when its diff is none, touches nothing, or says nothing of a file that the run found.
+    pub fn edited_tests(&self, patch: &Patch) -> Result<Vec<EditedTest>, String> {
+        let Change::Code { diff, .. } = &patch.change else { return Ok(Vec::new()) };
+        let found = self.tests.as_ref().map(|run| run.edited.as_slice()).unwrap_or_default();
+        edited_tests(diff, found)
+    }
+
+    /// Whether a person may be asked to adopt it: it is better or the same, or would be once they have looked at the tests that it edits.
+    pub fn may_be_adopted(&self) -> bool {
+        matches!(self.outcome, VerdictOutcome::Better | VerdictOutcome::Same) || self.waits_for_a_look()
+    }
+
     /// Whether nothing but the tests that the change edits, moves or removes keeps it from being the same as its parent: then a person
     /// who has looked at these may adopt it.
     pub fn waits_for_a_look(&self) -> bool {

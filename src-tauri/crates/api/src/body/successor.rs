@@ -313,15 +313,17 @@ pub(super) fn shown(host: &dyn Host, registry: &TrialRegistry, record: &Record) 
 /// Tests that a change edits, as it tells itself and as a run of the tests found them. A change that cannot be read has none: its
 /// trial says why.
 fn edits(patch: &Patch, verdict: Option<&Verdict>) -> Vec<TrialEdit> {
-    let Change::Code { diff, .. } = &patch.change else { return Vec::new() };
-    let run = verdict.and_then(|verdict| verdict.tests.as_ref());
-    let named = run.map(|run| run.edited.as_slice()).unwrap_or_default();
+    let edited = match (verdict, &patch.change) {
+        (Some(verdict), _) => verdict.edited_tests(patch),
+        (None, Change::Code { diff, .. }) => edited_tests(diff, &[]),
+        (None, _) => Ok(Vec::new()),
+    };
     let shown = |one: model::adoption::EditedTest| TrialEdit {
         file: one.file,
         sha256: one.sha256.to_string(),
         difference: one.difference,
     };
-    edited_tests(diff, named).unwrap_or_default().into_iter().map(shown).collect()
+    edited.unwrap_or_default().into_iter().map(shown).collect()
 }
 
 /// What a change changes, piece by piece.

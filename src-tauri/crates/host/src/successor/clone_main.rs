@@ -1,7 +1,9 @@
 //! What a clone does: it opens a store of its own, takes the change over, plays each recorded task by the real kernel, tries to reach
 //! its parent, and writes down what came of it.
 //!
-//! Its clock and its chance begin with the seed of the case, so that two clones of one case write the same.
+//! Its clock and its chance begin with the seed of the case, so that two clones of one case write the same. Names that are made of them
+//! stand in contexts, and a change may draw more of them than its parent: so each is spelled by decimal digits and costs as many tokens
+//! as any other.
 
 use super::case::{CASE_BYTES_MAX, Handed, RecordedServer, TaskTerms};
 use super::model_pipe::PipedModel;
@@ -33,8 +35,8 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// When a clone's clock begins.
-const BEGINS_AT: i64 = 1_790_000_000_000;
+/// When a clone's clock begins. What is named by it has these digits first.
+const BEGINS_AT: i64 = 0x01A0_0000_0000;
 /// Questions of one task that are answered: the same one again and again is no play.
 const QUESTIONS_MAX: u32 = 1_000;
 /// Words of which there is one piece.
@@ -109,7 +111,7 @@ struct CloneRun {
 
 impl CloneRun {
     fn open(dir: &Path, handed: &Handed) -> Result<Self, String> {
-        let clock: Arc<dyn Clock> = Arc::new(CloneClock(AtomicI64::new(BEGINS_AT)));
+        let clock: Arc<dyn Clock> = Arc::new(CloneClock(AtomicI64::new(0)));
         let entropy = Arc::new(CloneChance { seed: handed.case.seed, drawn: AtomicU64::new(0) });
         let mut servers = BTreeMap::new();
         for server in &handed.case.tools {
@@ -344,12 +346,15 @@ impl ReasonerSource for RecordedModels {
     }
 }
 
-/// A clock that goes on by a millisecond with every look.
+/// A clock that goes on with every look: in hexadecimal, the last four digits count looks as decimal ones do.
 struct CloneClock(AtomicI64);
 
 impl Clock for CloneClock {
     fn now(&self) -> UnixMs {
-        UnixMs(self.0.fetch_add(1, Ordering::SeqCst))
+        const ROUND: i64 = 10_000;
+        let looks = self.0.fetch_add(1, Ordering::SeqCst);
+        let digits = i64::from_str_radix(&(looks % ROUND).to_string(), 16).unwrap_or_default();
+        UnixMs(BEGINS_AT.saturating_add((looks / ROUND) << 16).saturating_add(digits))
     }
 }
 
@@ -365,7 +370,7 @@ impl Entropy for CloneChance {
             let at = self.drawn.fetch_add(1, Ordering::SeqCst);
             let digest = Digest::of(format!("clone:{}:{at}", self.seed).as_bytes());
             for (to, from) in chunk.iter_mut().zip(digest.as_bytes()) {
-                *to = *from;
+                *to = ((from / 10 % 10) << 4) | (from % 10);
             }
         }
     }
@@ -438,5 +443,27 @@ impl Days for OneDay {
             ends_in_words: "never".to_owned(),
             cost_micros_max: None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::ArtifactId;
+
+    #[test]
+    fn names_in_a_clone_cost_the_same_whatever_was_drawn_before() {
+        let clock = CloneClock(AtomicI64::new(0));
+        let chance = CloneChance { seed: 7, drawn: AtomicU64::new(0) };
+        let mut before = clock.now();
+        for _ in 0..12_000 {
+            let name = ArtifactId::fresh(&clock, &chance).to_string();
+            let rest = name.strip_prefix("art_01a0").unwrap();
+            // The one digit that says which kind of name it is may be a letter, which costs as much.
+            assert!(rest.chars().filter(char::is_ascii_alphabetic).count() <= 1, "{name}");
+            let now = clock.now();
+            assert!(now > before, "it goes on");
+            before = now;
+        }
     }
 }

@@ -23,7 +23,7 @@ use wire::task::Reasoner as Asked;
 
 /// How long a server on this machine may take to be reached at all.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Bytes of a token where a server tells no tokens.
+/// Bytes of a token where a server tells no tokens, or none yet.
 const BYTES_OF_A_TOKEN: u64 = 4;
 
 /// A model on this machine that can be asked now, as a person names it.
@@ -81,11 +81,21 @@ pub(super) struct SpentInAll {
     pub(super) over: bool,
 }
 
+/// A request that was written for a clone.
+#[derive(Clone)]
+struct Written {
+    request: Vec<u8>,
+    /// The context that it was written for.
+    pack: ContextPack,
+    /// Tokens of that context. A clone that says fewer than its words cost is not believed.
+    tokens: u64,
+}
+
 /// How far a trial has asked its model.
 #[derive(Default)]
 struct Progress {
-    /// The request that was written last, and for which context.
-    written: Option<(Vec<u8>, ContextPack)>,
+    /// The request that was written last.
+    written: Option<Written>,
     spent: SpentInAll,
     failed: Option<String>,
 }
@@ -171,7 +181,8 @@ impl LiveModel {
         match self.reasoner.encode(&pack, tools) {
             Ok(request) => {
                 let text = coded(&request);
-                self.progress().written = Some((request, pack));
+                let tokens = u64::from(pack.tokens.max(kernel::pack_tokens(&pack)));
+                self.progress().written = Some(Written { request, pack, tokens });
                 Told::Request(text)
             }
             Err(error) => self.failed(&error),
@@ -186,25 +197,25 @@ impl LiveModel {
     }
 
     fn answered(&self, task: usize, request_sha256: &Digest) -> Told {
-        let (request, pack) = match self.may_ask(task, request_sha256) {
+        let written = match self.may_ask(task, request_sha256) {
             Ok(written) => written,
             Err(why) => return Told::No(why),
         };
         let input = Input {
-            request: &request,
-            pack: &pack,
+            request: &written.request,
+            pack: &written.pack,
             observed: &[],
-            iteration: pack.iteration,
+            iteration: written.pack.iteration,
             wait_ms_max: MODEL_WAIT_MS_MAX,
         };
         match self.reasoner.propose(&input, &mut |_| {}, &|| self.ended.load(Ordering::SeqCst)) {
             Ok(Reply { raw, answer }) => {
-                self.count(task, (&request, &pack), (raw.len(), &answer));
+                self.count(task, &written, (raw.len(), &answer));
                 Told::Answer(answer)
             }
             Err(Error::Parameter { name, why }) => Told::Without { name, why },
             Err(Error::TooLong { bytes_max }) => {
-                self.count(task, (&request, &pack), (bytes_max, &Answer::default()));
+                self.count(task, &written, (bytes_max, &Answer::default()));
                 Told::TooLong
             }
             Err(Error::Cancelled) => Told::No("the clone has ended".to_owned()),
@@ -213,36 +224,41 @@ impl LiveModel {
     }
 
     /// The request that is asked for, where it is the one that was written last and the budget has room for it.
-    fn may_ask(&self, task: usize, request_sha256: &Digest) -> Result<(Vec<u8>, ContextPack), String> {
+    fn may_ask(&self, task: usize, request_sha256: &Digest) -> Result<Written, String> {
         let mut progress = self.progress();
         if task >= progress.spent.tasks.len() {
             return Err("the case has no such task".to_owned());
         }
-        let written = progress.written.clone().filter(|(bytes, _)| Digest::of(bytes) == *request_sha256);
-        let (request, pack) = written.ok_or("a clone sends no request that was not written for it")?;
-        let tokens = progress.spent.tokens.saturating_add(u64::from(pack.tokens));
+        let written = progress.written.clone().filter(|one| Digest::of(&one.request) == *request_sha256);
+        let written = written.ok_or("a clone sends no request that was not written for it")?;
+        // Its server has not counted it yet.
+        let tokens = progress.spent.tokens.saturating_add(of_bytes(written.request.len()));
         if progress.spent.over || tokens > self.tokens_max {
             progress.spent.over = true;
             return Err(format!("the budget of {} tokens is used up", self.tokens_max));
         }
-        Ok((request, pack))
+        Ok(written)
     }
 
     /// Counts an answer of so many bytes. A server that tells no tokens writes and reads as many as its bytes come to.
-    fn count(&self, task: usize, (request, pack): (&[u8], &ContextPack), (bytes, answer): (usize, &Answer)) {
-        let of_bytes = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX).div_ceil(BYTES_OF_A_TOKEN);
+    fn count(&self, task: usize, written: &Written, (bytes, answer): (usize, &Answer)) {
         let usage = answer.usage;
-        let read = if usage.tokens_in > 0 { usage.tokens_in } else { of_bytes(request.len()) };
+        let read = if usage.tokens_in > 0 { usage.tokens_in } else { of_bytes(written.request.len()) };
         let wrote = if usage.tokens_out > 0 { usage.tokens_out } else { of_bytes(bytes) };
         let mut progress = self.progress();
         let spent = &mut progress.spent;
         spent.tokens = spent.tokens.saturating_add(read).saturating_add(wrote);
         spent.over |= spent.tokens > self.tokens_max;
         if let Some(one) = spent.tasks.get_mut(task) {
-            one.tokens = one.tokens.saturating_add(u64::from(pack.tokens)).saturating_add(wrote);
+            one.tokens = one.tokens.saturating_add(written.tokens).saturating_add(wrote);
             one.turns = one.turns.saturating_add(1);
         }
     }
+}
+
+/// Tokens that so many bytes come to.
+fn of_bytes(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX).div_ceil(BYTES_OF_A_TOKEN)
 }
 
 /// All that a clone writes after this, to the bound, and whether there was more.
@@ -259,6 +275,8 @@ fn rest(mut begun: Vec<u8>, mut heard: BufReader<ChildStdout>) -> (Vec<u8>, bool
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::artifact::TrustTier;
+    use model::context::{ContextItem, Section};
     use model::{ArtifactId, AttemptId, TaskId};
     use reasoning::Scripted;
     use uuid::Uuid;
@@ -284,8 +302,11 @@ mod tests {
 
     /// Has a request written; its digest.
     fn written(model: &LiveModel, tokens: u32) -> Digest {
-        let ask =
-            serde_json::to_vec(&Ask::Write { pack: Box::new(pack(tokens)), tools: Vec::new() }).unwrap();
+        written_for(model, pack(tokens))
+    }
+
+    fn written_for(model: &LiveModel, pack: ContextPack) -> Digest {
+        let ask = serde_json::to_vec(&Ask::Write { pack: Box::new(pack), tools: Vec::new() }).unwrap();
         let Told::Request(text) = model.told(&ask) else { panic!("it is written") };
         Digest::of(&super::super::recording::decoded(&text).unwrap())
     }
@@ -319,6 +340,37 @@ mod tests {
         assert!(matches!(asks(&model, 0, request), Told::No(why) if why.contains("1 tokens")));
         let spent = model.spent().unwrap();
         assert!(spent.over && spent.tokens == 0, "{spent:?}");
+    }
+
+    #[test]
+    fn what_a_clone_says_that_its_context_costs_is_counted_again() {
+        let large = || {
+            let mut large = pack(1);
+            large.items.push(ContextItem {
+                section: Section::Artifacts,
+                source: "art_1".to_owned(),
+                title: "a page".to_owned(),
+                text: "word ".repeat(400),
+                trust_tier: TrustTier::Untrusted,
+                tokens: 1,
+                cut: false,
+                act: None,
+                found_by: None,
+                pictures: Vec::new(),
+                number: None,
+            });
+            large
+        };
+        let ample = model(three(), 1_000_000);
+        let request = written_for(&ample, large());
+        assert!(matches!(asks(&ample, 0, request), Told::Answer(_)));
+        let spent = ample.spent().unwrap();
+        assert!(spent.tasks.first().unwrap().tokens >= 400, "{spent:?}");
+        // Nor is it asked where only what the clone says would leave room.
+        let short = model(three(), 100);
+        let request = written_for(&short, large());
+        assert!(matches!(asks(&short, 0, request), Told::No(_)));
+        assert!(short.spent().unwrap().over);
     }
 
     #[test]

@@ -211,7 +211,8 @@ impl Threads {
             stopped: &|| stop.load(Ordering::SeqCst),
         };
         let end = run_trial(&run).and_then(|mut end| {
-            if let Some(program) = &end.program {
+            // What nobody may adopt goes with its folder.
+            if let Some(program) = end.program.as_ref().filter(|_| end.verdict.may_be_adopted()) {
                 let source = folder.join(SOURCE);
                 end.verdict.built = Some(keep_built(&self.home, trial_id, program, &source)?);
             }

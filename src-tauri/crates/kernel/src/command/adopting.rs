@@ -323,14 +323,12 @@ impl Kernel {
         if verdict.planted.is_empty() || verdict.planted.iter().any(|one| !one.refused) {
             return Err(conflict("its verdict is void: a change that was known to be bad was not refused"));
         }
-        match verdict.outcome {
-            VerdictOutcome::Better | VerdictOutcome::Same => Ok((at.clone(), verdict)),
-            // Whether a person has looked is asked of whoever wants it adopted.
-            VerdictOutcome::Inconclusive if verdict.waits_for_a_look() => Ok((at.clone(), verdict)),
-            other => Err(Error::Conflict(format!(
-                "its verdict is `{other}`; only a change that is better is adopted"
-            ))),
+        // Whether a person has looked at its tests is asked of whoever wants it adopted.
+        if verdict.may_be_adopted() {
+            return Ok((at.clone(), verdict));
         }
+        let outcome = verdict.outcome;
+        Err(Error::Conflict(format!("its verdict is `{outcome}`; only a change that is better is adopted")))
     }
 
     /// The changes of the source and the program that was built of them, once its tests passed; neither for any other change.

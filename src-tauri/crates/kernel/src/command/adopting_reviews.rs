@@ -2,7 +2,7 @@
 //! a person has to look.
 
 use crate::Error;
-use ::successor::{Change, Patch, Verdict, edited_tests};
+use ::successor::{Patch, Verdict};
 use model::Digest;
 use model::adoption::{AdoptChange, EditedTest, PatchKind, REVIEWS_MAX, ReviewRemark};
 use std::collections::BTreeSet;
@@ -63,9 +63,7 @@ pub(super) fn reviewed(change: &AdoptChange) -> Result<(), String> {
 /// # Errors
 /// [`Error::Conflict`] where they did not run as they were before.
 pub(super) fn edits_of(patch: &Patch, verdict: &Verdict) -> Result<Vec<EditedTest>, Error> {
-    let Change::Code { diff, .. } = &patch.change else { return Ok(Vec::new()) };
-    let named = verdict.tests.as_ref().map(|tests| tests.edited.as_slice()).unwrap_or_default();
-    let edited = edited_tests(diff, named).map_err(Error::Conflict)?;
+    let edited = verdict.edited_tests(patch).map_err(Error::Conflict)?;
     let ran_as_before = verdict.tests.as_ref().is_some_and(|tests| tests.parent.is_some());
     if !edited.is_empty() && !ran_as_before {
         return Err(Error::Conflict(

@@ -1,0 +1,108 @@
+//! The whole way of a change that behaves: tried as a person tries it, called as good as what is there or better, and adopted by that
+//! person's card and by nothing else.
+
+use super::as_typed::{HONEST, Parent, is_sound, mark, nothing_runs, tried, tried_sources, worked};
+use super::has_walls;
+use crate::journeys::hermit;
+use crate::journeys::stage::Stage;
+use crate::journeys::tool_servers::{asked, yes};
+use conforms::conforms;
+use model::Digest;
+use serde_json::{Value, json};
+use std::process::Command;
+
+/// Says which program is Hermit, where it is not the one that was installed.
+const CURRENT: &str = "programs/current.json";
+
+#[conforms("HV-5-3", "HV-5-7", part = "HV-5-2", part = "HV-7-1")]
+#[test]
+fn a_change_of_the_source_plays_in_a_store_of_its_own_and_is_hermit_by_a_persons_card_alone() {
+    if !has_walls() {
+        return;
+    }
+    let (stage, task) = worked();
+    let at = stage.at("toolchain/hermit");
+    // What is only of use to whoever looks for faults in it is half of its size.
+    let stripped = Command::new("strip").arg("-s").arg("-o").args([at.as_path(), hermit()]).status();
+    if !stripped.is_ok_and(|status| status.success()) {
+        std::fs::copy(hermit(), &at).expect("a copy");
+    }
+    // What was done is done again only where somebody plays it: in the clone.
+    std::fs::remove_file(stage.work().join("a.md")).expect("it was written");
+    let before = Parent::of(&stage, &task);
+    let all = tried_sources(&stage, &task, &[HONEST]);
+    let [one] = all.as_slice() else { panic!("one trial: {all:?}") };
+
+    is_sound(one);
+    assert_eq!(one["trial"]["outcome"], "same", "{one}");
+    assert_eq!(one["verdict"]["differences"], json!([]), "{one}");
+    let measures = one["trial"]["measures"].as_array().expect("measures");
+    for (name, most) in [("questions", 1), ("turns", 2)] {
+        let of = measures.iter().find(|one| one["name"] == name).expect("it is measured");
+        let both = (&of["parent"], &of["successor"], &of["measured_by"]);
+        assert_eq!(both, (&json!(most), &json!(most), &json!("successor")), "{one}");
+    }
+    let used = &one["verdict"]["used"];
+    assert!(used["disk_bytes"].as_u64().is_some_and(|bytes| bytes > 0), "its store had a size: {used}");
+    nothing_runs(&stage, &mark(3));
+    // A program that may be adopted is kept, and nothing else.
+    before.is_as_it_was(&stage, &task, &["programs"]);
+    is_adopted_by_a_card_alone(&stage, one["trial"]["trial_id"].as_str().expect("an id"));
+    // The next command is that program's, once it has said that it is healthy.
+    stage.hermit(&["identity", "show"]).ends(0).json();
+    let current = std::fs::read(stage.home().join(CURRENT)).expect("it is pointed at");
+    let current: Value = serde_json::from_slice(&current).expect("JSON");
+    let built = Digest::of(&std::fs::read(&at).expect("the program")).to_string();
+    assert_eq!((&current["healthy"], &current["sha256"]), (&json!(true), &json!(built)), "{current}");
+    stage.is_sound();
+}
+
+/// A verdict, reviews and a card change nothing: the program is Hermit once a person has said yes.
+fn is_adopted_by_a_card_alone(stage: &Stage, trial: &str) {
+    let review = |by: &str| {
+        let path = stage.at(&format!("{by}.jsonl"));
+        let line = json!({ "file": "trial/build.sh", "line": 1, "says": "sound", "by": by });
+        std::fs::write(&path, format!("{line}\n")).expect("a file");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let (ada, bob) = (review("ada"), review("bob"));
+    let adopt = |more: &[&str]| stage.hermit(&[&["successor", "adopt", trial][..], more].concat());
+    adopt(&["--review", &ada, "--review", &bob]).complains(&["--although-same"]);
+    adopt(&["--although-same", "--review", &ada]).complains(&["2 distinct"]);
+    let ran = adopt(&["--although-same", "--review", &ada, "--review", &bob]).ends(4);
+    let (task, approval) = asked(&ran.json());
+    assert!(!stage.home().join(CURRENT).exists(), "a card is no yes");
+    yes(stage, &approval);
+    let listed = stage.hermit(&["successor", "adopted"]).ends(0).json();
+    let adopted = &listed["adoptions"][0];
+    assert_eq!(
+        (&adopted["trial_id"], &adopted["task_id"], &adopted["at_work"]),
+        (&json!(trial), &json!(task), &json!(true)),
+        "{listed}"
+    );
+}
+
+#[conforms(part = "HV-5-7", part = "HV-7-1")]
+#[test]
+fn rules_that_a_trial_calls_better_are_in_force_by_a_persons_card_alone() {
+    if !has_walls() {
+        return;
+    }
+    let (stage, task) = worked();
+    let file = stage.at("own.rules");
+    std::fs::write(&file, "allow FileEdit(**)\n").expect("a file");
+    let rules = file.to_str().expect("UTF-8");
+    let all = tried(&stage, &task, &["--policy", rules, "--source", "my own idea"], 0);
+    let [one] = all.as_slice() else { panic!("one trial: {all:?}") };
+    is_sound(one);
+    assert_eq!(one["trial"]["outcome"], "better", "{one}");
+
+    let in_force = || stage.hermit(&["policy", "own"]).ends(0).json()["rows"].clone();
+    assert_eq!(in_force(), json!([]), "a verdict changes nothing");
+    let trial = one["trial"]["trial_id"].as_str().expect("an id");
+    let (_, approval) = asked(&stage.hermit(&["successor", "adopt", trial]).ends(4).json());
+    assert_eq!(in_force(), json!([]), "a card is no yes");
+    yes(&stage, &approval);
+    assert_eq!(in_force()[0]["text"], "allow FileEdit(**)");
+    stage.is_sound();
+}
