@@ -267,6 +267,7 @@ impl Kernel {
             alternatives_considered: given_up.iter().map(kept).collect(),
             policy_override_ref: None,
             effective_until: None,
+            constraints_ref: Some(tx.task.task_contract_ref),
         }
     }
 

@@ -359,6 +359,7 @@ impl Kernel {
             alternatives_considered: Vec::new(),
             policy_override_ref: self.override_behind(tx, judged)?,
             effective_until: None,
+            constraints_ref: Some(tx.task.task_contract_ref),
         };
         let decision_id = decision.decision_id;
         tx.push(DecisionRecorded { decision });
