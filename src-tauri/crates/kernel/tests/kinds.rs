@@ -132,7 +132,8 @@ fn every_kind_of_artifact_is_made_by_what_it_is_for() {
     let criteria = ["file: e.txt", "it reads well"];
     let task = through(&world, "test", Profile::LocalEditAllowed, &criteria, vec![done("all there")]);
     let report: Value = serde_json::from_str(&only(&world, task, ArtifactKind::TestReport)).unwrap();
-    let told: Vec<_> = report.as_array().unwrap().iter().map(|one| (&one["criterion"], &one["outcome"])).collect();
+    let told: Vec<_> =
+        report.as_array().unwrap().iter().map(|one| (&one["criterion"], &one["outcome"])).collect();
     assert_eq!(told, [(&json!(criteria[0]), &json!("met")), (&json!(criteria[1]), &json!("unchecked"))]);
     corrected(&world);
     remembered(&world);

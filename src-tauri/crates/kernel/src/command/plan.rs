@@ -258,7 +258,9 @@ impl Kernel {
             attempt_id: tx.current,
             decision_type: DecisionClass::Planning,
             summary: Sensitive::from(format!("`{title}` takes the place of {steps} that nobody had begun")),
-            rationale: Sensitive::from("the goal was edited, and they were for the goal of before".to_owned()),
+            rationale: Sensitive::from(
+                "the goal was edited, and they were for the goal of before".to_owned(),
+            ),
             evidence_refs: vec![cited(promised)],
             risk_level: RiskBand::Low,
             decided_by: tx.actor().actor_id,
