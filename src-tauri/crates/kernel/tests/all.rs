@@ -87,6 +87,7 @@ mod projects;
 mod publishing;
 mod receipts;
 mod records;
+mod recommended;
 mod recovery;
 mod registered;
 mod remembering;

@@ -94,7 +94,10 @@ fn whole_way(world: &World, task: TaskId) -> Vec<ActionRequestId> {
     part = "HK-25.1-6",
     part = "HK-27-4",
     "HK-25.2-4",
-    "RX-10-4"
+    "RX-10-4",
+    "HK-2-4",
+    "HK-3-6",
+    "HK-26-2"
 )]
 #[test]
 fn whoever_proposes_it_every_effect_goes_the_whole_way() {
@@ -173,7 +176,7 @@ fn what_a_profile_forbids_is_not_done_whatever_the_model_says() {
     }
 }
 
-#[conforms::conforms("HK-22.1-1")]
+#[conforms::conforms("HK-22.1-1", "HK-3-7")]
 #[test]
 fn work_goes_through_its_stations_in_order() {
     let mut world = World::new(403);

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
     "RA-4.2-4",
     "RA-4.2-13",
     part = "HK-8.1-3",
-    part = "HK-27-1"
+    part = "HK-27-1",
+    "RA-4.4e-2"
 )]
 #[test]
 fn a_run_is_started_looked_at_and_found_again_by_its_session() {
