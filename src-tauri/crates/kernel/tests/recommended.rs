@@ -37,13 +37,13 @@ fn requests(world: &World, task: TaskId) -> Vec<(model::artifact::ArtifactRef, A
     of.collect()
 }
 
-#[conforms::conforms("HK-8.10-3")]
+#[conforms::conforms("HK-8.10-3", "HK-17.2-2")]
 #[test]
 fn a_receipt_says_what_decided_it_how_it_is_undone_and_checked_and_leads_to_its_signed_bundle() {
     let (world, task) = busy(1_781);
     let (kernel, now) = (world.kernel(), state(&world, task));
     let key = world.keys.receipt_signer().public();
-    let mut decided = 0;
+    let (mut decided, mut captured) = (0, 0);
     for record in &now.receipts {
         let (_, receipt) = kernel.receipt(record.receipt_id).unwrap();
         let value = serde_json::to_value(&receipt).unwrap();
@@ -52,6 +52,10 @@ fn a_receipt_says_what_decided_it_how_it_is_undone_and_checked_and_leads_to_its_
         if let Some(decision) = receipt.decision_ref.value() {
             assert!(now.decisions.iter().any(|one| one.decision_id == *decision), "{decision}");
             decided += 1;
+        }
+        if let Some(at) = receipt.environment_ref.value() {
+            assert_eq!(now.artifacts[&at.artifact_id].kind, ArtifactKind::EnvironmentSnapshot);
+            captured += 1;
         }
         // What its record leads to is the bundle, and the signature in it is of just this receipt.
         let bundle = &now.artifacts[&record.envelope.artifact_id];
@@ -64,7 +68,7 @@ fn a_receipt_says_what_decided_it_how_it_is_undone_and_checked_and_leads_to_its_
             assert_eq!(signed["predicate"][said], value[said], "{said}");
         }
     }
-    assert!(decided >= 1, "to delete was decided");
+    assert!(decided >= 1 && captured >= 3, "to delete was decided, and each act was done somewhere");
 }
 
 #[conforms::conforms("HK-18.6-3", "HK-26-8")]
