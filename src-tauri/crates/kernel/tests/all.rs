@@ -106,6 +106,7 @@ mod skins;
 mod standing;
 mod state_lines;
 mod state_roots;
+mod stations;
 mod statuses;
 mod steps;
 mod story;
