@@ -175,7 +175,8 @@ fn a_look_that_a_death_interrupted_is_made_again_and_nobody_is_asked() {
     for edge in [Edge::Before, Edge::After] {
         let mut world = World::new(1_792);
         world.file("a.txt", "before the host died");
-        let task = world.script("look", vec![look("a.txt"), done("seen")]);
+        // A look that was begun has left nothing: whoever asked for it is asked anew, and looks.
+        let task = world.script("look", vec![look("a.txt"), look("a.txt"), done("seen")]);
         die(&mut world, task, Point::EffectDispatch, edge);
         world.file("a.txt", "after the host died");
         assert_eq!(world.drive(task), completed(), "{edge:?}");
