@@ -2,7 +2,7 @@
 
 use crate::offered::{say_of, terms};
 use crate::receipts::Walled;
-use crate::story::{completed, events};
+use crate::story::{completed, events, object};
 use crate::told::{Wire, settings};
 use kernel::command::plan::Part;
 use kernel::command::submit::Reasoning;
@@ -14,6 +14,7 @@ use model::policy::{Profile, Verdict};
 use model::principal::PrincipalType;
 use model::receipt::{ReceiptClass, ResultCode};
 use model::standing::{Cover, StandingGrant, StandingScope};
+use model::task::TaskContract;
 use model::{ActionRequestId, Body, TaskId};
 use reasoning::{Address, ModelServer, ToolMode};
 use serde_json::json;
@@ -262,11 +263,12 @@ fn planned_anew() -> Vec<Decision> {
     let now = world.kernel().task(task).unwrap();
     let step = now.in_order().last().unwrap();
     assert_eq!(planned.evidence_refs[0].artifact_id, step.contract_ref);
+    assert_eq!(planned.constraints_ref, Some(now.task.task_contract_ref));
     made
 }
 
 /// Something is remembered where nothing may be, because a person overrode that.
-fn remembered() -> Vec<Decision> {
+fn remembered() -> (World, TaskId) {
     let world = World::new(1_756);
     world.file("a.txt", "text");
     world.file(".env", "shown to nobody");
@@ -275,9 +277,10 @@ fn remembered() -> Vec<Decision> {
     world.reasoners.script("learn", vec![look("a.txt"), twice(), look(".env"), twice(), done("ok")]);
     let mut submission = world.submission("learn", Reasoning::Scripted { name: "learn".to_owned() });
     submission.profile = Profile::ReadonlyAnalysis;
+    submission.constraints = vec!["leave the cellar alone".to_owned()];
     let task = world.kernel().submit(&submission).unwrap().task_id;
     through(&world, world.kernel(), task);
-    decisions(world.kernel(), task)
+    (world, task)
 }
 
 #[conforms::conforms("HK-16.1-1")]
@@ -289,7 +292,8 @@ fn a_decision_of_every_class_is_made_where_there_is_something_to_decide() {
     let publishing = |d: &&Decision| d.decision_type == DecisionClass::Publishing;
     assert_eq!(made.iter().filter(publishing).count(), 1, "the call that publishes, and no other");
     made.extend(planned_anew());
-    made.extend(remembered());
+    let (learned, task) = remembered();
+    made.extend(decisions(learned.kernel(), task));
     let (published, task) = published();
     let of_it = decisions(published.kernel(), task);
     assert!(of_it.iter().any(|d| publishing(&d)), "{of_it:?}");
@@ -306,4 +310,19 @@ fn a_decision_of_every_class_is_made_where_there_is_something_to_decide() {
         DecisionClass::UncertaintyResolution,
     ];
     assert_eq!(classes, BTreeSet::from(all));
+}
+
+#[conforms::conforms("HK-8.8-3")]
+#[test]
+fn a_decision_names_what_else_there_was_what_it_overrides_until_when_it_holds_and_what_bounds_it() {
+    assert_eq!(planned_anew()[0].alternatives_considered.len(), 2);
+    let (world, task) = remembered();
+    let made = decisions(world.kernel(), task);
+    let [overrides, acts] = &made[..] else { panic!("the override and the act: {made:?}") };
+    assert!(overrides.effective_until > Some(overrides.created_at), "an override ends");
+    assert_eq!(acts.policy_override_ref, Some(overrides.decision_id));
+    let now = world.kernel().task(task).unwrap();
+    assert!(made.iter().all(|one| one.constraints_ref == Some(now.task.task_contract_ref)), "{made:?}");
+    let contract: TaskContract = object(world.kernel(), &now, now.task.task_contract_ref);
+    assert_eq!(contract.constraints, ["leave the cellar alone"]);
 }
