@@ -137,6 +137,23 @@ fn no_room_opens_a_forbidden_door() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+#[conforms::conforms("RX-12-1", "RX-12-2", "RX-12-3")]
+#[test]
+fn what_decides_what_acts_and_what_keeps_are_rooms_apart_that_meet_in_one() {
+    let (decides, acts, keeps) = ("iteration", "effects", ["ledger", "artifacts", "runstream"]);
+    let reaches = |from: &str, to: &str| reach(rooms(), from).contains(to);
+    for room in keeps {
+        for (from, to) in [(decides, room), (acts, room), (room, decides), (room, acts)] {
+            assert!(!reaches(from, to), "`{from}` reaches `{to}`");
+        }
+        assert!(reaches("kernel", room), "{room}");
+    }
+    for (from, to) in [(decides, acts), (acts, decides), (decides, "kernel"), (acts, "kernel")] {
+        assert!(!reaches(from, to), "`{from}` reaches `{to}`");
+    }
+    assert!(reaches("kernel", decides) && reaches("kernel", acts));
+}
+
 #[test]
 fn every_rule_names_rooms_that_have_a_rule() {
     let doors = doors();

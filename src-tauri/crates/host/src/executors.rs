@@ -228,6 +228,7 @@ impl ExecutorSource for LocalExecutors {
             "shell": std::env::var("SHELL").unwrap_or_default(),
             "cwd": root.to_string_lossy(),
             "environment": variables,
+            "network": "held, but for the hosts that a grant names",
             "sandbox_level": walls.level().as_str(),
             "sandbox_why": walls.why(),
             "hermit_version": env!("CARGO_PKG_VERSION"),

@@ -32,7 +32,6 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::ApprovalDecision
         | K::StateWitness
         | K::FileSnapshot
-        | K::Patch
         | K::ReceiptBundle
         | K::ToolManifest
         | K::GuestLaunch
@@ -63,6 +62,7 @@ const fn rule(kind: ArtifactKind) -> Rule {
         | K::EnvironmentSnapshot
         | K::WorkspaceSnapshot
         | K::Diff
+        | K::Patch
         | K::GuestReport
         | K::Image
         | K::BinaryAttachment

@@ -42,7 +42,8 @@ fn acted(world: &World, task: TaskId) -> bool {
     "HK-12.4-3",
     "HK-12.4-4",
     "HK-12.4-5",
-    "HK-16.8-1"
+    "HK-16.8-1",
+    "HK-26-4"
 )]
 #[test]
 fn while_a_person_is_asked_everything_waits_on_disk() {

@@ -42,7 +42,9 @@ fn walk(world: &World, task: model::TaskId) -> BTreeMap<AttemptId, AttemptStatus
     "HK-9-2",
     "HK-12.3-2",
     "HK-12.3-3",
-    "HK-25.1-2"
+    "HK-25.1-2",
+    "HK-3-3",
+    "HK-8.3-4"
 )]
 #[test]
 fn a_retry_is_a_new_attempt_of_the_same_step() {
@@ -118,7 +120,9 @@ fn what_was_judged_allowed_and_proved_belongs_to_one_attempt() {
     "HK-12.3-4",
     "HK-25.2-3",
     "HK-27-3",
-    "HK-27-7"
+    "HK-27-7",
+    "HK-10.3-6",
+    "HK-10.4-6"
 )]
 #[test]
 fn after_a_wait_and_two_restarts_the_same_attempt_goes_on_where_it_was() {

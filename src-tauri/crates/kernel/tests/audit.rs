@@ -105,7 +105,7 @@ fn the_gate_of_a_kernel_is_in_one_state_at_a_time_and_moves_only_as_the_table_sa
     assert_eq!(boots.iter().collect::<BTreeSet<_>>().len(), 3, "each is a session of its own");
 }
 
-#[conforms::conforms("HK-10.4-4", "HK-16.5-1", "KS-3.3-1", "KS-3.3-2", "KS-3.10-1", "KS-6.1-1")]
+#[conforms::conforms("HK-10.4-4", "HK-16.5-1", "KS-3.3-1", "KS-3.3-2", "KS-3.10-1", "KS-6.1-1", "HK-26-3")]
 #[test]
 fn every_act_is_judged_before_it_is_done_and_what_is_not_allowed_outright_is_not_done() {
     use KernelState::{Arbitrating, Auditing, Executing, Idle, Validating};

@@ -9,6 +9,7 @@ use model::grant::CapabilityGrant;
 use model::ingress::Channel;
 use model::policy::{Profile, Verdict};
 use model::receipt::ResultCode;
+use model::task::StepStatus;
 use model::{ActionRequestId, Body, TaskId};
 use projections::query::Ask;
 use serde_json::json;
@@ -94,7 +95,10 @@ fn whole_way(world: &World, task: TaskId) -> Vec<ActionRequestId> {
     part = "HK-25.1-6",
     part = "HK-27-4",
     "HK-25.2-4",
-    "RX-10-4"
+    "RX-10-4",
+    "HK-2-4",
+    "HK-3-6",
+    "HK-26-2"
 )]
 #[test]
 fn whoever_proposes_it_every_effect_goes_the_whole_way() {
@@ -173,7 +177,7 @@ fn what_a_profile_forbids_is_not_done_whatever_the_model_says() {
     }
 }
 
-#[conforms::conforms("HK-22.1-1")]
+#[conforms::conforms("HK-22.1-1", "HK-3-7")]
 #[test]
 fn work_goes_through_its_stations_in_order() {
     let mut world = World::new(403);
@@ -213,7 +217,7 @@ fn work_goes_through_its_stations_in_order() {
     assert_eq!(kept, again, "and views are made again from events");
 }
 
-#[conforms::conforms("RX-1-3", "RX-3-1", "RX-4-2", "RX-5-6")]
+#[conforms::conforms("RX-1-3", "RX-3-1", "RX-4-2", "RX-5-6", "HK-22-2")]
 #[test]
 fn a_turn_thinks_judges_acts_observes_and_is_recorded() {
     let world = World::new(404);
@@ -358,4 +362,24 @@ fn a_command_without_walls_is_denied_and_the_model_may_go_another_way() {
     assert!(matches!(standing, kernel::DriveOutcome::Ended { .. }), "{standing:?}");
     assert!(world.files().is_empty());
     assert_eq!(count(world.kernel(), task, "effect.dispatched"), 0);
+}
+
+#[conforms::conforms("HK-10.2-6")]
+#[test]
+fn whatever_chooses_what_comes_next_has_no_hands() {
+    let world = World::new(408);
+    let tasks = ["one", "two"].map(|goal| world.script(goal, vec![write("a.txt", goal), done("ok")]));
+    for task in tasks {
+        assert_eq!(state(&world, task).due_step().map(|step| step.status), Some(StepStatus::Ready));
+    }
+    assert!(
+        world.oracle.performed().is_empty() && world.files().is_empty(),
+        "what is due is not done by that"
+    );
+    let (next, decide) = (include_str!("../src/next.rs"), include_str!("../src/decide.rs"));
+    for (name, text) in [("next.rs", next), ("decide.rs", decide)] {
+        assert_eq!(reached(text), [""; 0], "{name} reaches it");
+        assert!(!text.contains("Executors"), "{name} has what acts");
+    }
+    assert!(!next.contains("effects::"), "it knows of no effect");
 }

@@ -317,7 +317,16 @@ fn through(world: &mut World, way: &Way, reading: &mut Reading, asked: &AtomicU3
     }
 }
 
-#[conforms::conforms("HK-8.1-2", "HK-8.1-3", "HK-10.1-1", "HK-25.1-1", "HK-27-1", part = "HV-3.1-6")]
+#[conforms::conforms(
+    "HK-8.1-2",
+    "HK-8.1-3",
+    "HK-10.1-1",
+    "HK-25.1-1",
+    "HK-27-1",
+    part = "HV-3.1-6",
+    "HK-2-1",
+    "HK-3-1"
+)]
 #[test]
 fn by_every_way_in_there_is_one_task_before_anything_runs_wherever_a_host_dies() {
     let (mut world, _) = connected(9_801, true, Vec::new());

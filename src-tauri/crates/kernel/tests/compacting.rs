@@ -280,7 +280,7 @@ fn a_summary_that_nobody_can_use_is_not_made() {
     assert_eq!(summaries.count(), 0);
 }
 
-#[conforms::conforms("HK-8.5-4", part = "HK-14.3-3")]
+#[conforms::conforms("HK-8.5-4", part = "HK-14.3-3", "HK-10.5-7")]
 #[test]
 fn an_artifact_is_created_referenced_sealed_promoted_compacted_and_expired_by_events() {
     let world = world(4_307);

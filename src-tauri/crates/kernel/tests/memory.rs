@@ -30,7 +30,7 @@ fn memories(world: &World) -> Vec<MemoryRow> {
 }
 
 /// Why the last turn came to nothing, as the model was told.
-#[conforms::conforms("HK-6.3-1", "HK-9-5", "HK-15.5-3", "HK-27-10")]
+#[conforms::conforms("HK-6.3-1", "HK-9-5", "HK-15.5-3", "HK-27-10", "HK-26-1")]
 #[test]
 fn only_what_rests_on_evidence_is_remembered_and_that_has_a_receipt() {
     let world = World::new(701);
@@ -188,7 +188,16 @@ fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
     assert!(state(&world, other).working_state.is_none(), "it belongs to its task");
 }
 
-#[conforms::conforms("HK-8.7-1", "HK-15.4-2", "HK-25.1-4", "HK-25.1-5", "HK-27-5")]
+#[conforms::conforms(
+    "HK-8.7-1",
+    "HK-15.4-2",
+    "HK-25.1-4",
+    "HK-25.1-5",
+    "HK-27-5",
+    "HK-3-5",
+    "HK-10.5-4",
+    part = "HK-15.6-2"
+)]
 #[test]
 fn a_pack_is_compiled_from_what_is_known_and_each_kind_keeps_its_place() {
     let world = World::new(704);
@@ -243,7 +252,7 @@ fn a_pack_is_compiled_from_what_is_known_and_each_kind_keeps_its_place() {
     assert_eq!(query.memories(None, Ask::ALL).unwrap().rows.len(), 1);
 }
 
-#[conforms::conforms("HK-15.6-3", "HK-15.6-4", "HK-15.6-6")]
+#[conforms::conforms("HK-15.6-3", "HK-15.6-4", "HK-15.6-6", "HK-10.5-5")]
 #[test]
 fn a_pack_stays_small_says_what_it_left_out_and_each_item_leads_to_what_it_is_made_of() {
     let world = World::new(706);

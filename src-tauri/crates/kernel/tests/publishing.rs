@@ -16,14 +16,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use testkit::{Edge, World};
 
-const ONE: &str = "wss://one.example";
+pub const ONE: &str = "wss://one.example";
 const TWO: &str = "wss://two.example/inbox";
 const SHUT: &str = "ws://127.0.0.1:7777";
 const MUTE: &str = "wss://mute.example";
 
 /// Relays that keep what they are given, but for one that refuses and one that does not say.
 #[derive(Default)]
-struct Shelves(Mutex<BTreeMap<String, Vec<String>>>);
+pub struct Shelves(Mutex<BTreeMap<String, Vec<String>>>);
 
 impl Shelves {
     fn of(&self, relay: &str) -> Vec<String> {
@@ -44,7 +44,7 @@ impl effects::Relays for Shelves {
     }
 }
 
-fn world(seed: u64) -> (World, Arc<Shelves>) {
+pub fn world(seed: u64) -> (World, Arc<Shelves>) {
     let shelves = Arc::new(Shelves::default());
     let mut world = World::bare(seed);
     world.relays = Arc::clone(&shelves) as _;
@@ -53,7 +53,7 @@ fn world(seed: u64) -> (World, Arc<Shelves>) {
     (world, shelves)
 }
 
-fn proposed(world: &World, relays: &[&str]) -> Result<TaskId, Error> {
+pub fn proposed(world: &World, relays: &[&str]) -> Result<TaskId, Error> {
     let relays = relays.iter().map(|relay| (*relay).to_owned()).collect();
     world.kernel().propose_publication(relays, by()).map(|submitted| submitted.task_id)
 }

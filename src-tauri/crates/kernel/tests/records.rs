@@ -118,7 +118,11 @@ fn every_object_belongs_to_a_task_and_to_somebody() {
     "HK-25.3-1",
     "HK-27-2",
     "HK-27-13",
-    "HK-27-16"
+    "HK-27-16",
+    "HK-2-2",
+    "HK-3-2",
+    "HK-22-4",
+    part = "HK-2-3"
 )]
 #[test]
 fn views_and_sessions_are_made_of_events_and_can_be_made_again() {
@@ -167,7 +171,7 @@ fn views_and_sessions_are_made_of_events_and_can_be_made_again() {
     }
 }
 
-#[conforms::conforms("HK-8.5-1", "HK-9-4", "HK-14.5-1")]
+#[conforms::conforms("HK-8.5-1", "HK-9-4", "HK-14.5-1", "HK-3-4", "HK-10.5-2", part = "HK-2-3")]
 #[test]
 fn artifacts_hold_everything_that_is_referred_to() {
     let (world, task) = busy(803);
@@ -235,7 +239,11 @@ fn a_judgment_is_on_record_with_who_made_it_and_why() {
     "HK-14.4-5",
     "HK-14.4-6",
     "HK-18.5-2",
-    "HK-27-14"
+    "HK-27-14",
+    "HK-10.5-3",
+    "HK-10.6-5",
+    part = "HK-1-2",
+    part = "HK-3-10"
 )]
 #[test]
 fn for_every_change_it_can_be_told_what_why_from_what_and_by_whose_word() {

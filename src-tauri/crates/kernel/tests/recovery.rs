@@ -21,7 +21,7 @@ fn grants(world: &World, task: TaskId) -> Vec<GrantId> {
 }
 
 /// A world whose host has died after a write was dispatched and before anything was done.
-fn dispatched_and_dead(seed: u64) -> (World, TaskId) {
+pub fn dispatched_and_dead(seed: u64) -> (World, TaskId) {
     let mut world = World::new(seed);
     let task = world.script("write", vec![write("a.txt", "a"), done("ok")]);
     let approval = world.drive_to_approval(task);

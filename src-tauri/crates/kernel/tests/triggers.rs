@@ -18,7 +18,7 @@ use testkit::{Edge, Mode, World};
 const QUIET: i64 = 2_000;
 
 /// A schedule of the world's folder that waits for something.
-fn waits(world: &World, said: &str) -> Schedule {
+pub fn waits(world: &World, said: &str) -> Schedule {
     let (rule, on) = schedule::said(said, "UTC", now(world)).unwrap();
     let mut schedule = of(world, "every day at 8", "tidy");
     schedule.said = said.to_owned();

@@ -30,6 +30,7 @@ fn decision(n: u64, until: Option<i64>) -> Decision {
         alternatives_considered: vec![],
         policy_override_ref: None,
         effective_until: until.map(UnixMs),
+        constraints_ref: None,
     }
 }
 

@@ -225,6 +225,7 @@ fn judged(tale: &mut Tale, action: ActionRequestId) {
         alternatives_considered: vec![],
         policy_override_ref: None,
         effective_until: None,
+        constraints_ref: None,
     };
     tale.tell(DecisionRecorded { decision });
     tale.tell(WitnessCaptured {

@@ -2,7 +2,7 @@
 
 use crate::artifact::EvidenceRef;
 use crate::policy::RiskBand;
-use crate::{AttemptId, DecisionId, PrincipalId, StepId, TaskId, UnixMs};
+use crate::{ArtifactId, AttemptId, DecisionId, PrincipalId, StepId, TaskId, UnixMs};
 use seal::disclose::Sensitive;
 use serde::{Deserialize, Serialize};
 pub use words::knowledge::DecisionClass;
@@ -43,4 +43,7 @@ pub struct Decision {
     /// Until when it holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_until: Option<UnixMs>,
+    /// The contract whose constraints bound it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constraints_ref: Option<ArtifactId>,
 }

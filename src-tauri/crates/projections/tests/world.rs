@@ -443,6 +443,7 @@ impl World {
             alternatives_considered: vec![words("wait", self.n)],
             policy_override_ref: None,
             effective_until: None,
+            constraints_ref: None,
         };
         self.draft(place, DecisionRecorded { decision })
     }

@@ -17,6 +17,7 @@ mod erased;
 mod gateways;
 mod groups;
 mod home;
+mod inspected;
 mod lapsed;
 mod lasting;
 mod machines;

@@ -3,6 +3,7 @@
 use super::{Execution, Executor};
 use crate::{Executors, Outcome, Output, Progress, Settled, reads};
 use acts::{ActionRequest, Observe, Tool as _};
+use model::action::ReadItem;
 use model::artifact::ArtifactKind;
 use model::receipt::{ResultCode, SandboxLevel};
 use model::witness::StateWitness;
@@ -23,7 +24,12 @@ impl Executor for Observe {
         };
         let about = self.title();
         let media_type = "application/json".to_owned();
-        let output = Output { kind: ArtifactKind::ActionResult, media_type, bytes, about };
+        let is_search = |item: &ReadItem| matches!(item, ReadItem::Search { .. });
+        let kind = match !self.items.is_empty() && self.items.iter().all(is_search) {
+            true => ArtifactKind::SearchBundle,
+            false => ArtifactKind::ActionResult,
+        };
+        let output = Output { kind, media_type, bytes, about };
         Outcome {
             result_code,
             changes: Vec::new(),

@@ -25,7 +25,15 @@ fn asks(bench: &Bench, model: &Model, words: &str, session: Option<&str>) -> Str
     run_of(&bench.post("/v1/runs", &asked))
 }
 
-#[conforms("RA-1-1", "RA-4.4d-2", "RA-4.4f-4", part = "RA-2-7", part = "RA-1.2-14")]
+#[conforms(
+    "RA-1-1",
+    "RA-4.4d-2",
+    "RA-4.4f-4",
+    part = "RA-2-7",
+    part = "RA-1.2-14",
+    "RA-G-1",
+    part = "RA-G-3"
+)]
 #[test]
 fn whatever_executes_a_run_its_events_are_the_same_contract() {
     let bench = Bench::new();

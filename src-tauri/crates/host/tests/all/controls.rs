@@ -24,7 +24,15 @@ fn kinds(bench: &Bench, run: &str, kind: &str) -> usize {
     bench.events(run).iter().filter(|event| event["type"] == kind).count()
 }
 
-#[conforms("RA-4.2-6", "RA-4.2-15", "RA-1.4-5", part = "RA-4.3b-2", part = "RA-4.3b-5", "RA-4.3b-6")]
+#[conforms(
+    "RA-4.2-6",
+    "RA-4.2-15",
+    "RA-1.4-5",
+    part = "RA-4.3b-2",
+    part = "RA-4.3b-5",
+    "RA-4.3b-6",
+    part = "RA-4.3b-7"
+)]
 #[test]
 fn a_grant_is_unsupported_and_changes_nothing_and_a_deny_is_taken_once() {
     let bench = Bench::new();
@@ -77,7 +85,15 @@ fn a_cancel_in_the_middle_of_a_sentence_ends_the_run_once_and_keeps_what_was_sai
     assert_eq!(bench.post("/api/task.show", &json!({ "task": run }))["writing"], "once ");
 }
 
-#[conforms("RA-1.4-6", "RA-4.2-7", "RA-3-8", "RA-2-9", part = "RA-1.2-10", part = "RA-1.2-11")]
+#[conforms(
+    "RA-1.4-6",
+    "RA-4.2-7",
+    "RA-3-8",
+    "RA-2-9",
+    part = "RA-1.2-10",
+    part = "RA-1.2-11",
+    part = "RA-4.3b-7"
+)]
 #[test]
 fn a_question_survives_a_restart_and_is_answered_once() {
     let mut bench = Bench::new();

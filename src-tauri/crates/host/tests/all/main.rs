@@ -11,6 +11,7 @@
 
 mod bad_input;
 mod bench;
+mod captured;
 mod contract;
 mod controls;
 mod ends;

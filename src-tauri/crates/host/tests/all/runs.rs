@@ -12,7 +12,8 @@ use serde_json::{Value, json};
     "RA-4.2-4",
     "RA-4.2-13",
     part = "HK-8.1-3",
-    part = "HK-27-1"
+    part = "HK-27-1",
+    "RA-4.4e-2"
 )]
 #[test]
 fn a_run_is_started_looked_at_and_found_again_by_its_session() {
@@ -175,7 +176,7 @@ fn pages_join_without_a_gap_and_a_bad_cursor_starts_over_and_says_so() {
     }
 }
 
-#[conforms("RA-2-14", "RA-1.3-2")]
+#[conforms("RA-2-14", "RA-1.3-2", part = "RA-4.4d-3")]
 #[test]
 fn the_capabilities_leave_nothing_to_guess_and_hold_what_they_promise() {
     let bench = Bench::new();

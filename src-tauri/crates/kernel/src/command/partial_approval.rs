@@ -217,7 +217,7 @@ impl Kernel {
         lines.extend(cuts.iter().map(Cut::rest_in_lines));
         let lines = lines.join("\n");
         let alias = format!("left out of {}", asked.action.as_tool().one_line());
-        keep_draft(tx, format!("{words}\n{lines}\n").as_bytes(), of, alias)
+        keep_draft(tx, format!("{words}\n{lines}\n").as_bytes(), (of, &rest.action), alias)
     }
 }
 

@@ -2,16 +2,19 @@
 
 use super::submit::{Reasoning, Submission, title};
 use crate::Error;
+use crate::decide::cited;
 use crate::kernel::Kernel;
 use crate::state::TaskState;
 use crate::tx::Tx;
 use crate::writeup::{NewArtifact, Writeup};
 use model::action::ActionClass;
-use model::artifact::{ArtifactClass, ArtifactKind, TrustTier};
-use model::body::StepCreated;
+use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, TrustTier};
+use model::body::{DecisionRecorded, StepCreated};
 use model::criterion::Criterion;
+use model::decision::{Decision, DecisionClass};
+use model::policy::RiskBand;
 use model::task::{BuildsOn, ModelChoice, Step, StepContract, StepKind, StepStatus};
-use model::{ArtifactId, Sensitive, StepId, TaskId, UnixMs, limits};
+use model::{ArtifactId, DecisionId, Sensitive, StepId, TaskId, UnixMs, limits};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -233,10 +236,41 @@ impl Kernel {
             let title = gate.title.shown().cloned().unwrap_or_default();
             depends_on = vec![self.plan_behind(tx, (gate.kind, title), gate.contract_ref, depends_on)?];
         }
-        let contract_ref = tx.object(&new, NewArtifact::audit(ArtifactKind::StepContract))?.artifact_id;
+        let promised = tx.object(&new, NewArtifact::audit(ArtifactKind::StepContract))?;
         let title: String = goal.lines().next().unwrap_or_default().chars().take(TITLE_CHARS_MAX).collect();
-        self.plan_behind(tx, (StepKind::Pursue, title), contract_ref, depends_on)?;
+        let decision = self.planned_anew(tx, &open, &title, &promised);
+        tx.push(DecisionRecorded { decision });
+        self.plan_behind(tx, (StepKind::Pursue, title), promised.artifact_id, depends_on)?;
         Ok(())
+    }
+
+    /// That another plan is followed is a decision of whoever edited the goal; the steps of before are what else there was.
+    fn planned_anew(&self, tx: &Tx<'_>, given_up: &[Step], title: &str, promised: &ArtifactRef) -> Decision {
+        let kept = |step: &Step| {
+            let name = step.title.shown().map_or("a step whose title was erased", String::as_str);
+            Sensitive::from(format!("go on with the step `{name}`"))
+        };
+        let steps = acts::count(given_up.len(), "step");
+        Decision {
+            decision_id: DecisionId::fresh(&*self.ports.clock, &*self.ports.entropy),
+            task_id: tx.task.task_id,
+            step_id: tx.step().map(|step| step.step_id),
+            attempt_id: tx.current,
+            decision_type: DecisionClass::Planning,
+            summary: Sensitive::from(format!("`{title}` takes the place of {steps} that nobody had begun")),
+            rationale: Sensitive::from(
+                "the goal was edited, and they were for the goal of before".to_owned(),
+            ),
+            evidence_refs: vec![cited(promised)],
+            risk_level: RiskBand::Low,
+            decided_by: tx.actor().actor_id,
+            reversible: true,
+            created_at: tx.now(),
+            alternatives_considered: given_up.iter().map(kept).collect(),
+            policy_override_ref: None,
+            effective_until: None,
+            constraints_ref: Some(tx.task.task_contract_ref),
+        }
     }
 
     /// Plans a step behind others; one behind none is ready.

@@ -134,6 +134,7 @@ impl Kernel {
             alternatives_considered: Vec::new(),
             policy_override_ref: None,
             effective_until: Some(grant.expires_at),
+            constraints_ref: Some(state.task.task_contract_ref),
         }
     }
 

@@ -41,6 +41,7 @@ impl Kernel {
             alternatives_considered: Vec::new(),
             policy_override_ref: None,
             effective_until: None,
+            constraints_ref: None,
         };
         w.push(DecisionRecorded { decision });
         self.commit(w).map(drop)

@@ -16,6 +16,7 @@ use acts::{Action, ActionRequest, ApprovalPacket};
 use governance::Authorization;
 use governance::approval::{verify, verify_by_passkey};
 use governance::grant::{Approved, First, MintInput, mint};
+use model::action::ActionClass;
 use model::approval::{Approval, ApprovalDecision, ApprovalStatus};
 use model::artifact::{ArtifactClass, ArtifactKind, ArtifactRef, TrustTier};
 use model::attempt::AttemptStatus;
@@ -330,9 +331,11 @@ impl Kernel {
             }
             None => judged.policy.reasoning_summary.clone(),
         };
-        let decision_type = match judged.request.action.as_tool().receipt_class() {
-            ReceiptClass::Rollback => DecisionClass::Rollback,
-            ReceiptClass::MemoryPromotion => DecisionClass::Memory,
+        let of_act = (judged.request.action.as_tool().receipt_class(), judged.request.action_class);
+        let decision_type = match of_act {
+            (ReceiptClass::Rollback, _) => DecisionClass::Rollback,
+            (ReceiptClass::MemoryPromotion, _) => DecisionClass::Memory,
+            (_, ActionClass::Publication) => DecisionClass::Publishing,
             _ => DecisionClass::Execution,
         };
         let packet = yes.map(|yes| ArtifactRef {
@@ -356,6 +359,7 @@ impl Kernel {
             alternatives_considered: Vec::new(),
             policy_override_ref: self.override_behind(tx, judged)?,
             effective_until: None,
+            constraints_ref: Some(tx.task.task_contract_ref),
         };
         let decision_id = decision.decision_id;
         tx.push(DecisionRecorded { decision });

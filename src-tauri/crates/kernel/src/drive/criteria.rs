@@ -7,13 +7,16 @@ use crate::kernel::Kernel;
 use crate::ports::Executors;
 use crate::state::TaskState;
 use crate::tx::Tx;
+use crate::writeup::NewArtifact;
 use acts::{Action, ActionRequest};
+use model::artifact::{ArtifactClass, ArtifactKind};
 use model::body::CriteriaChecked;
 use model::criterion::Criterion;
 use model::receipt::{ItemOutcome, ReceiptClass};
 use model::task::{CheckedCriterion, CriterionOutcome};
 use model::witness::Found;
 use model::{ReceiptId, RelPath, ResourceId, Sensitive, UnixMs, WorkspaceId};
+use serde_json::json;
 
 /// How often a model is sent back to what is not met, before its task ends as failed.
 const SENT_BACK_MAX: u32 = 2;
@@ -48,7 +51,7 @@ impl Kernel {
         };
         let commands: Vec<String> = criteria.iter().filter_map(of_commands).collect();
         let mut checked = Vec::with_capacity(criteria.len());
-        let mut unmet = Vec::new();
+        let (mut unmet, mut report) = (Vec::new(), Vec::with_capacity(criteria.len()));
         for criterion in criteria {
             let seen = match Criterion::parse(&criterion) {
                 Ok(Criterion::Ran(command)) => ran(&deeds, &command, &commands),
@@ -58,6 +61,12 @@ impl Kernel {
             if seen.outcome == CriterionOutcome::Unmet {
                 unmet.push(format!("`{criterion}`: {}", seen.found));
             }
+            report.push(json!({
+                "criterion": criterion,
+                "outcome": seen.outcome.as_str(),
+                "found": seen.found,
+                "receipt_id": seen.receipt_id,
+            }));
             checked.push(CheckedCriterion {
                 criterion: Sensitive::from(criterion),
                 outcome: seen.outcome,
@@ -65,6 +74,7 @@ impl Kernel {
                 receipt_id: seen.receipt_id,
             });
         }
+        tx.object(&report, NewArtifact::audit(ArtifactKind::TestReport).class(ArtifactClass::Evidence))?;
         tx.push(CriteriaChecked { about_task_id: tx.task.task_id, checked });
         Ok((!unmet.is_empty()).then(|| unmet.join("; ")))
     }

@@ -87,14 +87,18 @@ impl StandsIn<'_> {
     }
 }
 
-/// Keeps the text of what is not done, out of the request that asked for it.
+/// Keeps the text of what is not done, out of the request that asked for it: of files it is a change that a person could apply.
 pub(crate) fn keep_draft(
     tx: &mut Tx<'_>,
     text: &[u8],
-    of: ArtifactId,
+    (of, asked): (ArtifactId, &Action),
     alias: String,
 ) -> Result<ArtifactRef, Error> {
-    let mut new = NewArtifact::audit(ArtifactKind::Diff)
+    let kind = match asked {
+        Action::Change(_) => ArtifactKind::Patch,
+        _ => ArtifactKind::Diff,
+    };
+    let mut new = NewArtifact::audit(kind)
         .class(ArtifactClass::Deliverable)
         .media("text/plain; charset=utf-8")
         .trust(TrustTier::Untrusted)
@@ -113,7 +117,8 @@ impl Kernel {
         };
         tx.pass(&judged.ask(judged.policy.verdict, None))?;
         let alias = format!("draft of {}", judged.request.action.as_tool().one_line());
-        let draft = keep_draft(tx, draft.as_bytes(), judged.request_ref.artifact_id, alias)?;
+        let of = (judged.request_ref.artifact_id, &judged.request.action);
+        let draft = keep_draft(tx, draft.as_bytes(), of, alias)?;
         let instead = StandsIn {
             asked: (&judged.request, &judged.request_ref),
             policy: (judged.policy.policy_result_id, &judged.policy_ref),

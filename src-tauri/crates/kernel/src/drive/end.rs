@@ -202,7 +202,7 @@ impl Kernel {
 fn close_open(tx: &mut Tx<'_>) {
     let asked: Vec<ApprovalId> = tx.pending_approvals().map(|r| r.approval.approval_id).collect();
     for approval_id in asked {
-        tx.push(ApprovalCancelled { approval_id });
+        tx.push_keyed(Some(format!("approval.resolve:{approval_id}")), ApprovalCancelled { approval_id });
     }
     close_questions(tx);
     close_sampled(tx);

@@ -14,6 +14,7 @@ use model::limits;
 use model::policy::Profile;
 use model::task::{Proposer, StepStatus, TaskStatus};
 use model::{LeaseId, ResourceId, Sensitive, Slot, StepId, transition};
+use serde_json::json;
 
 impl Kernel {
     /// Ready becomes running: a new attempt, or the one that paused goes on (HK-11.5-2).
@@ -103,7 +104,16 @@ impl Kernel {
             )],
         };
         tx.push(LeaseAcquired { lease });
-        let facts = self.ports.executors.environment(&root);
+        let mut facts = self.ports.executors.environment(&root);
+        if let Some(facts) = facts.as_object_mut() {
+            let head =
+                self.executors_at(&root, workspace_id).and_then(|at| at.head().map_err(Error::Effects));
+            let repository = match head {
+                Ok(head) => json!({ "branch": head.branch, "commit": head.commit }),
+                Err(why) => json!({ "not_known": why.to_string() }),
+            };
+            facts.insert("repository".to_owned(), repository);
+        }
         let environment = tx.object(&facts, NewArtifact::audit(ArtifactKind::EnvironmentSnapshot))?;
         tx.push(EnvironmentCaptured { about_attempt_id: attempt_id, environment });
         tx.set_attempt(AttemptStatus::Leased, "lease taken")

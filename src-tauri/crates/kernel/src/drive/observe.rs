@@ -107,13 +107,16 @@ impl Kernel {
         told.insert("result_code".to_owned(), json!(code.as_str()));
         told.insert("summary".to_owned(), json!(summary_of(&judged.request, &outcome)));
         let result = tx.object(&Value::Object(told), new)?;
-        tx.push(EffectObserved {
-            action_request_id: judged.request.action_request_id,
-            result: result.clone(),
-            result_code: code,
-            sandbox_level: SandboxLevel::NotApplicable,
-            recovered: false,
-        });
+        tx.push_keyed(
+            Some(format!("observe:{}", judged.request.action_request_id)),
+            EffectObserved {
+                action_request_id: judged.request.action_request_id,
+                result: result.clone(),
+                result_code: code,
+                sandbox_level: SandboxLevel::NotApplicable,
+                recovered: false,
+            },
+        );
         tx.set_attempt(AttemptStatus::ReceiptPending, "observed")?;
         tx.hand.came = Some(Came { request: judged.request, outcome, outputs: Vec::new(), result });
         Ok(Then::GoOn)

@@ -247,6 +247,7 @@ impl Kernel {
             alternatives_considered: Vec::new(),
             policy_override_ref: None,
             effective_until: None,
+            constraints_ref: Some(tx.task.task_contract_ref),
         };
         tx.push(DecisionRecorded { decision });
     }

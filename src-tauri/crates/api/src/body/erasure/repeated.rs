@@ -38,6 +38,7 @@ const fn is_made_of_parts(kind: ArtifactKind) -> bool {
             | ArtifactKind::ModelAnswer
             | ArtifactKind::WorkingState
             | ArtifactKind::SearchBundle
+            | ArtifactKind::TestReport
             | ArtifactKind::Transcript
             | ArtifactKind::GuestReport
             | ArtifactKind::GuestSent
@@ -54,7 +55,6 @@ const fn is_source(kind: ArtifactKind) -> bool {
             | ArtifactKind::Image
             | ArtifactKind::BinaryAttachment
             | ArtifactKind::CommandTranscript
-            | ArtifactKind::TestReport
             | ArtifactKind::Message
             | ArtifactKind::ToolManifest
             | ArtifactKind::Skill

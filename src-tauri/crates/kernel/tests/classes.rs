@@ -1,0 +1,328 @@
+//! The classes that the documents name, of acts, of receipts and of decisions: each by what a kernel did.
+
+use crate::offered::{say_of, terms};
+use crate::receipts::Walled;
+use crate::story::{completed, events, object};
+use crate::told::{Wire, settings};
+use kernel::command::plan::Part;
+use kernel::command::submit::Reasoning;
+use kernel::{DriveOutcome, Kernel, Ports, Waiting};
+use model::action::ActionClass;
+use model::decision::{Decision, DecisionClass};
+use model::ingress::Channel;
+use model::policy::{Profile, Verdict};
+use model::principal::PrincipalType;
+use model::receipt::{ReceiptClass, ResultCode};
+use model::standing::{Cover, StandingGrant, StandingScope};
+use model::task::TaskContract;
+use model::{ActionRequestId, Body, TaskId};
+use reasoning::{Address, ModelServer, ToolMode};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use testkit::{ManyTools, World, command, done, look, say, write};
+
+/// Tools of a server, and what a person says that a call of each is.
+const SAID: [(&str, ActionClass); 5] = [
+    ("entry_00", ActionClass::NetworkRead),
+    ("entry_01", ActionClass::NetworkWrite),
+    ("entry_02", ActionClass::CredentialedApiCall),
+    ("entry_03", ActionClass::Publication),
+    ("entry_04", ActionClass::Payment),
+];
+
+/// A world with that server, and a file.
+pub fn world(seed: u64) -> World {
+    let mut world = World::new(seed);
+    world.servers = Arc::new(ManyTools);
+    world.reopen();
+    world.register_many(1);
+    for (tool, class) in SAID {
+        say_of(&world, tool, terms(class, &[]), tool);
+    }
+    world.file("a.txt", "text");
+    world
+}
+
+/// The act that policy denied first in a task.
+fn denied(kernel: &Kernel, task: TaskId) -> Option<ActionRequestId> {
+    events(kernel, task).into_iter().find_map(|(_, body)| match body {
+        Body::PolicyEvaluated(b) if b.verdict == Verdict::Deny => Some(b.action_request_id),
+        _ => None,
+    })
+}
+
+/// A person overrides policy for an act that it denied.
+fn override_policy(world: &World, kernel: &Kernel, task: TaskId, about: ActionRequestId) {
+    let act = kernel.judged_act(&kernel.task(task).unwrap(), about).unwrap();
+    let action = &act.request.action;
+    let cover = Cover::Act {
+        action_sha256: seal::Digest::of(&seal::canon::to_canonical(action).unwrap()),
+        summary: action.as_tool().title(),
+    };
+    let plain = world.person.standing(kernel, cover, StandingScope::Task { task_id: task }, None);
+    let grant = StandingGrant {
+        override_reason: Some("this one is meant".to_owned()),
+        expires_at: plain.issued_at.plus_ms(3_600_000),
+        max_uses: 1,
+        ..plain
+    };
+    kernel.override_policy(task, about, &world.person.sign_standing(&grant)).unwrap();
+}
+
+/// Drives to the end. What is asked is allowed; what policy had denied by the first question is overridden then.
+fn through(world: &World, kernel: &Kernel, task: TaskId) {
+    let mut is_overridden = false;
+    loop {
+        let id = match kernel.drive(task).unwrap() {
+            DriveOutcome::Waiting(Waiting::Approval(id)) => id,
+            standing => return assert_eq!(standing, completed()),
+        };
+        if let (false, Some(about)) = (is_overridden, denied(kernel, task)) {
+            override_policy(world, kernel, task, about);
+            is_overridden = true;
+        }
+        world.person.allow(kernel, task, id).unwrap();
+    }
+}
+
+/// Looks, changes, commands and remembers in the folder; then calls each tool of [`SAID`], the last of which is denied until a person
+/// overrides that; then one deletion is undone. Gives the kernel that did it, and the three tasks.
+pub fn everything(world: &mut World) -> (Kernel, [TaskId; 3]) {
+    let remember = json!({ "claim": "a is text", "scope": "*", "reason": "asked", "evidence": ["a.txt"] });
+    let here = vec![
+        look("a.txt"),
+        write("b.txt", "b"),
+        say("delete", json!({ "path": "a.txt" })),
+        command(&["echo", "hello"]),
+        command(&["git", "commit", "-m", "x"]),
+        say("remember", remember),
+        done("ok"),
+    ];
+    world.reasoners.script("here", here);
+    let call = |name: &'static str| (name, json!({ "minutes": 1 }));
+    let wire = Wire::new(vec![
+        call("s00__entry_00"),
+        call("s00__entry_01"),
+        call("s00__entry_02"),
+        call("s00__entry_03"),
+        call("s00__entry_04"),
+        ("write", json!({ "path": "c.txt", "content": "c" })),
+        call("s00__entry_04"),
+        ("done", json!({ "summary": "ok" })),
+    ]);
+    let address: Address = "openai:http://127.0.0.1:1/v1#m".parse().unwrap();
+    let model = ModelServer::new(&address, settings(ToolMode::Tools, &[]), wire).unwrap();
+    world.reasoners.put("elsewhere", Arc::new(model));
+    let [here, elsewhere] = ["here", "elsewhere"].map(|name| {
+        let mut submission = world.submission(name, Reasoning::Scripted { name: name.to_owned() });
+        submission.profile = Profile::ExternalPublishGated;
+        submission
+    });
+    world.crash();
+    let ports = world.ports();
+    let executors = Arc::new(Walled(Arc::clone(&ports.executors)));
+    let kernel = Kernel::open(world.store.path(), Ports { executors, ..ports }).unwrap();
+    let [here, elsewhere] = [here, elsewhere].map(|submission| {
+        let task = kernel.submit(&submission).unwrap().task_id;
+        through(world, &kernel, task);
+        task
+    });
+    let receipts = kernel.task(here).unwrap().receipts;
+    let deleted = receipts.iter().find(|r| r.action_class == ActionClass::DeleteLocal).unwrap().receipt_id;
+    let undo = kernel.rollback(deleted, Channel::Cli, "undo".to_owned()).unwrap().task_id;
+    through(world, &kernel, undo);
+    (kernel, [here, elsewhere, undo])
+}
+
+#[conforms::conforms("HK-7-1", "HK-16.4-1", "HK-3-9")]
+#[test]
+fn an_act_of_every_class_is_asked_for_and_every_important_one_that_is_done_leaves_its_receipt() {
+    let mut world = world(1_751);
+    let (kernel, tasks) = everything(&mut world);
+    let asked: BTreeSet<ActionClass> = tasks
+        .iter()
+        .flat_map(|task| events(&kernel, *task))
+        .filter_map(|(_, body)| match body {
+            Body::ActionRequested(b) => Some(b.action_class),
+            _ => None,
+        })
+        .collect();
+    let classes = [
+        ActionClass::ReadLocal,
+        ActionClass::WriteLocal,
+        ActionClass::DeleteLocal,
+        ActionClass::ExecuteCommand,
+        ActionClass::NetworkRead,
+        ActionClass::NetworkWrite,
+        ActionClass::CredentialedApiCall,
+        ActionClass::VcsMutation,
+        ActionClass::Publication,
+        ActionClass::Payment,
+        ActionClass::DurableMemoryWrite,
+        ActionClass::Rollback,
+    ];
+    assert_eq!(asked, BTreeSet::from(classes), "each is asked for, by what it does");
+    let receipts = tasks.map(|task| kernel.task(task).unwrap().receipts).concat();
+    let done = |class: ActionClass, code: ResultCode| {
+        receipts.iter().filter(|r| (r.action_class, r.result_code) == (class, code)).count()
+    };
+    for class in classes {
+        let is_free = matches!(class, ActionClass::ReadLocal | ActionClass::NetworkRead);
+        assert!(is_free || done(class, ResultCode::Succeeded) > 0, "no receipt for {class}: {receipts:#?}");
+    }
+    // What a person decides leaves one as well.
+    assert!(done(ActionClass::ApprovalResolution, ResultCode::Granted) > 0);
+    assert_eq!(done(ActionClass::PolicyOverride, ResultCode::Granted), 1);
+    assert_eq!(done(ActionClass::ReadLocal, ResultCode::Succeeded), 0, "a look is not important");
+    assert_eq!(done(ActionClass::Payment, ResultCode::Succeeded), 1, "what was denied was not done");
+}
+
+#[conforms::conforms("HK-18.1-1")]
+#[test]
+fn every_class_of_receipt_is_issued() {
+    let mut world = world(1_752);
+    let (kernel, tasks) = everything(&mut world);
+    let mut issued: BTreeSet<ReceiptClass> =
+        tasks.iter().flat_map(|task| kernel.task(*task).unwrap().receipts).map(|r| r.receipt_class).collect();
+    let told = |world: &World, task: TaskId| {
+        let receipts = world.kernel().task(task).unwrap().receipts;
+        receipts.into_iter().map(|r| r.receipt_class).collect::<Vec<_>>()
+    };
+    let (published, task) = published();
+    issued.extend(told(&published, task));
+    let (settled, task) = settled();
+    issued.extend(told(&settled, task));
+    let all = [
+        ReceiptClass::ToolExecution,
+        ReceiptClass::CommandExecution,
+        ReceiptClass::Publish,
+        ReceiptClass::MemoryPromotion,
+        ReceiptClass::ApprovalResolution,
+        ReceiptClass::Rollback,
+        ReceiptClass::ObservationResolution,
+    ];
+    assert_eq!(issued, BTreeSet::from(all));
+}
+
+/// A world that published who it is, with the task that did.
+fn published() -> (World, TaskId) {
+    let (world, _) = crate::publishing::world(1_753);
+    crate::identity::written(&world, crate::identity::FIRST, 0);
+    let task = crate::publishing::proposed(&world, &[crate::publishing::ONE]).unwrap();
+    assert_eq!(world.drive_allowing(task).0, completed());
+    (world, task)
+}
+
+/// A world where a person settled what nobody could tell, with the task that waited for it.
+fn settled() -> (World, TaskId) {
+    let (world, task) = crate::recovery::dispatched_and_dead(1_754);
+    world.file("a.txt", "neither before nor after");
+    assert_eq!(world.drive(task), DriveOutcome::Waiting(Waiting::UnknownOutcome));
+    world.kernel().resolve_outcome(task, ResultCode::Failed, "somebody else wrote this file").unwrap();
+    world.drive(task);
+    (world, task)
+}
+
+fn decisions(kernel: &Kernel, task: TaskId) -> Vec<Decision> {
+    let all = events(kernel, task).into_iter().filter_map(|(_, body)| match body {
+        Body::DecisionRecorded(b) => Some(b.decision),
+        _ => None,
+    });
+    all.collect()
+}
+
+/// The goal of a task of several parts is edited, and those that nobody has begun give way.
+fn planned_anew() -> Vec<Decision> {
+    let world = World::new(1_755);
+    let part = |name: &str, after: &[&str]| Part {
+        name: name.to_owned(),
+        objective: format!("the part {name}"),
+        after: after.iter().map(|name| (*name).to_owned()).collect(),
+        reasoning: Some(Reasoning::Scripted { name: name.to_owned() }),
+        ..Part::default()
+    };
+    world.reasoners.script("one", vec![write("a.txt", "a"), write("a.txt", "a"), done("ok")]);
+    let mut submission = world.submission("parts", Reasoning::Scripted { name: "nobody".to_owned() });
+    submission.steps = vec![part("one", &[]), part("two", &["one"]), part("three", &["two"])];
+    let task = world.kernel().submit(&submission).unwrap().task_id;
+    world.drive_to_approval(task);
+    assert_eq!(decisions(world.kernel(), task), [], "nothing was decided yet");
+    assert!(world.kernel().change_goal(task, "something else", Channel::Cli).unwrap());
+    let made = decisions(world.kernel(), task);
+    let [planned] = &made[..] else { panic!("one decision: {made:?}") };
+    let user = world.kernel().store_state().principal(PrincipalType::User).unwrap();
+    assert_eq!((planned.decision_type, planned.decided_by), (DecisionClass::Planning, user));
+    let words = planned.summary.shown().unwrap();
+    assert!(words.contains("`something else` takes the place of 2 steps"), "{words}");
+    let others: Vec<&str> =
+        planned.alternatives_considered.iter().map(|one| one.shown().unwrap().as_str()).collect();
+    assert_eq!(others, ["go on with the step `two`", "go on with the step `three`"]);
+    assert!(planned.reversible && planned.attempt_id.is_some());
+    // What it rests on is the step that takes their place.
+    let now = world.kernel().task(task).unwrap();
+    let step = now.in_order().last().unwrap();
+    assert_eq!(planned.evidence_refs[0].artifact_id, step.contract_ref);
+    assert_eq!(planned.constraints_ref, Some(now.task.task_contract_ref));
+    made
+}
+
+/// Something is remembered where nothing may be, because a person overrode that.
+fn remembered() -> (World, TaskId) {
+    let world = World::new(1_756);
+    world.file("a.txt", "text");
+    world.file(".env", "shown to nobody");
+    let remember = json!({ "claim": "a is text", "scope": "*", "reason": "asked", "evidence": ["a.txt"] });
+    let twice = || say("remember", remember.clone());
+    world.reasoners.script("learn", vec![look("a.txt"), twice(), look(".env"), twice(), done("ok")]);
+    let mut submission = world.submission("learn", Reasoning::Scripted { name: "learn".to_owned() });
+    submission.profile = Profile::ReadonlyAnalysis;
+    submission.constraints = vec!["leave the cellar alone".to_owned()];
+    let task = world.kernel().submit(&submission).unwrap().task_id;
+    through(&world, world.kernel(), task);
+    (world, task)
+}
+
+#[conforms::conforms("HK-16.1-1")]
+#[test]
+fn a_decision_of_every_class_is_made_where_there_is_something_to_decide() {
+    let mut world = world(1_757);
+    let (kernel, tasks) = everything(&mut world);
+    let mut made = tasks.iter().flat_map(|task| decisions(&kernel, *task)).collect::<Vec<_>>();
+    let publishing = |d: &&Decision| d.decision_type == DecisionClass::Publishing;
+    assert_eq!(made.iter().filter(publishing).count(), 1, "the call that publishes, and no other");
+    made.extend(planned_anew());
+    let (learned, task) = remembered();
+    made.extend(decisions(learned.kernel(), task));
+    let (published, task) = published();
+    let of_it = decisions(published.kernel(), task);
+    assert!(of_it.iter().any(|d| publishing(&d)), "{of_it:?}");
+    let (settled, task) = settled();
+    made.extend(decisions(settled.kernel(), task));
+    let classes: BTreeSet<DecisionClass> = made.iter().map(|d| d.decision_type).collect();
+    let all = [
+        DecisionClass::Planning,
+        DecisionClass::Execution,
+        DecisionClass::Safety,
+        DecisionClass::Memory,
+        DecisionClass::Publishing,
+        DecisionClass::Rollback,
+        DecisionClass::UncertaintyResolution,
+    ];
+    assert_eq!(classes, BTreeSet::from(all));
+}
+
+#[conforms::conforms("HK-8.8-3")]
+#[test]
+fn a_decision_names_what_else_there_was_what_it_overrides_until_when_it_holds_and_what_bounds_it() {
+    assert_eq!(planned_anew()[0].alternatives_considered.len(), 2);
+    let (world, task) = remembered();
+    let made = decisions(world.kernel(), task);
+    let [overrides, acts] = &made[..] else { panic!("the override and the act: {made:?}") };
+    assert!(overrides.effective_until > Some(overrides.created_at), "an override ends");
+    assert_eq!(acts.policy_override_ref, Some(overrides.decision_id));
+    let now = world.kernel().task(task).unwrap();
+    assert!(made.iter().all(|one| one.constraints_ref == Some(now.task.task_contract_ref)), "{made:?}");
+    let contract: TaskContract = object(world.kernel(), &now, now.task.task_contract_ref);
+    assert_eq!(contract.constraints, ["leave the cellar alone"]);
+}
