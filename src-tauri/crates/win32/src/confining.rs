@@ -207,13 +207,7 @@ fn begin(
         list.add(PROC_THREAD_ATTRIBUTE_SECURITY_CAPABILITIES, (&raw const capabilities).cast(), size)
             .map_err(wall("the AppContainer"))?;
     }
-    let mut startup = STARTUPINFOEXW { lpAttributeList: list.place(), ..STARTUPINFOEXW::default() };
-    let [input, output, complaints] = streams;
-    startup.StartupInfo.cb = size_in_bytes::<STARTUPINFOEXW>();
-    startup.StartupInfo.dwFlags = STARTF_USESTDHANDLES;
-    startup.StartupInfo.hStdInput = input;
-    startup.StartupInfo.hStdOutput = output;
-    startup.StartupInfo.hStdError = complaints;
+    let startup = startup(&mut list, streams);
     let program = wide(program).map_err(Failed::Start)?;
     let mut line = line.to_vec();
     let flags = CREATE_SUSPENDED | CREATE_NO_WINDOW | EXTENDED_STARTUPINFO_PRESENT;
@@ -248,6 +242,17 @@ fn begin(
     let process = owned(made.hProcess).map_err(Failed::Start)?;
     let thread = owned(made.hThread).map_err(Failed::Start)?;
     Ok((process, thread))
+}
+
+/// Who it speaks to, and what else it is started with.
+fn startup(list: &mut AttributeList, [input, output, complaints]: [HANDLE; 3]) -> STARTUPINFOEXW {
+    let mut startup = STARTUPINFOEXW { lpAttributeList: list.place(), ..STARTUPINFOEXW::default() };
+    startup.StartupInfo.cb = size_in_bytes::<STARTUPINFOEXW>();
+    startup.StartupInfo.dwFlags = STARTF_USESTDHANDLES;
+    startup.StartupInfo.hStdInput = input;
+    startup.StartupInfo.hStdOutput = output;
+    startup.StartupInfo.hStdError = complaints;
+    startup
 }
 
 /// What a process is started with beside the usual. What is added has to live as long as the list.
