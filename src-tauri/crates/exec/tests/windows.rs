@@ -9,7 +9,10 @@
 )]
 #![allow(clippy::disallowed_methods, reason = "tests start programs and look at clocks")]
 
+use effects::Sandbox;
+use model::receipt::SandboxLevel;
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
@@ -134,4 +137,30 @@ fn a_command_that_is_ended_from_outside_ends_with_all_that_it_started() {
     child.stdout = Some(pipe.into_inner());
     assert!(closes(&mut child), "somebody outlived what was ended");
     assert!(begun.elapsed() < GENEROUS);
+}
+
+/// Which sandbox a machine has differs; that its level is what was tried, and that the rest is told, does not.
+#[test]
+fn the_level_of_this_machine_is_what_was_tried_against_it() {
+    let walls = Sandbox::probe(Path::new(EXEC));
+    let why = walls.why();
+    match walls.level() {
+        SandboxLevel::AppContainer => {
+            let escapes = walls.escapes().unwrap();
+            assert!(escapes.all_refused(), "{escapes}");
+        }
+        SandboxLevel::RestrictedToken => {
+            let escapes = walls.escapes().unwrap();
+            let is_meant = |name: &&str| matches!(*name, "socket" | "network");
+            assert!(escapes.through.iter().all(is_meant) && escapes.not_tried.is_empty(), "{escapes}");
+            assert!(why.contains("an AppContainer"), "why it is not the best is told: {why}");
+        }
+        SandboxLevel::Unconfined => {
+            for name in ["an AppContainer", "a restricted token"] {
+                assert!(why.contains(name), "{name}: {why}");
+            }
+            conforms::skip(why);
+        }
+        other => panic!("a level of another system: {other:?}"),
+    }
 }

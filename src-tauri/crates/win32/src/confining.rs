@@ -88,9 +88,9 @@ pub fn run(
 ) -> std::result::Result<u32, Failed> {
     // SAFETY: it takes numbers alone.
     let host = owned(unsafe { OpenProcess(PROCESS_SYNCHRONIZE, 0, host) });
-    let host = host.map_err(wall("the end with Hermit"))?;
+    let host = host.map_err(wall("the wait for the end of Hermit"))?;
     let job = job(token, limits).map_err(wall("the job object"))?;
-    let streams = streams().map_err(wall("the way of its output"))?;
+    let streams = streams().map_err(wall("the streams of its output"))?;
     let lesser = match token {
         Token::Restricted(own) => Some(restricted(own).map_err(wall("the restricted token"))?),
         Token::Container(_) | Token::Own => None,

@@ -23,7 +23,8 @@ const ACCESS_AT: usize = 16;
 /// Bytes before the first entry of a list.
 const HEAD: usize = 8;
 
-/// The list of who may reach a file, out of a descriptor whose parts are in one run of bytes; none where it has no list, and everybody may do everything.
+/// The list of who may reach a file, out of a descriptor whose parts are in one run of bytes; none where it has no list, and
+/// everybody may do everything.
 ///
 /// # Errors
 /// It says more than it holds.

@@ -113,7 +113,7 @@ mod system {
             lent.who = Some(who.clone());
             for entry in &lending.entries {
                 let done = lent.entry(&who, entry);
-                let say = |e: Error| format!("`{}` cannot be lent to a command: {e}", shown(&entry.at));
+                let say = |e: Error| format!("`{}` cannot be opened to a command: {e}", shown(&entry.at));
                 match done.map_err(say) {
                     Ok(()) => {}
                     Err(why) if entry.is_needed => return Err(why),
@@ -206,7 +206,7 @@ mod system {
 
         fn left(&mut self, at: &Path, error: &Error) {
             self.notes
-                .push(format!("what the command was lent at `{}` was not taken back: {error}", shown(at)));
+                .push(format!("the access of the command to `{}` was not taken back: {error}", shown(at)));
         }
     }
 

@@ -1,8 +1,8 @@
 //! Sockets with a name in a folder, by which a process inside the walls reaches this one.
 
-pub use system::{LocalListener, LocalStream};
 #[cfg(unix)]
 pub(crate) use system::listen_at;
+pub use system::{LocalListener, LocalStream};
 pub(crate) use system::{bind, connect, first_byte};
 
 #[cfg(unix)]
