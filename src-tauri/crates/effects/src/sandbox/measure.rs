@@ -103,15 +103,15 @@ struct Said {
 }
 
 impl Sandbox {
-    /// Tries the table of escapes of this system behind these walls. It takes a second or so, and six where a process
-    /// outlives its command.
+    /// Tries the table of escapes of this system behind these walls. It takes a second or so, six where a process outlives its
+    /// command, and more on Windows, whose shell takes a second to begin.
     ///
     /// # Errors
     /// In words, when nothing can be tried, or no command begins behind them.
     pub fn escapes(&self) -> Result<Escapes, String> {
         let mut outside = Outside::new().map_err(|e| e.to_string())?;
         let told = outside.folder.path().join("said");
-        let first = self.tried(&outside, ":", &told)?;
+        let first = self.tried(&outside, tried_against::NOTHING, &told)?;
         if !first.printed.contains(BEGUN) {
             let why = std::fs::read_to_string(&told).map_err(|e| e.to_string())?;
             return Err(format!("no command begins in it: {}", acts::visible(why.trim())));

@@ -151,18 +151,18 @@ mod system {
 
         /// What is deepest comes first, so that no label is taken for one of its own that came from above.
         fn label(&mut self, folder: &Path) -> Result<()> {
+            let all = below(folder, STAGE_COPY_ENTRIES_MAX)?;
             let mut own = BTreeSet::new();
-            let all = below(folder)?;
-            self.low.push((folder.to_path_buf(), BTreeSet::new()));
-            for (at, is_folder) in all.iter().rev() {
-                if !win32::set_low(at, *is_folder)? {
-                    own.insert(at.clone());
+            let labelled = all.into_iter().rev().try_for_each(|(at, is_folder)| {
+                let labelled = win32::set_low(&at, is_folder);
+                // What had a label, or takes none, keeps what it has.
+                if !matches!(labelled, Ok(true)) {
+                    own.insert(at);
                 }
-            }
-            if let Some((_, kept)) = self.low.last_mut() {
-                *kept = own;
-            }
-            Ok(())
+                labelled.map(drop)
+            });
+            self.low.push((folder.to_path_buf(), own));
+            labelled
         }
 
         /// To whom, as Windows writes it.
@@ -217,7 +217,7 @@ mod system {
     }
 
     fn unlabel(folder: &Path, own: &BTreeSet<PathBuf>) -> Result<()> {
-        for (at, _) in below(folder)?.into_iter().filter(|(at, _)| !own.contains(at)) {
+        for (at, _) in below(folder, UNLABELLED_MAX)?.into_iter().filter(|(at, _)| !own.contains(at)) {
             match win32::clear_label(&at) {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
                 Ok(()) | Err(_) => {}
@@ -226,8 +226,12 @@ mod system {
         Ok(())
     }
 
-    /// A folder and all that lies in it, links not followed and left out, and which of it are folders; what is above comes first.
-    fn below(folder: &Path) -> Result<Vec<(PathBuf, bool)>> {
+    /// What a command may have made beside what was there.
+    const UNLABELLED_MAX: usize = 20 * STAGE_COPY_ENTRIES_MAX;
+
+    /// A folder and all that lies in it, so many entries at most, and which of it are folders; what is above comes first. Links are
+    /// left out, with what they lead to.
+    fn below(folder: &Path, most: usize) -> Result<Vec<(PathBuf, bool)>> {
         let mut found = vec![(folder.to_path_buf(), true)];
         let mut next = 0;
         while let Some((at, is_folder)) = found.get(next).cloned() {
@@ -242,9 +246,8 @@ mod system {
                     found.push((entry.path(), kind.is_dir()));
                 }
             }
-            if found.len() > STAGE_COPY_ENTRIES_MAX {
-                let say =
-                    format!("it has more than {STAGE_COPY_ENTRIES_MAX} entries; choose a smaller folder");
+            if found.len() > most {
+                let say = format!("it has more than {most} entries; choose a smaller folder");
                 return Err(Error::new(ErrorKind::InvalidInput, say));
             }
         }

@@ -1,7 +1,7 @@
 //! What walls are tried against: a way in that somebody outside listens at, a process that has to stay, and the shell in which
 //! tries are made.
 
-pub(crate) use system::{Door, argv, victim};
+pub(crate) use system::{Door, NOTHING, argv, victim};
 
 /// What a shell says first; a try that does not say it has not run.
 pub(crate) const BEGUN: &str = "begun";
@@ -13,6 +13,9 @@ mod system {
     use std::io::Result;
     use std::path::Path;
     use std::process::Command;
+
+    /// A script that does nothing.
+    pub(crate) const NOTHING: &str = ":";
 
     /// A socket with a name.
     pub(crate) struct Door(LocalListener, String);
@@ -57,6 +60,8 @@ mod system {
     use std::io::Result;
     use std::path::Path;
     use std::process::Command;
+
+    pub(crate) const NOTHING: &str = "$null";
 
     /// A pipe with a name.
     pub(crate) struct Door(win32::WatchedPipe, String);
