@@ -476,7 +476,7 @@ mod tests {
         assert_eq!(Sid::read(&large.bytes()), Ok(large));
         assert!(Sid::read(&[2, 0, 0, 0, 0, 0, 0, 5]).is_err() && Sid::read(&[]).is_err());
         for who in [user(500), Sid::system(), Sid::nt(&USERS), Sid::low_integrity()] {
-            assert_eq!(who.written().parse(), Ok(who));
+            assert_eq!(who.written().parse::<Sid>(), Ok(who));
         }
         let many = format!("S-1-5{}", "-1".repeat(16));
         for bad in
