@@ -109,7 +109,10 @@ mod system {
     pub(crate) const SEATBELT: Option<&str> = None;
 
     /// Where programs are looked for: where only an administrator can put one.
-    pub(crate) const PATH: &str = r"C:\Windows\System32;C:\Windows;C:\Windows\System32\Wbem;C:\Windows\System32\WindowsPowerShell\v1.0;C:\Program Files\PowerShell\7;C:\Program Files\Git\cmd;C:\Program Files\nodejs;C:\Program Files\dotnet";
+    pub(crate) const PATH: &str = concat!(
+        r"C:\Windows\System32;C:\Windows;C:\Windows\System32\Wbem;C:\Windows\System32\WindowsPowerShell\v1.0;",
+        r"C:\Program Files\PowerShell\7;C:\Program Files\Git\cmd;C:\Program Files\nodejs;C:\Program Files\dotnet",
+    );
 
     /// Nobody but an administrator makes anything there.
     pub(crate) const NOWHERE: &str = r"C:\Windows\System32";
