@@ -9,8 +9,8 @@ pub enum Starts {
     Script,
 }
 
-/// Shells and launchers: no prefix of their words says what they will run.
-const LAUNCHERS: [&str; 80] = [
+/// Shells and launchers: no prefix of their words says what they will run. A number at the end of a name is not part of it here.
+const LAUNCHERS: [&str; 94] = [
     ".",
     "ash",
     "at",
@@ -24,6 +24,8 @@ const LAUNCHERS: [&str; 80] = [
     "chrt",
     "cmd",
     "command",
+    "conhost",
+    "cscript",
     "csh",
     "dash",
     "dbus-launch",
@@ -41,6 +43,7 @@ const LAUNCHERS: [&str; 80] = [
     "firejail",
     "fish",
     "flock",
+    "forfiles",
     "gawk",
     "gdb",
     "ionice",
@@ -49,17 +52,25 @@ const LAUNCHERS: [&str; 80] = [
     "ltrace",
     "mawk",
     "mksh",
+    "mshta",
+    "msiexec",
     "nice",
     "nohup",
     "nsenter",
     "parallel",
+    "pcalua",
     "podman",
     "powershell",
     "prlimit",
     "proot",
     "proxychains",
+    "psexec",
+    "regsvr",
     "rlwrap",
+    "runas",
+    "rundll",
     "runuser",
+    "schtasks",
     "screen",
     "script",
     "sed",
@@ -85,6 +96,9 @@ const LAUNCHERS: [&str; 80] = [
     "unshare",
     "uv",
     "watch",
+    "wmic",
+    "wscript",
+    "wsl",
     "xargs",
     "xvfb-run",
     "yash",
@@ -106,10 +120,13 @@ const VERSION_CONTROL: [&str; 11] =
 /// Shells whose `-c` is read word by word. Others have other grammars.
 const READ_SHELLS: [&str; 3] = ["sh", "bash", "dash"];
 
+/// What Windows lets people leave out at the end of a program's name; `.com` is left out here, because hosts have names like that.
+const ENDS: [&str; 3] = [".exe", ".bat", ".cmd"];
+
 /// A program's name without folder, case, version and ending: `/usr/bin/Python3.13` and `python.exe` are `python`.
 pub(crate) fn name(word: &str) -> String {
     let last = word.rsplit(['/', '\\']).next().unwrap_or(word).to_ascii_lowercase();
-    let last = last.strip_suffix(".exe").unwrap_or(&last);
+    let last = ENDS.iter().find_map(|end| last.strip_suffix(*end)).unwrap_or(&last);
     let bare = last.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     // `.` is a program of its own, and a name of digits alone has nothing else.
     if bare.is_empty() { last.to_owned() } else { bare.to_owned() }
@@ -224,6 +241,9 @@ mod tests {
             ("/usr/bin/Python3.13", "python"),
             ("python3", "python"),
             ("C:\\Git\\Git.EXE", "git"),
+            ("npx.CMD", "npx"),
+            ("run.bat", "run"),
+            ("RunDLL32.exe", "rundll"),
             (".", "."),
             ("7", "7"),
             ("ld.so", "ld.so"),

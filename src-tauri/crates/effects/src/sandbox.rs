@@ -1,6 +1,7 @@
 //! Which walls this machine can put around a command, found out by putting them up once.
 
 mod app_container;
+mod beside;
 pub(crate) mod bwrap;
 mod escapes;
 mod landlock;
@@ -14,8 +15,9 @@ pub use whole::{CLONE_HOME, CloneHome, CloneView};
 
 use crate::command::process_limits::Bounds;
 use crate::command::view::View;
+use crate::system::lent_places::LentPlaces;
 pub(crate) use crate::system::walls::PATH;
-use crate::system::walls::{self, System};
+use crate::system::walls::{self, NOWHERE, System};
 use crate::workspace::names;
 use model::receipt::SandboxLevel;
 use shape::Shape;
@@ -65,8 +67,6 @@ const MEMORY_BYTES: u64 = 4 << 30;
 const PROCESSES: u64 = 1024;
 /// Bytes of one file that a command may write.
 const FILE_BYTES: u64 = 2 << 30;
-/// A folder in which nothing is and nothing can be made.
-const NOWHERE: &str = "/var/empty";
 /// Bytes of the private `/tmp`.
 const TMP_BYTES: u64 = 1 << 30;
 
@@ -79,6 +79,8 @@ pub struct Sandbox {
     exec: Option<PathBuf>,
     /// The program that reads Seatbelt profiles.
     seatbelt: Option<PathBuf>,
+    /// The program that stays beside a command, and as whom it starts it; no walls but its job where nobody is named.
+    beside: Option<(PathBuf, Option<app_container::Kind>)>,
     readable: Vec<PathBuf>,
     memory_bytes: u64,
     processes: u64,
@@ -93,9 +95,7 @@ impl Sandbox {
             return Self::by_profile(Path::new(program));
         }
         if walls::SYSTEM == System::Windows {
-            let none = Self::none(String::new());
-            let why = app_container::not_yet(&none);
-            return Self { why, ..none };
+            return Self::by_token(exec);
         }
         let exec = match exec.canonicalize() {
             Ok(exec) => exec,
@@ -148,6 +148,7 @@ impl Sandbox {
             bwrap: None,
             exec: None,
             seatbelt: None,
+            beside: None,
             readable: Vec::new(),
             memory_bytes: MEMORY_BYTES,
             processes: PROCESSES,
@@ -275,7 +276,8 @@ impl Sandbox {
         Err(format!("{} {}", output.status, stderr.trim()))
     }
 
-    /// The command that will become `argv` behind the walls, complete but for its standard streams.
+    /// The command that will become `argv` behind the walls, complete but for its standard streams; and what it is lent, which
+    /// is taken back when it has ended.
     ///
     /// # Errors
     /// In words, when no walls can be made for this view: it is not run without.
@@ -285,9 +287,12 @@ impl Sandbox {
         argv: &[String],
         network: bool,
         cpu_seconds: u64,
-    ) -> Result<Command, String> {
+    ) -> Result<(Command, LentPlaces), String> {
         if self.is_by_profile() {
-            return self.enclosed(view, argv, cpu_seconds);
+            return self.enclosed(view, argv, cpu_seconds).map(|command| (command, LentPlaces::none()));
+        }
+        if walls::SYSTEM == System::Windows || self.beside.is_some() {
+            return self.with_one_beside(view, argv, cpu_seconds);
         }
         let mut command = match (&self.exec, self.shell(view)) {
             (Some(_), Some(command)) => command,
@@ -296,12 +301,12 @@ impl Sandbox {
                 self.environment(view, &mut command);
                 command
             }
-            (None, _) => return Ok(self.bare(view, argv)),
+            (None, _) => return Ok((self.bare(view, argv), LentPlaces::none())),
         };
         command.args(self.exec_arguments(view, network, cpu_seconds));
         // Its standard input is the file to mark.
         command.args(["--started", "--"]).args(argv);
-        Ok(command)
+        Ok((command, LentPlaces::none()))
     }
 
     /// The command behind a Seatbelt profile, without the network. Nothing marks its start.
@@ -378,10 +383,10 @@ impl Sandbox {
         arguments
     }
 
-    /// Whether a command can be kept out of the folders a workspace hides: only a mount, or a profile that was tried, can cover
-    /// a part.
+    /// Whether a command can be kept out of the folders a workspace hides: only a mount, or a profile or a container that was
+    /// tried, can cover a part.
     pub(crate) fn can_hide(&self) -> bool {
-        self.bwrap.is_some() || self.level == SandboxLevel::Seatbelt
+        self.bwrap.is_some() || matches!(self.level, SandboxLevel::Seatbelt | SandboxLevel::AppContainer)
     }
 
     /// Whether a command has private folders of its own making; else it is given them.
@@ -429,20 +434,18 @@ impl Sandbox {
 
 /// Whether a place of the machine, with every link followed, is among the folders of programs.
 pub(crate) fn is_system(at: &Path) -> bool {
-    ["/usr", "/opt", "/nix/store"].iter().chain(&MERGED).any(|folder| at.starts_with(folder))
+    let at = walls::plain(at.to_path_buf());
+    walls::PROGRAMS.iter().any(|folder| at.starts_with(folder))
 }
 
 /// The program that a name means behind the walls.
 pub(crate) fn program(view: &View, name: &str) -> Option<PathBuf> {
-    if name.contains('/') {
-        return Some(view.cwd.join(name)).filter(|path| path.is_file());
-    }
-    on_path(name)
+    walls::candidates(name, &view.cwd).into_iter().find(|path| path.is_file())
 }
 
 /// The program that a name without a place means.
 pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
-    PATH.split(':').map(|folder| Path::new(folder).join(name)).find(|path| path.is_file())
+    walls::candidates(name, Path::new("")).into_iter().find(|path| path.is_file())
 }
 
 /// A path below the view's root.

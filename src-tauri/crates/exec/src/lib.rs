@@ -19,14 +19,17 @@
 //! 3. Every wall is inherited and none can be taken down again.
 //! 4. `--proxy`: the bridge listens before the command begins, is no child of it, and ends with its namespace.
 //! 5. `--layer` and no layer: it ends with [`WALLS_FAILED`] and nothing works on the folder itself.
+//! 6. On Windows it stays beside the command: what it has started ends with it, and with Hermit. A token or a job that does not
+//!    stand ends it with [`WALLS_FAILED`] before the command's first instruction.
 //!
 //! # Where to start reading
 //!
-//! [`walls::Walls::parse`], [`walls::Walls::raise`], then `main.rs`.
+//! [`walls::Walls::parse`], [`walls::Walls::raise`], then `main.rs`; for Windows [`confined::Confined`].
 #![allow(clippy::disallowed_methods, reason = "this room becomes the command")]
 
 #[cfg(target_os = "linux")]
 pub mod bridge;
+pub mod confined;
 #[cfg(target_os = "linux")]
 pub mod guest;
 #[cfg(target_os = "linux")]

@@ -1,6 +1,7 @@
 //! `hermit-exec [--read PATH]... [--write PATH]... [FLAGS] -- PROGRAM [ARGUMENT]...`
 //! `hermit-exec --acp [--goes-on] PROMPT -- PROGRAM [ARGUMENT]...`
 //! `hermit-exec --layer FOLDER UPPER WORK -- PROGRAM [ARGUMENT]...`
+//! `hermit-exec (--container SID | --restricted SID | --own) --host N --memory N --processes N --cpu N -- PROGRAM [ARGUMENT]...`
 //!
 //! Started by Hermit alone; see the library for what it does and in which order.
 #![allow(clippy::disallowed_methods, reason = "this program becomes the command")]
@@ -80,7 +81,14 @@ fn under(layer: &exec::overlay::Layer, words: &[std::ffi::OsString]) -> Result<E
     Ok(ExitCode::from(exec::WALLS_FAILED))
 }
 
-#[cfg(not(target_os = "linux"))]
+/// The command's own number is all 32 bits of it, of which [`ExitCode`] holds eight.
+#[cfg(windows)]
+fn run() -> Result<ExitCode, exec::Error> {
+    let confined = exec::confined::Confined::parse(std::env::args_os().skip(1))?;
+    std::process::exit(exec::confined::run(&confined)?.cast_signed())
+}
+
+#[cfg(not(any(target_os = "linux", windows)))]
 fn run() -> Result<ExitCode, exec::Error> {
     exec::walls::Walls::parse(std::env::args_os().skip(1))?.0.raise()?;
     Ok(ExitCode::SUCCESS)

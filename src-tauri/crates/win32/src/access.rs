@@ -14,6 +14,12 @@ pub struct Sid {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Malformed(&'static str);
 
+impl Malformed {
+    pub(crate) const fn because(why: &'static str) -> Self {
+        Self(why)
+    }
+}
+
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the access list cannot be read: {}", self.0)
@@ -54,7 +60,32 @@ impl Sid {
         Self { authority: NT, parts: parts.to_vec() }
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    /// Who stands for a process that may change little: of low integrity.
+    #[must_use]
+    pub fn low_integrity() -> Self {
+        Self { authority: 16, parts: vec![0x1000] }
+    }
+
+    /// Everybody of one authority, by its parts.
+    #[must_use]
+    pub const fn of(authority: u64, parts: Vec<u32>) -> Self {
+        Self { authority, parts }
+    }
+
+    /// The authority and the parts behind it.
+    #[must_use]
+    pub fn parts(&self) -> (u64, &[u32]) {
+        (self.authority, &self.parts)
+    }
+
+    /// As Windows writes it, also where people have a name for it.
+    #[must_use]
+    pub fn written(&self) -> String {
+        let parts: String = self.parts.iter().map(|part| format!("-{part}")).collect();
+        format!("S-1-{}{parts}", self.authority)
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         let count = u8::try_from(self.parts.len()).unwrap_or(PARTS_MAX);
         let [_, _, authority @ ..] = self.authority.to_be_bytes();
         let parts = self.parts.iter().flat_map(|part| part.to_le_bytes());
@@ -93,8 +124,23 @@ impl fmt::Display for Sid {
         if let Some(name) = self.name() {
             return f.write_str(name);
         }
-        write!(f, "S-1-{}", self.authority)?;
-        self.parts.iter().try_for_each(|part| write!(f, "-{part}"))
+        f.write_str(&self.written())
+    }
+}
+
+impl std::str::FromStr for Sid {
+    type Err = Malformed;
+
+    /// Reads what [`Sid::written`] writes.
+    fn from_str(text: &str) -> Result<Self, Malformed> {
+        const NONE: Malformed = Malformed("a user that is written otherwise than Windows does");
+        let mut numbers = text.strip_prefix("S-1-").ok_or(NONE)?.split('-');
+        let authority = numbers.next().and_then(|number| number.parse::<u64>().ok()).ok_or(NONE)?;
+        let parts: Result<Vec<u32>, _> =
+            numbers.map(|number| number.parse::<u32>().map_err(|_| NONE)).collect();
+        let parts = parts.ok().filter(|parts| (1..=usize::from(PARTS_MAX)).contains(&parts.len()));
+        // Six bytes hold an authority.
+        parts.filter(|_| authority < 1 << 48).map(|parts| Self { authority, parts }).ok_or(NONE)
     }
 }
 
@@ -429,5 +475,14 @@ mod tests {
         let large = Sid { authority: 0x0102_0304_0506, parts: vec![u32::MAX] };
         assert_eq!(Sid::read(&large.bytes()), Ok(large));
         assert!(Sid::read(&[2, 0, 0, 0, 0, 0, 0, 5]).is_err() && Sid::read(&[]).is_err());
+        for who in [user(500), Sid::system(), Sid::nt(&USERS), Sid::low_integrity()] {
+            assert_eq!(who.written().parse::<Sid>(), Ok(who));
+        }
+        let many = format!("S-1-5{}", "-1".repeat(16));
+        for bad in
+            ["", "S-1", "S-1-5", "S-1-5-", "S-2-5-1", "S-1-5-x", "S-1-281474976710656-1", many.as_str()]
+        {
+            assert!(bad.parse::<Sid>().is_err(), "{bad}");
+        }
     }
 }

@@ -1,5 +1,8 @@
 //! The calls. Each block that is unsafe does one call and says why it may; what comes back is judged elsewhere.
-#![allow(unsafe_code, reason = "Windows is asked with pointers, here and nowhere else")]
+#![allow(
+    unsafe_code,
+    reason = "Windows is asked with pointers, in the three files of calls and nowhere else"
+)]
 
 use crate::access::{LIST_AT, Sid, owner_only};
 use crate::path::verbatim;
@@ -42,12 +45,12 @@ use windows_sys::Win32::System::Threading::{
 const SHARED: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 
 /// The error of the last call, where it is this one.
-fn failed_with(error: &Error, code: WIN32_ERROR) -> bool {
+pub(crate) fn failed_with(error: &Error, code: WIN32_ERROR) -> bool {
     error.raw_os_error().map(i32::cast_unsigned) == Some(code)
 }
 
 /// A path as the calls take it: absolute, and with a zero at its end.
-fn wide(path: &Path) -> Result<Vec<u16>> {
+pub(crate) fn wide(path: &Path) -> Result<Vec<u16>> {
     let absolute: Vec<u16> = std::path::absolute(path)?.as_os_str().encode_wide().collect();
     if absolute.contains(&0) {
         return Err(Error::new(ErrorKind::InvalidInput, "a path cannot hold a zero"));
@@ -58,7 +61,7 @@ fn wide(path: &Path) -> Result<Vec<u16>> {
 }
 
 /// Bytes at a place that is a multiple of four, as Windows wants its lists.
-fn aligned(bytes: &[u8]) -> Vec<u32> {
+pub(crate) fn aligned(bytes: &[u8]) -> Vec<u32> {
     let number = |chunk: &[u8]| {
         let mut four = [0; 4];
         for (to, from) in four.iter_mut().zip(chunk) {
@@ -69,7 +72,7 @@ fn aligned(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks(4).map(number).collect()
 }
 
-fn bytes_of(numbers: &[u32]) -> Vec<u8> {
+pub(crate) fn bytes_of(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_ne_bytes()).collect()
 }
 
@@ -83,7 +86,7 @@ fn attributes(descriptor: &mut [u32]) -> SECURITY_ATTRIBUTES {
 }
 
 /// Takes a handle that a call has made; whatever it says of a failure is told.
-fn owned(handle: HANDLE) -> Result<OwnedHandle> {
+pub(crate) fn owned(handle: HANDLE) -> Result<OwnedHandle> {
     if handle.is_null() || handle == INVALID_HANDLE_VALUE {
         return Err(Error::last_os_error());
     }

@@ -20,6 +20,24 @@ pub fn verbatim(absolute: &[u16]) -> Vec<u16> {
     }
 }
 
+/// A path as people and most programs write it, where it has the prefix that says that it is long and is none of the few that
+/// mean something else without it; none where there is nothing to take away.
+#[must_use]
+pub fn plain(path: &str) -> Option<String> {
+    /// A folder's path may have twelve letters less than a file's.
+    const SHORT_MAX: usize = 247;
+    let rest = path.strip_prefix(r"\\?\")?;
+    let plain = match rest.strip_prefix(r"UNC\") {
+        Some(share) => format!(r"\\{share}"),
+        None if rest.chars().nth(1) == Some(':') => rest.to_owned(),
+        None => return None,
+    };
+    // A name that ends with a dot or a space is another one without the prefix.
+    let means_itself = |name: &str| !name.ends_with(['.', ' ']) && !name.contains('/');
+    let fits = plain.encode_utf16().count() <= SHORT_MAX && plain.split('\\').all(means_itself);
+    fits.then_some(plain)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,5 +53,15 @@ mod tests {
         assert_eq!(said(&format!(r"C:\{long}")), format!(r"\\?\C:\{long}"));
         assert_eq!(said(&format!(r"\\host\share\{long}")), format!(r"\\?\UNC\host\share\{long}"));
         assert_eq!(said(&format!(r"\\?\C:\{long}")), format!(r"\\?\C:\{long}"));
+    }
+
+    #[test]
+    fn a_path_is_plain_again_where_it_means_the_same() {
+        assert_eq!(plain(r"\\?\C:\a\b"), Some(r"C:\a\b".to_owned()));
+        assert_eq!(plain(r"\\?\UNC\host\share\x"), Some(r"\\host\share\x".to_owned()));
+        for other in [r"C:\a", r"\\?\C:\a.\b", r"\\?\C:\a ", r"\\?\Volume{1}\x", r"\\?\C:\a/b", "/usr"] {
+            assert_eq!(plain(other), None, "{other}");
+        }
+        assert_eq!(plain(&format!(r"\\?\C:\{}", "x".repeat(250))), None);
     }
 }

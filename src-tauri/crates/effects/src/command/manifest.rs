@@ -4,6 +4,7 @@
 //! where they turn out to have changed.
 
 use crate::reads::walk::{Walk, walk};
+use crate::system::file_identity::TELLS_CHANGES;
 use crate::workspace::entry::{Kind, Stat};
 use crate::{
     COMMAND_KEEP_BYTES_MAX, COMMAND_KEEP_FILE_BYTES_MAX, COMMAND_KEEP_FILES_MAX, Error, Executors, Kept,
@@ -117,10 +118,14 @@ impl Manifest {
     pub(crate) fn difference(&self, executors: &Executors) -> Result<Difference, Error> {
         let after = Self::now(&executors.workspace)?;
         let mut difference = Difference { notes: after.notes.clone(), ..Difference::default() };
+        // Where a file does not show that it was changed, its bytes are compared as far as they were kept.
+        let is_compared = |path: &RelPath| !TELLS_CHANGES && self.aside.contains_key(path);
         let touched: BTreeSet<&RelPath> = self
             .entries
             .iter()
-            .filter(|(path, stat)| after.entries.get(*path).is_none_or(|now| differs(stat, now)))
+            .filter(|(path, stat)| {
+                is_compared(path) || after.entries.get(*path).is_none_or(|now| differs(stat, now))
+            })
             .map(|(path, _)| path)
             .chain(after.entries.keys().filter(|path| !self.entries.contains_key(*path)))
             .collect();

@@ -15,7 +15,7 @@ use model::RelPath;
 use model::action::{ActionClass, Program, Reach};
 use model::file_name::is_same;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Places that are hidden from one command, at most: each is a mount.
 const HIDDEN_MAX: usize = 256;
@@ -178,17 +178,17 @@ fn inside_as_written(workspace: &Workspace, at: &Path) -> Option<RelPath> {
 
 /// The program that a word means outside of the folder, where commands look for programs.
 fn program(workspace: &Workspace, word: &str) -> Option<Program> {
-    let at = if word.contains('/') {
-        Some(PathBuf::from(word)).filter(|path| path.is_absolute())
-    } else {
-        crate::sandbox::PATH.split(':').map(|folder| Path::new(folder).join(word)).find(|path| path.is_file())
-    }?;
-    let at = at.canonicalize().ok()?;
+    let named = Path::new(word);
+    if named.components().nth(1).is_some() && !named.is_absolute() {
+        return None;
+    }
+    let at = crate::sandbox::on_path(word)?.canonicalize().ok()?;
     // Only what could be one: nobody learns the digest of another file by calling it a program.
     if at.starts_with(workspace.root()) || !crate::sandbox::is_system(&at) || !at.is_file() {
         return None;
     }
     let (sha256, _) = digest_reader(&mut std::fs::File::open(&at).ok()?).ok()?;
+    let at = crate::system::walls::plain(at);
     Some(Program { name: word.to_owned(), path: at.to_str()?.to_owned(), sha256 })
 }
 

@@ -44,6 +44,8 @@ pub(crate) struct Ran {
     pub(crate) stderr: Capture,
     pub(crate) mark: Mark,
     pub(crate) program: Option<Digest>,
+    /// What could not be lent to it or taken back, in words.
+    pub(crate) lent: Vec<String>,
 }
 
 impl Ran {
@@ -69,12 +71,14 @@ impl Ran {
         })
     }
 
-    /// What of its output is not kept, in words.
+    /// What of its output is not kept, and what was not lent or taken back, in words.
     pub(crate) fn left_out(&self) -> impl Iterator<Item = String> {
+        let lent = self.lent.clone();
         [("standard output", self.stdout.dropped()), ("standard error", self.stderr.dropped())]
             .into_iter()
             .filter(|(_, dropped)| *dropped > 0)
             .map(|(name, dropped)| format!("{dropped} bytes of {name} were left out"))
+            .chain(lent)
     }
 }
 
@@ -286,7 +290,7 @@ pub(crate) fn spawn(
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     let cpu = asked.timeout.as_secs().saturating_add(1).saturating_mul(cores);
     let command = executors.sandbox.command(view, asked.argv, asked.network, cpu);
-    let mut command = command.map_err(Error::Request)?;
+    let (mut command, lent) = command.map_err(Error::Request)?;
     let stdin = if executors.sandbox.marks_start() { Stdio::from(mark) } else { Stdio::null() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     let fail = |e: std::io::Error| Error::Spawn { program: program.to_owned(), why: e.to_string() };
@@ -316,7 +320,8 @@ pub(crate) fn spawn(
         end_all(&mut child);
     }
     let (status, ended_by, stdout, stderr) = result?;
-    Ok(Ran { status, ended_by, stdout, stderr, mark: Mark::Started, program: executable })
+    let lent = lent.take_back();
+    Ok(Ran { status, ended_by, stdout, stderr, mark: Mark::Started, program: executable, lent })
 }
 
 fn tail(capture: &Capture) -> String {

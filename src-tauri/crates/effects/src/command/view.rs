@@ -1,7 +1,8 @@
 //! Which folder a command sees.
 
+use crate::system::walls::{plain, surroundings};
 use crate::workspace::names;
-use crate::{Error, Executors};
+use crate::{Error, Executors, Sandbox};
 use model::RelPath;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -111,8 +112,9 @@ impl View {
         let (home, tmp) = if namespaces {
             (PathBuf::from("/tmp/home"), PathBuf::from("/tmp"))
         } else {
-            (self.private.join("home"), self.private.clone())
+            (plain(self.private.join("home")), plain(self.private.clone()))
         };
+        let surroundings = surroundings(&home, &tmp);
         let all: [(&str, OsString); 7] = [
             ("PATH", crate::sandbox::PATH.into()),
             ("HOME", home.into()),
@@ -123,8 +125,9 @@ impl View {
             ("HERMIT", "1".into()),
         ];
         let reach = self.proxy.iter().flat_map(|way| way.told.clone()).chain(self.told.clone());
+        let all = all.into_iter().chain(surroundings).map(|(name, value)| (name.to_owned(), value));
         let mut environment: Vec<(String, OsString)> = Vec::new();
-        for (name, value) in all.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(reach) {
+        for (name, value) in all.chain(reach) {
             environment.retain(|(known, _)| *known != name);
             environment.push((name, value));
         }
@@ -138,9 +141,9 @@ pub(crate) fn view(executors: &Executors, cwd: &RelPath, transcript: &Path) -> R
     // Opened step by step, so that a link on the way is refused by name.
     workspace.folder(cwd)?;
     if !workspace.hidden().is_empty() && !executors.sandbox.can_hide() {
-        let say = "Hermit's own store lies in this workspace and this machine cannot hide it from a command; \
-                   install bubblewrap or choose a smaller folder";
-        return Err(Error::Request(say.to_owned()));
+        let say = "Hermit's own store lies in this workspace and this machine cannot hide it from a command";
+        let to_do = if Sandbox::is_of_namespaces() { "install bubblewrap or choose" } else { "choose" };
+        return Err(Error::Request(format!("{say}; {to_do} a smaller folder")));
     }
     let root = workspace.root().to_path_buf();
     let cwd = names::below(&root, cwd.as_bytes()).map_err(|e| Error::io("naming", cwd, e))?;

@@ -1,16 +1,14 @@
 //! The walls of Windows as a plan: which token, which job, which access to files, which way to the proxy. Nothing here asks the
-//! system; the calls that put a plan up are not written yet, so a command is refused there.
+//! system: what a plan comes to is what `hermit-exec` is told and what is lent at which place.
 
-use super::Sandbox;
+use super::escapes::Escapes;
 use super::shape::Shape;
-use crate::command::view::View;
+use crate::system::lent_places::{Entry, Lending};
+use crate::system::walls::OF_WINDOWS as READABLE;
 use model::Digest;
 use model::receipt::SandboxLevel;
 use std::fmt;
 use std::path::{Path, PathBuf};
-
-/// Where programs and libraries are, beside what a person names. An AppContainer may read them as Windows comes.
-const READABLE: [&str; 3] = [r"C:\Windows", r"C:\Program Files", r"C:\Program Files (x86)"];
 
 /// What a job forbids of the desktop: handles of other programs' windows, the clipboard in both directions, the settings of
 /// the system and of the screen, global atoms, other desktops, and the end of the session.
@@ -24,6 +22,45 @@ const FORBIDDEN: [&str; 8] = [
     "desktop",
     "exit windows",
 ];
+
+/// Which walls of Windows, from the best down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// An AppContainer in a job.
+    AppContainer,
+    /// A restricted token in a job.
+    Restricted,
+}
+
+/// What gets through a restricted token as it is meant: its network is open.
+const OPEN_BY_PLAN: [&str; 2] = ["socket", "network"];
+
+impl Kind {
+    /// All of them, from the best down.
+    pub(crate) const ALL: [Self; 2] = [Self::AppContainer, Self::Restricted];
+
+    /// The level that they reach when nothing gets through but what is meant to.
+    pub(crate) const fn level(self) -> SandboxLevel {
+        match self {
+            Self::AppContainer => SandboxLevel::AppContainer,
+            Self::Restricted => SandboxLevel::RestrictedToken,
+        }
+    }
+
+    /// What they are, in words.
+    pub(super) const fn in_words(self) -> &'static str {
+        match self {
+            Self::AppContainer => "an AppContainer",
+            Self::Restricted => "a restricted token",
+        }
+    }
+
+    /// Whether what was tried against them is what they promise. What could not be tried is not believed.
+    pub(crate) fn is_reached(self, tried: &Escapes) -> bool {
+        let is_meant = |name: &&str| self == Self::Restricted && OPEN_BY_PLAN.contains(name);
+        tried.not_tried.is_empty() && !tried.refused.is_empty() && tried.through.iter().all(is_meant)
+    }
+}
 
 /// What is allowed at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +84,17 @@ impl Rights {
             Self::Keep => "deny write",
         }
     }
+
+    /// Whether they are taken, and which, as Windows has them in bits.
+    const fn bits(self) -> (bool, u32) {
+        match self {
+            Self::Read => (false, 0x0012_00a9),
+            Self::Modify => (false, 0x0013_01bf),
+            Self::Nothing => (true, 0x001f_01ff),
+            // Bytes, what is in a folder, attributes, the thing itself, its list and its owner.
+            Self::Keep => (true, 0x000d_0156),
+        }
+    }
 }
 
 /// Which token a command gets.
@@ -54,8 +102,9 @@ impl Rights {
 enum Token {
     /// That of a container of its own name. It has no capability: `internetClient`, too, would let it go past the proxy.
     AppContainer { name: String },
-    /// That of the person without its groups and privileges, at low integrity. It does not hold the network.
-    Restricted,
+    /// That of the person without groups that give more than everybody has and without privileges, at low integrity. What it
+    /// reaches has to be open to this name as well, or to everybody. It does not hold the network.
+    Restricted { name: String },
 }
 
 /// A plan, whole.
@@ -72,9 +121,17 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// Of these walls.
+    pub(crate) fn of(kind: Kind, shape: &Shape) -> Self {
+        match kind {
+            Kind::AppContainer => Self::best(shape),
+            Kind::Restricted => Self::next(shape),
+        }
+    }
+
     /// The best walls: an AppContainer in a job. A named pipe leads to the proxy, because to open the loopback address for a
     /// container takes an administrator.
-    pub(crate) fn best(shape: &Shape) -> Self {
+    fn best(shape: &Shape) -> Self {
         let name = container(shape);
         let pipe = shape.proxy.map(|port| format!(r"\\.\pipe\{name}.{port}"));
         Self { token: Token::AppContainer { name }, pipe, ..Self::next(shape) }
@@ -82,7 +139,7 @@ impl Plan {
 
     /// The next: a restricted token in a job. What it says of the network is that it is open: whatever asks for the network is
     /// refused at this level.
-    pub(crate) fn next(shape: &Shape) -> Self {
+    fn next(shape: &Shape) -> Self {
         let denied = shape.covered.iter().map(|at| (at.clone(), Rights::Nothing));
         let kept = shape.kept.iter().map(|at| (at.clone(), Rights::Keep));
         let of_folder = if shape.read_only { Rights::Read } else { Rights::Modify };
@@ -91,7 +148,7 @@ impl Plan {
         let system = READABLE.iter().map(|at| (PathBuf::from(at), Rights::Read));
         let reads = shape.reads.iter().map(|at| (at.clone(), Rights::Read));
         Self {
-            token: Token::Restricted,
+            token: Token::Restricted { name: second_name(shape) },
             processes: shape.processes,
             memory_bytes: shape.memory_bytes,
             cpu_seconds: shape.cpu_seconds,
@@ -100,32 +157,85 @@ impl Plan {
         }
     }
 
-    /// The level that it would reach when nothing gets through it.
-    pub(crate) const fn level(&self) -> SandboxLevel {
-        match self.token {
-            Token::AppContainer { .. } => SandboxLevel::AppContainer,
-            Token::Restricted => SandboxLevel::RestrictedToken,
-        }
+    /// What is lent to the command, in the order of the plan. What Windows opens to everybody is not in it.
+    pub(crate) fn lending(&self, shape: &Shape) -> Lending {
+        let own = self.access.iter().filter(|(at, _)| !READABLE.iter().any(|system| at == Path::new(system)));
+        let entry = |(at, rights): &(PathBuf, Rights)| {
+            let (is_denied, rights_as_bits) = rights.bits();
+            Entry {
+                at: at.clone(),
+                is_denied,
+                rights: rights_as_bits,
+                // A toolchain that cannot be opened is one that the command does not find.
+                is_needed: *rights != Rights::Read || shape.folder.as_ref() == Some(at),
+                is_made: *rights == Rights::Keep,
+            }
+        };
+        let written = shape.folder.iter().filter(|_| !shape.read_only).chain(&shape.private);
+        let (container, name, low) = match &self.token {
+            Token::AppContainer { name } => (Some(name.clone()), String::new(), Vec::new()),
+            Token::Restricted { name } => (None, name.clone(), written.cloned().collect()),
+        };
+        Lending { container, name, entries: own.map(entry).collect(), low }
     }
 }
 
-/// The name of a container: the same for the same folders, of letters and digits, and short enough for Windows.
-fn container(shape: &Shape) -> String {
+/// What `hermit-exec` is told: as whom the command runs, which is nobody else than Hermit where no walls are, with which process
+/// it ends, and its limits.
+pub(super) fn told(kind: Option<Kind>, who: &str, host: u32, shape: &Shape) -> Vec<String> {
+    let mut told = match kind {
+        Some(Kind::AppContainer) => vec!["--container".to_owned(), who.to_owned()],
+        Some(Kind::Restricted) => vec!["--restricted".to_owned(), who.to_owned()],
+        None => vec!["--own".to_owned()],
+    };
+    let limits = [
+        ("--host", u64::from(host)),
+        ("--memory", shape.memory_bytes),
+        ("--processes", shape.processes),
+        ("--cpu", shape.cpu_seconds),
+    ];
+    for (name, most) in limits {
+        told.extend([name.to_owned(), most.to_string()]);
+    }
+    told
+}
+
+/// The digest of the folders that a command may change, so that nothing is shared between commands that have others.
+fn of_folders(shape: &Shape) -> String {
     let mut told = Vec::new();
     for place in shape.folder.iter().chain(&shape.private) {
         told.extend_from_slice(place.as_os_str().as_encoded_bytes());
         told.push(0);
     }
-    let digest = Digest::of(&told).to_string();
+    Digest::of(&told).to_string()
+}
+
+/// The name of a container: the same for the same folders, of letters and digits, and short enough for Windows.
+fn container(shape: &Shape) -> String {
+    let digest = of_folders(shape);
     format!("hermit.{}", digest.get(..32).unwrap_or(&digest))
+}
+
+/// In whose name a restricted token is looked at a second time, as Windows writes it: nobody else has this one.
+fn second_name(shape: &Shape) -> String {
+    let digest = of_folders(shape);
+    let part = |at: usize| {
+        let hex = digest.get(8 * at..8 * at + 8).unwrap_or_default();
+        u32::from_str_radix(hex, 16).unwrap_or_default()
+    };
+    // Of those who manage resources and may name whom they like.
+    format!("S-1-9-1214607981-{}-{}-{}-{}", part(0), part(1), part(2), part(3))
 }
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.token {
             Token::AppContainer { name } => writeln!(f, "token: AppContainer {name}, capabilities: none")?,
-            Token::Restricted => {
-                writeln!(f, "token: restricted, no groups, no privileges, low integrity")?;
+            Token::Restricted { name } => {
+                writeln!(
+                    f,
+                    "token: restricted to {name}, no groups of its own, no privileges, low integrity"
+                )?;
             }
         }
         let Self { processes, memory_bytes, cpu_seconds, .. } = self;
@@ -138,7 +248,7 @@ impl fmt::Display for Plan {
         match (&self.pipe, &self.token) {
             (Some(pipe), _) => writeln!(f, "network: the pipe {pipe}"),
             (None, Token::AppContainer { .. }) => writeln!(f, "network: none"),
-            (None, Token::Restricted) => writeln!(f, "network: open"),
+            (None, Token::Restricted { .. }) => writeln!(f, "network: open"),
         }
     }
 }
@@ -146,16 +256,6 @@ impl fmt::Display for Plan {
 /// A place on one line, in quotes that nothing in it can close.
 fn shown(at: &Path) -> String {
     format!("\"{}\"", acts::visible(&at.to_string_lossy()).replace('"', "\\\""))
-}
-
-/// Why no command runs there, with what would stand around one.
-pub(crate) fn not_yet(walls: &Sandbox) -> String {
-    let shape = Shape::of(walls, &View::nowhere(), None, 0);
-    let planned = [Plan::best(&shape), Plan::next(&shape)].map(|plan| {
-        let lines: Vec<String> = plan.to_string().lines().map(str::to_owned).collect();
-        format!("{} ({})", plan.level().in_words(), lines.join("; "))
-    });
-    format!("{}; planned: {}", disk::not_on_this_system("a sandbox for commands"), planned.join(", or "))
 }
 
 #[cfg(test)]
@@ -195,7 +295,6 @@ access: read "D:\\toolchain"
         let token = format!("token: AppContainer {name}, capabilities: none\n");
         let alone = Plan::best(&shape());
         assert_eq!(alone.to_string(), format!("{token}{JOB}{ACCESS}network: none\n"));
-        assert_eq!(alone.level(), SandboxLevel::AppContainer);
         let out = Plan::best(&Shape { proxy: Some(3128), ..shape() }).to_string();
         assert_eq!(out, format!("{token}{JOB}{ACCESS}network: the pipe \\\\.\\pipe\\{name}.3128\n"));
         for word in ["internetClient", "privateNetwork", "loopback"] {
@@ -206,9 +305,10 @@ access: read "D:\\toolchain"
     #[test]
     fn a_restricted_token_says_that_its_network_is_open_and_never_names_a_pipe() {
         let plan = Plan::next(&Shape { proxy: Some(3128), ..shape() });
-        let token = "token: restricted, no groups, no privileges, low integrity\n";
+        let name = second_name(&shape());
+        let token =
+            format!("token: restricted to {name}, no groups of its own, no privileges, low integrity\n");
         assert_eq!(plan.to_string(), format!("{token}{JOB}{ACCESS}network: open\n"));
-        assert_eq!(plan.level(), SandboxLevel::RestrictedToken);
     }
 
     #[test]
@@ -246,12 +346,88 @@ access: read "D:\\toolchain"
     }
 
     #[test]
-    fn where_nothing_stands_yet_it_says_so_and_what_is_planned() {
-        let why = not_yet(&Sandbox::none(String::new()));
+    fn a_restricted_token_is_named_by_its_folders_as_well() {
+        let other = Shape { folder: Some(PathBuf::from(r"C:\Users\ann\notes2")), ..shape() };
+        let name = second_name(&shape());
+        assert_eq!(name, second_name(&shape()));
+        assert_ne!(name, second_name(&other));
+        let parts: Vec<&str> = name.split('-').collect();
+        assert_eq!(parts.len(), 8, "{name}");
         assert!(
-            why.contains("not have this on this system yet") && why.contains("capabilities: none"),
-            "{why}"
+            name.starts_with("S-1-9-") && parts[3..].iter().all(|part| part.parse::<u32>().is_ok()),
+            "{name}"
         );
-        assert!(why.contains(SandboxLevel::RestrictedToken.in_words()) && !why.contains('\n'), "{why}");
+    }
+
+    /// What a plan says and what is done are the same places in the same order, but for what Windows opens to everybody.
+    #[test]
+    fn what_is_lent_is_what_the_plan_says() {
+        for kind in Kind::ALL {
+            let plan = Plan::of(kind, &shape());
+            let lending = plan.lending(&shape());
+            let places: Vec<&Path> = lending.entries.iter().map(|entry| entry.at.as_path()).collect();
+            let planned: Vec<&Path> = plan.access.iter().map(|(at, _)| at.as_path()).collect();
+            let planned: Vec<&Path> = planned
+                .into_iter()
+                .filter(|at| !READABLE.iter().any(|system| *at == Path::new(system)))
+                .collect();
+            assert_eq!(places, planned);
+            let bits: Vec<(bool, u32)> = lending.entries.iter().map(|e| (e.is_denied, e.rights)).collect();
+            let (modify, keep) = (Rights::Modify.bits(), Rights::Keep.bits());
+            assert_eq!(bits, [Rights::Nothing.bits(), keep, modify, modify, Rights::Read.bits()]);
+            // To write, to delete, and to write the list and the owner are taken; to read is not.
+            assert!(keep.1 & 0x000d_0002 == 0x000d_0002 && keep.1 & Rights::Read.bits().1 == 0);
+            assert_eq!(modify.1 & 0x000c_0040, 0, "no list, no owner, and nothing that denies it");
+            let needed: Vec<bool> = lending.entries.iter().map(|entry| entry.is_needed).collect();
+            assert_eq!(needed, [true, true, true, true, false], "a toolchain is left out, a wall is not");
+            let made: Vec<bool> = lending.entries.iter().map(|entry| entry.is_made).collect();
+            assert_eq!(made, [false, true, false, false, false]);
+        }
+        let (best, next) = (Plan::of(Kind::AppContainer, &shape()), Plan::of(Kind::Restricted, &shape()));
+        let (best, next) = (best.lending(&shape()), next.lending(&shape()));
+        assert_eq!((best.container, best.low), (Some(container(&shape())), Vec::new()));
+        assert_eq!((next.container, next.name), (None, second_name(&shape())));
+        assert_eq!(next.low.len(), 2, "the folder and its private one");
+        let read_only = Shape { read_only: true, ..shape() };
+        let only = Plan::of(Kind::Restricted, &read_only).lending(&read_only);
+        assert_eq!(only.low, [shape().private.unwrap()]);
+        assert!(
+            only.entries.iter().any(|entry| Some(&entry.at) == shape().folder.as_ref() && entry.is_needed)
+        );
+    }
+
+    #[test]
+    fn the_program_beside_a_command_is_told_as_whom_it_runs_and_every_bound() {
+        let limits = ["--host", "7", "--memory", "4096", "--processes", "8", "--cpu", "60"];
+        for (kind, who) in [
+            (Some(Kind::AppContainer), &["--container", "S-1-15-2-1"][..]),
+            (Some(Kind::Restricted), &["--restricted", "S-1-15-2-1"][..]),
+            (None, &["--own"][..]),
+        ] {
+            assert_eq!(told(kind, "S-1-15-2-1", 7, &shape()), [who, &limits].concat());
+        }
+    }
+
+    #[test]
+    fn walls_are_believed_only_when_all_was_tried_and_nothing_came_through_that_is_not_meant_to() {
+        let tried = |refused: &[&'static str], through: &[&'static str], not_tried: &[&'static str]| {
+            Escapes { refused: refused.to_vec(), through: through.to_vec(), not_tried: not_tried.to_vec() }
+        };
+        let (best, next) = (Kind::AppContainer, Kind::Restricted);
+        let all = tried(&["signal", "network"], &[], &[]);
+        assert!(best.is_reached(&all) && next.is_reached(&all));
+        let open = tried(&["signal"], &["socket", "network"], &[]);
+        assert!(!best.is_reached(&open) && next.is_reached(&open));
+        for other in [
+            tried(&["signal"], &["read outside"], &[]),
+            tried(&["signal"], &["network", "grandchild"], &[]),
+            tried(&["signal"], &[], &["keychain"]),
+            tried(&[], &["network"], &[]),
+            Escapes::default(),
+        ] {
+            assert!(!best.is_reached(&other) && !next.is_reached(&other), "{other}");
+        }
+        assert_eq!(best.level(), SandboxLevel::AppContainer);
+        assert_eq!(next.level(), SandboxLevel::RestrictedToken);
     }
 }

@@ -26,8 +26,8 @@ pub(super) enum Evidence {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Try {
     pub(super) name: &'static str,
-    /// A script, with the folder outside, the port, the process and the socket as `$1` to `$4`; on Windows, where nothing runs one
-    /// yet, for PowerShell with `$args`. It prints `not tried` where what it needs is not there.
+    /// A script, with the folder outside, the port, the process and the socket as `$1` to `$4`; on Windows for PowerShell, with
+    /// `$args` and a pipe in the place of the socket. It prints `not tried` where what it needs is not there.
     pub(super) script: &'static str,
     pub(super) evidence: Evidence,
 }
@@ -114,12 +114,14 @@ const MAC_OS: [Try; 10] = [
 const WINDOWS: [Try; 10] = [
     of("write outside", Evidence::Written, "Set-Content -Path (Join-Path $args[0] 'written') -Value x"),
     of("read outside", Evidence::Printed, "Get-Content -Path (Join-Path $args[0] 'secret')"),
-    of("keychain", Evidence::Printed, "if ((cmdkey /list) -match 'Target:') { 'got through' }"),
+    of("keychain", Evidence::Printed, "if ((cmdkey /list) -match 'target=') { 'got through' }"),
     of("socket", Evidence::Connected, "[Net.Sockets.TcpClient]::new('127.0.0.1', [int]$args[1])"),
     of(
         "network",
         Evidence::Printed,
-        "$s = [Net.Sockets.UdpClient]::new(); $s.Connect('192.0.2.1', 9); 'got through'",
+        // A container is asked at the first bytes, not before; nobody has this address.
+        "$s = [Net.Sockets.UdpClient]::new(); $s.Connect('192.0.2.1', 9); \
+         if ($s.Send([byte[]](0), 1) -eq 1) { 'got through' }",
     ),
     of(
         "unix socket",

@@ -1,17 +1,18 @@
 //! Trying the table of escapes behind walls: beside a folder that a command may use there is one that it may not, with a file, a
-//! socket, a port and a process that have to stay as they are.
+//! way in, a port and a process that have to stay as they are.
 
 use super::Sandbox;
 use super::escapes::{Came, Escapes, Evidence, NOT_TRIED, THROUGH, Try, table};
 use crate::command::supervise::end_all;
 use crate::command::view::View;
-use crate::system::local_sockets::{LocalListener, listen_at};
+use crate::system::lent_places::LentPlaces;
+use crate::system::tried_against::{self, BEGUN, Door};
 use crate::system::{process_group, walls};
 use std::fs::File;
 use std::io::Read as _;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
@@ -25,14 +26,12 @@ const DRAIN: Duration = Duration::from_secs(5);
 const OUTPUT_BYTES_MAX: u64 = 64 * 1024;
 /// Seconds of a processor.
 const CPU_S: u64 = 20;
-/// What every try prints first: one that does not has not run and shows nothing.
-const BEGUN: &str = "begun";
 
 /// What has to stay as it is, and the folder of the command beside it.
 struct Outside {
     folder: tempfile::TempDir,
     port: TcpListener,
-    socket: LocalListener,
+    door: Door,
     victim: Child,
 }
 
@@ -42,19 +41,19 @@ impl Outside {
         for name in ["outside", "inside/private/home"] {
             std::fs::create_dir_all(folder.path().join(name))?;
         }
+        std::fs::write(folder.path().join("inside/kept"), "")?;
         std::fs::write(folder.path().join("outside/secret"), THROUGH)?;
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         port.set_nonblocking(true)?;
-        let socket = listen_at(&folder.path().join("outside/socket"))?;
-        socket.set_nonblocking(true)?;
-        let mut victim = Command::new("sleep");
-        victim.arg("600").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let door = Door::open(&folder.path().canonicalize()?.join("outside"))?;
+        let mut victim = tried_against::victim();
+        victim.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         process_group::lead(&mut victim)?;
-        Ok(Self { victim: victim.spawn()?, folder, port, socket })
+        Ok(Self { victim: victim.spawn()?, folder, port, door })
     }
 
     fn at(&self, name: &str) -> std::io::Result<PathBuf> {
-        Ok(self.folder.path().canonicalize()?.join(name))
+        Ok(walls::plain(self.folder.path().canonicalize()?).join(name))
     }
 
     /// The view of a staged copy, of which nothing else is seen.
@@ -67,17 +66,13 @@ impl Outside {
     }
 
     fn argv(&self, script: &str) -> std::io::Result<Vec<String>> {
-        let shown = |path: PathBuf| path.to_string_lossy().into_owned();
-        Ok(vec![
-            "/bin/sh".to_owned(),
-            "-c".to_owned(),
-            format!("echo {BEGUN}; {script}"),
-            "hermit".to_owned(),
-            shown(self.at("outside")?),
+        let words = [
+            self.at("outside")?.to_string_lossy().into_owned(),
             self.port.local_addr()?.port().to_string(),
             self.victim.id().to_string(),
-            shown(self.at("outside/socket")?),
-        ])
+            self.door.name().to_owned(),
+        ];
+        Ok(tried_against::argv(script, words))
     }
 
     /// Whether that got through of which the evidence tells.
@@ -87,7 +82,7 @@ impl Outside {
             Evidence::Written => self.folder.path().join("outside/written").exists(),
             Evidence::Printed => printed,
             Evidence::Connected => self.port.accept().is_ok(),
-            Evidence::ConnectedLocally => self.socket.accept().is_ok(),
+            Evidence::ConnectedLocally => self.door.was_entered(),
             Evidence::Ended => printed || !matches!(self.victim.try_wait(), Ok(None)),
             Evidence::Outlives => said.outlives,
         }
@@ -108,15 +103,15 @@ struct Said {
 }
 
 impl Sandbox {
-    /// Tries the table of escapes of this system behind these walls. It takes a second or so, and six where a process
-    /// outlives its command.
+    /// Tries the table of escapes of this system behind these walls. It takes a second or so, six where a process outlives its
+    /// command, and more on Windows, whose shell takes a second to begin.
     ///
     /// # Errors
     /// In words, when nothing can be tried, or no command begins behind them.
     pub fn escapes(&self) -> Result<Escapes, String> {
         let mut outside = Outside::new().map_err(|e| e.to_string())?;
         let told = outside.folder.path().join("said");
-        let first = self.tried(&outside, ":", &told)?;
+        let first = self.tried(&outside, tried_against::NOTHING, &told)?;
         if !first.printed.contains(BEGUN) {
             let why = std::fs::read_to_string(&told).map_err(|e| e.to_string())?;
             return Err(format!("no command begins in it: {}", acts::visible(why.trim())));
@@ -133,12 +128,14 @@ impl Sandbox {
     fn tried(&self, outside: &Outside, script: &str, told: &Path) -> Result<Said, String> {
         let fail = |e: std::io::Error| e.to_string();
         let (view, argv) = (outside.view().map_err(fail)?, outside.argv(script).map_err(fail)?);
-        let mut command = match (&self.seatbelt, &self.exec) {
-            (Some(_), _) => self.enclosed(&view, &argv, CPU_S)?,
-            (None, Some(_)) => {
-                self.server(&view, &argv, false, CPU_S).ok_or("what has no namespaces is not tried")?
+        let (mut command, lent) = match (&self.beside, &self.seatbelt, &self.exec) {
+            (Some(_), ..) => self.with_one_beside(&view, &argv, CPU_S)?,
+            (None, Some(_), _) => (self.enclosed(&view, &argv, CPU_S)?, LentPlaces::none()),
+            (None, None, Some(_)) => {
+                let command = self.server(&view, &argv, false, CPU_S);
+                (command.ok_or("what has no namespaces is not tried")?, LentPlaces::none())
             }
-            (None, None) => self.bare(&view, &argv),
+            (None, None, None) => (self.bare(&view, &argv), LentPlaces::none()),
         };
         let complaints = File::create(told).map_err(fail)?;
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(complaints);
@@ -159,6 +156,8 @@ impl Sandbox {
         end_all(&mut child);
         let printed = heard.recv_timeout(DRAIN);
         let outlives = printed.is_err();
+        // Each try is lent its places anew, so what is not taken back here is seen by the next as it is.
+        drop(lent.take_back());
         Ok(Said { printed: String::from_utf8_lossy(&printed.unwrap_or_default()).into_owned(), outlives })
     }
 }

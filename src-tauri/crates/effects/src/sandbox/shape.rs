@@ -2,6 +2,7 @@
 
 use super::{FILE_BYTES, Sandbox, inside};
 use crate::command::view::View;
+use crate::system::walls::plain;
 use std::path::{Path, PathBuf};
 
 /// The shape of a grant. Paths are places of the machine, absolute and with links followed where they are there.
@@ -33,7 +34,7 @@ pub(crate) struct Shape {
 
 /// A place with every link followed; as it is named where nothing is there.
 fn followed(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+    plain(path.canonicalize().unwrap_or_else(|_| path.to_path_buf()))
 }
 
 impl Shape {
@@ -66,7 +67,7 @@ impl Shape {
 
     /// Where a command of this view begins.
     pub(crate) fn begins(view: &View) -> PathBuf {
-        moved(&view.cwd, &view.root, view.source.as_ref().unwrap_or(&view.root))
+        plain(moved(&view.cwd, &view.root, view.source.as_ref().unwrap_or(&view.root)))
     }
 }
 
@@ -117,6 +118,6 @@ mod tests {
         let mut view = View::nowhere();
         view.root = real.join(".").join("..").join(real.file_name().unwrap());
         let shape = Shape::of(&Sandbox::none(String::new()), &view, None, 1);
-        assert_eq!(shape.folder, Some(real));
+        assert_eq!(shape.folder, Some(plain(real)));
     }
 }

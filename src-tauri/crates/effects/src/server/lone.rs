@@ -7,6 +7,7 @@ use crate::command::process_limits::ProcessUse;
 use crate::command::supervise::end_all;
 use crate::command::view::View;
 use crate::sandbox::Sandbox;
+use crate::system::lent_places::LentPlaces;
 use crate::system::process_group;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -21,6 +22,8 @@ const NO_ARGUMENTS: &[String] = &[];
 /// A program that was started. Dropped, it is ended with everything it started.
 pub struct Lone {
     child: Child,
+    /// Taken back when it has ended.
+    _lent: LentPlaces,
     used: ProcessUse,
     pipes: Option<Pipes>,
     complaints: Arc<Complaints>,
@@ -40,15 +43,15 @@ impl Lone {
         memory_bytes: u64,
     ) -> Result<Self, String> {
         let walls = walls.clone().reading_nothing_more().with_memory(memory_bytes);
-        let command = walled(&walls, View::nowhere(), (program, NO_ARGUMENTS), reads, CPU_S)?;
-        Self::begin(&walls, sessions, program, command)
+        let walled = walled(&walls, View::nowhere(), (program, NO_ARGUMENTS), reads, CPU_S)?;
+        Self::begin(&walls, sessions, program, walled)
     }
 
     fn begin(
         walls: &Sandbox,
         sessions: &ServerSessions,
         program: &Path,
-        mut command: Command,
+        (mut command, lent): (Command, LentPlaces),
     ) -> Result<Self, String> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let started = process_group::lead(&mut command).and_then(|()| sessions.start(command));
@@ -63,7 +66,7 @@ impl Lone {
             end_all(&mut child);
             error.to_string()
         })?;
-        Ok(Self { child, used, pipes, complaints })
+        Ok(Self { child, _lent: lent, used, pipes, complaints })
     }
 
     /// Starts a program with arguments and a folder of its own behind these walls, the only place where it writes; otherwise as
@@ -82,8 +85,8 @@ impl Lone {
         let mut view = View::nowhere();
         view.root = folder.to_owned();
         view.cwd = folder.to_owned();
-        let command = walled(&walls, view, (program, arguments), reads, cpu_seconds)?;
-        Self::begin(&walls, sessions, program, command)
+        let walled = walled(&walls, view, (program, arguments), reads, cpu_seconds)?;
+        Self::begin(&walls, sessions, program, walled)
     }
 
     /// Its standard streams, once.
@@ -131,15 +134,18 @@ fn walled(
     (program, arguments): (&Path, &[String]),
     reads: &[PathBuf],
     cpu_seconds: u64,
-) -> Result<Command, String> {
+) -> Result<(Command, LentPlaces), String> {
     let argv: Vec<String> =
         std::iter::once(program.to_string_lossy().into_owned()).chain(arguments.iter().cloned()).collect();
     view.reads = std::iter::once(program.to_owned()).chain(reads.iter().cloned()).collect();
     if let Some(command) = walls.server(&view, &argv, false, cpu_seconds) {
-        return Ok(command);
+        return Ok((command, LentPlaces::none()));
     }
     if walls.is_by_profile() {
-        return walls.enclosed(&view, &argv, cpu_seconds);
+        return walls.enclosed(&view, &argv, cpu_seconds).map(|command| (command, LentPlaces::none()));
+    }
+    if walls.has_walls() && walls.is_by_token() {
+        return walls.with_one_beside(&view, &argv, cpu_seconds);
     }
     if Sandbox::is_built_here() {
         let name = program.file_name().unwrap_or_default().to_string_lossy();
@@ -151,5 +157,5 @@ fn walled(
     if view.root != Path::new("") {
         command.current_dir(&view.cwd);
     }
-    Ok(command)
+    Ok((command, LentPlaces::none()))
 }

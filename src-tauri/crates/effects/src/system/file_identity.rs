@@ -3,12 +3,15 @@
 use crate::workspace::entry::Stat;
 use cap_std::fs::Metadata;
 
-pub(crate) use system::{is_told, told, told_by_path};
+pub(crate) use system::{TELLS_CHANGES, is_told, told, told_by_path};
 
 #[cfg(unix)]
 mod system {
     use super::{Metadata, Stat};
     use cap_std::fs::MetadataExt as _;
+
+    /// Whether a file that was changed shows it, whoever changed it.
+    pub(crate) const TELLS_CHANGES: bool = true;
 
     /// Whether the system tells one folder from another that took its name.
     pub(crate) const fn is_told() -> std::io::Result<()> {
@@ -39,6 +42,9 @@ mod system {
 mod system {
     use super::{Metadata, Stat};
     use cap_fs_ext::MetadataExt as _;
+
+    /// Whoever may write a file sets its times as they were.
+    pub(crate) const TELLS_CHANGES: bool = false;
 
     /// A folder has a number here as well. One of ReFS has a longer one, and half of it is told.
     pub(crate) const fn is_told() -> std::io::Result<()> {

@@ -1,7 +1,9 @@
 //! Sockets with a name in a folder, by which a process inside the walls reaches this one.
 
+#[cfg(unix)]
+pub(crate) use system::listen_at;
 pub use system::{LocalListener, LocalStream};
-pub(crate) use system::{bind, connect, first_byte, listen_at};
+pub(crate) use system::{bind, connect, first_byte};
 
 #[cfg(unix)]
 mod system {
@@ -49,7 +51,6 @@ mod system {
     use std::fs::File;
     use std::io::{Read, Result, Write};
     use std::net::Shutdown;
-    use std::path::Path;
     use std::time::Duration;
 
     /// None can be made here yet.
@@ -126,10 +127,6 @@ mod system {
     }
 
     pub(crate) fn bind(_: &File, _: &str) -> Result<LocalListener> {
-        Err(disk::not_on_this_system("a socket with a name in a folder"))
-    }
-
-    pub(crate) fn listen_at(_: &Path) -> Result<LocalListener> {
         Err(disk::not_on_this_system("a socket with a name in a folder"))
     }
 

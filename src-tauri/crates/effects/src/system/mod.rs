@@ -4,7 +4,9 @@
 pub(crate) mod file_identity;
 pub(crate) mod folder_moves;
 pub(crate) mod layers;
+pub(crate) mod lent_places;
 pub(crate) mod local_sockets;
 pub(crate) mod permissions;
 pub(crate) mod process_group;
+pub(crate) mod tried_against;
 pub(crate) mod walls;

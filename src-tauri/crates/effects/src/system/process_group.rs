@@ -41,17 +41,22 @@ mod system {
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 mod system {
     use std::io::Result;
+    use std::os::windows::process::CommandExt as _;
     use std::process::{Child, Command, ExitStatus};
 
-    /// Without one that its children cannot leave nothing is started.
-    pub(crate) fn lead(_: &mut Command) -> Result<()> {
-        Err(disk::not_on_this_system("a program that ends with all that it has started"))
+    /// Its console has no window.
+    const NO_WINDOW: u32 = 0x0800_0000;
+
+    /// What ends with all that it has started is a job, which `hermit-exec` makes and holds: it ends with that program.
+    pub(crate) fn lead(command: &mut Command) -> Result<()> {
+        command.creation_flags(NO_WINDOW);
+        Ok(())
     }
 
-    /// No group was made.
+    /// The first process is ended by its number, and with it the job.
     pub(crate) fn end(_: &Child) {}
 
     pub(crate) fn has_ended(child: &mut Child) -> bool {

@@ -4,6 +4,7 @@
 use super::*;
 use crate::system::walls::System;
 use model::receipt::SandboxLevel;
+use std::process::Command;
 
 /// A program that is told as `sandbox-exec` is, does `what` and becomes the command. Another process writes it, so that nobody
 /// has it open for writing when it is started.
@@ -15,7 +16,7 @@ fn stand_in(folder: &Path, what: &str) -> PathBuf {
     program
 }
 
-/// Nothing runs a table on Windows yet.
+/// The stand-in is a script of a shell that Windows has not.
 fn is_tried_here() -> bool {
     walls::SYSTEM != System::Windows
 }
