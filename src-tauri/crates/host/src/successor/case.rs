@@ -60,6 +60,20 @@ pub struct TaskTerms {
     /// The rules of the folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_rules: Option<String>,
+    /// The playbook that did it, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub playbook: Option<TaskPlaybook>,
+}
+
+/// The playbook that did a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskPlaybook {
+    /// Its name.
+    pub name: String,
+    /// What the person set of it, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, String>,
 }
 
 /// A server of tools, as a case holds it.
@@ -281,7 +295,11 @@ fn told_as(
     }
     let goal = state.task.goal.shown().cloned().ok_or("its goal was erased")?;
     let project_rules = project_rules(kernel, state);
-    let terms = TaskTerms { constraints: contract.constraints, project_rules };
+    let playbook = match contract.model {
+        ModelChoice::Playbook { name, parameters, .. } => Some(TaskPlaybook { name, parameters }),
+        _ => None,
+    };
+    let terms = TaskTerms { constraints: contract.constraints, project_rules, playbook };
     let acts = acts_of(&mut told, kernel)?;
     let (profile, ended) = (state.task.policy_profile_ref.to_string(), state.task.status.to_string());
     let task = RecordedTask { task_id, goal, profile, ended, answers: told.answers, acts };
