@@ -5,6 +5,7 @@ mod code;
 mod from_a_page;
 mod killed;
 mod models;
+mod paired;
 mod playbooks;
 mod proposed;
 mod reach;

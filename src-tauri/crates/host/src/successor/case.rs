@@ -8,6 +8,7 @@ use super::told::{Told, object};
 use ::successor::{Budget, Case, RecordedAct, RecordedTask};
 use kernel::Kernel;
 use kernel::state::TaskState;
+use model::ingress::Channel;
 use model::task::{ModelChoice, Origin, TaskContract, TaskStatus};
 use model::tool_server::{ServerRegistration, ToolTerms};
 use model::{Digest, TaskId};
@@ -101,7 +102,8 @@ pub struct CaseOf<'a> {
     pub tasks: &'a [TaskId],
 }
 
-/// Draws tasks that can be played again, by a seed: the same log and seed give the same ones. Those that a person named come first.
+/// Draws tasks that can be played again, by a seed: the same log and seed give the same ones. Those that a person named come first. What
+/// another machine gave is played only where a person names it: it would say by what a change of this one is judged.
 ///
 /// # Errors
 /// In words, when the log cannot be read, or a named task cannot be played again.
@@ -123,11 +125,16 @@ pub fn draw(kernel: &Kernel, seed: u64, named: &[TaskId], most: usize) -> Result
         if drawn.len() >= most.clamp(named.len(), CASE_TASKS_MAX.max(named.len())) {
             break;
         }
-        if recorded(kernel, task).is_ok() {
+        if is_given_here(kernel, task) && recorded(kernel, task).is_ok() {
             drawn.push(task);
         }
     }
     Ok(drawn)
+}
+
+/// Whether a task was given at this machine.
+fn is_given_here(kernel: &Kernel, task: TaskId) -> bool {
+    kernel.task(task).is_ok_and(|state| state.task.source_channel != Channel::Mesh)
 }
 
 /// Tasks with a receipt of an act.
