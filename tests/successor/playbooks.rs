@@ -2,6 +2,8 @@
 
 use super::trial::{arms, ran, tried};
 use super::{AMPLE, has_walls};
+use crate::journeys::stage::Stage;
+use crate::journeys::tool_servers::{asked, card, put, yes};
 use ::successor::{Change, Evidence, Patch, WordsItem};
 use conforms::conforms;
 use kernel::DriveOutcome;
@@ -100,4 +102,49 @@ fn a_playbook_is_tried_on_what_it_did_alone() {
     let patch = changed("about: Moves loose files", "about: Puts loose files");
     let why = ran(&world, &[task], &patch, AMPLE).err().expect("it shows nothing");
     assert!(why.contains("none of the tasks was done by the playbook `my-tidy`"), "{why}");
+}
+
+#[conforms(part = "HV-5-7")]
+#[test]
+fn a_changed_playbook_is_put_to_its_person_and_runs_by_its_name_from_their_yes_to_the_way_back() {
+    if !has_walls() {
+        return;
+    }
+    let stage = Stage::new();
+    let file = |name: &str, text: &str| {
+        let path = stage.at(name);
+        std::fs::write(&path, text).expect("a file");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let is_moved = |name: &str| !stage.work().join(name).exists();
+    put(&stage, "one.jpg", "a picture\n");
+    let (task, approval) = stage.asks(&file("own.yaml", &own()));
+    yes(&stage, &approval);
+    assert!(is_moved("one.jpg"), "the playbook has tidied");
+
+    let text = own().replacen("about: Moves loose files", "about: Puts loose files", 1);
+    let words = format!("playbook={NAME}={}", file("changed.yaml", &text));
+    let tries = ["successor", "try", "--words", &words, "--source", "my own idea", "--task", "it says more"];
+    let tries = [&tries[..], &["--on", &task, "--tasks", "1"]].concat();
+    let shown = stage.hermit(&tries).ends(0).json();
+    assert_eq!(shown["trial"]["outcome"], "same", "{shown}");
+    let trial = shown["trial"]["trial_id"].as_str().expect("an identifier").to_owned();
+
+    let (work, none) = (stage.work(), "there is no playbook");
+    let by_name = ["run", "--playbook", NAME, "--workspace", work.to_str().expect("UTF-8")];
+    stage.hermit(&by_name).complains(&[none]);
+    let adopt = ["successor", "adopt", &trial, "--although-same"];
+    let (_, approval) = asked(&stage.hermit(&adopt).ends(4).json());
+    assert!(card(&stage, &approval).contains("Puts loose files"), "the card shows it whole");
+    stage.hermit(&by_name).complains(&[none]);
+    yes(&stage, &approval);
+    put(&stage, "two.jpg", "another picture\n");
+    let (_, approval) = stage.asks(NAME);
+    yes(&stage, &approval);
+    assert!(is_moved("two.jpg"), "it runs by its name");
+
+    let (_, approval) = asked(&stage.hermit(&["successor", "back"]).ends(4).json());
+    yes(&stage, &approval);
+    stage.hermit(&by_name).complains(&[none]);
+    stage.is_sound();
 }

@@ -196,7 +196,7 @@ fn a_passphrase_file_that_is_mounted_for_all_serves_below_a_folder_that_nobody_e
     person.run(&words).ends_with(0);
     assert!(person.text().contains(file.to_str().unwrap()), "{}", person.text());
     assert!(person.run(&["doctor"]).out.contains("ok   service: runs"));
-    std::fs::hard_link(&file.canonicalize().unwrap(), bench.path("words-elsewhere")).unwrap();
+    std::fs::hard_link(file.canonicalize().unwrap(), bench.path("words-elsewhere")).unwrap();
     let told = person.run(&["doctor"]).out;
     assert!(told.contains("FAIL service: it starts no more: others on this machine can read"), "{told}");
 }
