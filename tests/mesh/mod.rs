@@ -6,7 +6,7 @@ mod dual;
 mod hostile;
 mod independent;
 mod learning;
-mod machines;
+pub(crate) mod machines;
 mod public;
 mod published;
 mod reach;

@@ -7,6 +7,8 @@ mod from_a_page;
 mod killed;
 mod misbehaving;
 mod models;
+mod paired;
+mod playbooks;
 mod proposed;
 mod reach;
 mod trial;

@@ -67,12 +67,22 @@ fn policy(rules: &str) -> Patch {
 }
 
 /// Runs a trial over these tasks.
-fn tried(world: &World, tasks: &[TaskId], patch: &Patch) -> TrialEnd {
+pub(super) fn tried(world: &World, tasks: &[TaskId], patch: &Patch) -> TrialEnd {
     tried_within(world, tasks, patch, AMPLE)
 }
 
 /// The same with another budget for each clone.
 fn tried_within(world: &World, tasks: &[TaskId], patch: &Patch, budget: Budget) -> TrialEnd {
+    ran(world, tasks, patch, budget).expect("a verdict")
+}
+
+/// The end of a trial, or why it has none.
+pub(super) fn ran(
+    world: &World,
+    tasks: &[TaskId],
+    patch: &Patch,
+    budget: Budget,
+) -> Result<TrialEnd, String> {
     let run = TrialRun {
         kernel: world.kernel(),
         sandbox: &sandbox(),
@@ -90,10 +100,10 @@ fn tried_within(world: &World, tasks: &[TaskId], patch: &Patch, budget: Budget) 
         clean_room: Vec::new(),
         stopped: &|| false,
     };
-    run_trial(&run).expect("a verdict")
+    run_trial(&run)
 }
 
-fn arms(end: &TrialEnd) -> (Evidence, Evidence) {
+pub(super) fn arms(end: &TrialEnd) -> (Evidence, Evidence) {
     let [parent, successor] = end.evidence.as_slice() else { panic!("two arms") };
     (Evidence::read(parent).expect("evidence"), Evidence::read(successor).expect("evidence"))
 }

@@ -3,7 +3,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Result, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
 #[cfg(windows)]
@@ -51,6 +51,21 @@ pub fn missing_folders(path: &Path) -> Result<()> {
 /// What the file system says.
 pub fn open_to_others(file: &File) -> Result<Option<Others>> {
     system::open_to_others(file)
+}
+
+/// The folder on the real way to a file that nobody passes but the user who runs this, whatever the file's own rights; none where there
+/// is no such folder, or the file has another name elsewhere. What is mounted in two places is told by no system, and is not seen here.
+///
+/// # Errors
+/// What the file system says.
+pub fn closed_folder_above(path: &Path) -> Result<Option<PathBuf>> {
+    system::closed_folder_above(&path.canonicalize()?)
+}
+
+/// What a person does about a file that is open to others and that they cannot change, as the rest of a sentence.
+#[must_use]
+pub const fn remedy_where_mounted() -> &'static str {
+    system::REMEDY_WHERE_MOUNTED
 }
 
 /// Opens a file with these options, which make it where it is missing; it is readable by its owner alone then.
@@ -106,9 +121,27 @@ mod system {
     use super::Others;
     use std::fs::{DirBuilder, File, OpenOptions, Permissions};
     use std::io::Result;
-    use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
-    use std::path::Path;
+    use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+    use std::path::{Path, PathBuf};
     use tempfile::{Builder, NamedTempFile};
+
+    pub(super) const REMEDY_WHERE_MOUNTED: &str = "where it is mounted read-only, mount it for this user with \
+        mode 0400 (`mode: 0400` of a secret, `defaultMode: 0400` of a volume), or below a folder of this user with mode 0700";
+
+    pub(super) fn closed_folder_above(path: &Path) -> Result<Option<PathBuf>> {
+        let user = rustix::process::geteuid().as_raw();
+        // A second name may lie in a folder that anybody passes.
+        if std::fs::metadata(path)?.nlink() != 1 {
+            return Ok(None);
+        }
+        for folder in path.ancestors().skip(1) {
+            let found = std::fs::metadata(folder)?;
+            if found.uid() == user && found.mode() & 0o077 == 0 {
+                return Ok(Some(folder.to_path_buf()));
+            }
+        }
+        Ok(None)
+    }
 
     pub(super) fn missing_folders(path: &Path) -> Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(path)
@@ -156,9 +189,16 @@ mod system {
     use super::Others;
     use std::fs::{File, OpenOptions};
     use std::io::{Error, ErrorKind, Result};
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
     use tempfile::{Builder, NamedTempFile};
     use win32::access::{AccessList, Sid};
+
+    pub(super) const REMEDY_WHERE_MOUNTED: &str = "where you cannot change it, name a copy of your own";
+
+    /// A path leads past a closed folder here: only the list of the file itself counts.
+    pub(super) fn closed_folder_above(path: &Path) -> Result<Option<PathBuf>> {
+        std::fs::metadata(path).map(|_| None)
+    }
 
     /// What a person does about it.
     const REMEDY: &str = "take their permission away: `icacls FILE /inheritance:r /grant:r \"%USERNAME%:F\"`";

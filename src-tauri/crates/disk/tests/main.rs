@@ -118,6 +118,26 @@ fn what_systems_do_differently_is_done_here() {
     std::fs::set_permissions(at("a"), std::fs::Permissions::from_mode(0o722)).unwrap();
     assert!(!disk::is_own(&disk::open_folder(&at("a")).unwrap()), "others write in it");
 
+    let open = |name: &str, mode: u32| {
+        std::fs::set_permissions(at(name), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let above = |name: &str| disk::owner_only::closed_folder_above(&at(name)).unwrap();
+    let real = folder.path().canonicalize().unwrap();
+    open("", 0o755);
+    open("a", 0o755);
+    std::fs::write(at("a/b/words"), "one").unwrap();
+    open("a/b/words", 0o444);
+    assert_eq!(above("a/b/words"), Some(real.join("a/b")), "nobody else comes to it");
+    open("a/b", 0o711);
+    assert_ne!(above("a/b/words"), Some(real.join("a/b")), "others pass, and may know the name");
+    open("a", 0o700);
+    std::os::unix::fs::symlink(at("a/b/words"), at("led")).unwrap();
+    assert_eq!(above("led"), Some(real.join("a")), "the way is the real one");
+    std::fs::hard_link(at("a/b/words"), at("twice")).unwrap();
+    assert_eq!(above("a/b/words"), None, "it has another name");
+    open("", 0o700);
+    assert!(disk::owner_only::closed_folder_above(&at("missing")).is_err());
+
     std::os::unix::fs::symlink(at("kept"), at("link")).unwrap();
     assert!(disk::open_unfollowed(&at("kept")).is_ok() && disk::open_unwaited(&at("link")).is_ok());
     assert!(disk::open_unfollowed(&at("link")).is_err());

@@ -257,17 +257,19 @@ fn words_are_adopted_as_what_they_are_and_each_comes_back() {
     let skin = Skin { voice: "Speak as a pilot does.".to_owned(), ..Skin::draft("harbour") };
     let skin = skin.signed_by(&SeedSigner::from_seed([9; 32])).unwrap().to_bytes().unwrap();
     let shipped = Playbook::shipped();
-    let playbook = &shipped[0];
+    let shipped = &shipped[0];
+    let named = format!("name: {}", shipped.name());
+    let text = shipped.text().replacen(&named, "name: my-own", 1);
     let items = json!([
         { "what": "soul", "name": "SOUL.md", "text": "# Ada\nI keep letters.\n" },
         { "what": "skin", "name": "harbour", "text": String::from_utf8(skin).unwrap() },
-        { "what": "playbook", "name": playbook.name(), "text": playbook.text() },
+        { "what": "playbook", "name": "my-own", "text": text },
     ]);
     let words = patch(&json!({ "kind": "words", "items": items }));
     yes(&world, asked(&world, &adopt(&judged(&world, &words, &json!({})), &[], &[])));
     let (skins, playbooks) = (world.kernel().skin_registry(), world.kernel().playbook_registry());
     assert!(skins.latest("harbour").is_some());
-    assert_eq!(playbooks.in_use(playbook.name()).map(|one| one.version), Some(1));
+    assert_eq!(playbooks.in_use("my-own").map(|one| one.version), Some(1));
     let soul = world.kernel().identity().latest().cloned().unwrap();
     assert_eq!(soul.soul.sha256, Digest::of(b"# Ada\nI keep letters.\n"));
     // A second version of one of them; back from it is the first again.
@@ -279,7 +281,7 @@ fn words_are_adopted_as_what_they_are_and_each_comes_back() {
     assert_eq!((now.version, now.soul.sha256), (3, soul.soul.sha256));
     back(&world, None);
     assert!(world.kernel().skin_registry().latest("harbour").is_none());
-    assert!(world.kernel().playbook_registry().in_use(playbook.name()).is_none());
+    assert!(world.kernel().playbook_registry().in_use("my-own").is_none());
     assert_eq!(
         world.kernel().identity().latest().unwrap().version,
         3,
@@ -292,6 +294,10 @@ fn words_are_adopted_as_what_they_are_and_each_comes_back() {
         let trial = judged(&world, &patch(&json!({ "kind": "words", "items": items })), &json!({}));
         refused(&world, &adopt(&trial, &[], &[]), says);
     }
+    // Under the name of one that comes with Hermit it would never run.
+    let items = json!([{ "what": "playbook", "name": shipped.name(), "text": shipped.text() }]);
+    let trial = judged(&world, &patch(&json!({ "kind": "words", "items": items })), &json!({}));
+    refused(&world, &adopt(&trial, &[], &[]), "comes with Hermit");
 }
 
 #[test]

@@ -57,6 +57,66 @@ test("a row of the inbox says which task of the tree asks, and which agent", asy
   expect(said.sort()).toEqual(["", ...Array<string>(2).fill("Part of: Tidy U+202Eall of it · Asked by: qwen2.5-1.5b")]);
 });
 
+const asks = (id: string, words: string) => ({ question_id: id, task_id: OTHER, question: words, choices: [], status: "pending" as const, requested_at: 1, expires_at: 2 });
+const heardOf = (host: ReturnType<typeof scene>) => act(() => host.say({ kind: "event", task_id: OTHER, task_seq: 9, event_type: "clarification.answered", topics: ["approvals", "tasks"] }));
+
+test("what was typed as an answer is still there when the question was answered elsewhere, and can be copied or discarded", async () => {
+  const [mine, other] = [asks("clr_1", "Which year?"), asks("clr_2", "Which folder?")];
+  let status: "pending" | "answered" = "pending";
+  const host = scene({
+    "approvals.list": { rows: [] }, "task.list": { rows: [] },
+    "task.questions": ({ status: only }) => ({ rows: [{ ...mine, status }, other].filter((one) => only !== "pending" || one.status === "pending") }),
+  });
+  const { user, client, unmount } = show(host, "/?at=clr_1");
+  const field = () => screen.getByLabelText("Your answer") as HTMLTextAreaElement;
+  await user.type(await screen.findByLabelText("Your answer"), "The one before last");
+  // Drawn anew, and while another question is looked at: nothing of it is lost.
+  await user.click(screen.getByRole("button", { name: /Which folder/ }));
+  await waitFor(() => expect(field().value).toBe(""));
+  await user.click(screen.getByRole("button", { name: /Which year/ }));
+  await waitFor(() => expect(field().value).toBe("The one before last"));
+  status = "answered";
+  await client.invalidateQueries();
+  const card = await screen.findByRole("region", { name: "Question" });
+  await within(card).findByText(/Answered on another device or page\. What you had written here was not sent/);
+  const kept = within(card).getByLabelText("What you had written") as HTMLTextAreaElement;
+  expect([kept.value, kept.readOnly]).toEqual(["The one before last", true]);
+  expect(within(card).queryByRole("button", { name: "Answer" })).toBeNull();
+  expect(screen.getByText("1 thing waits for you. Nothing here decides by itself.")).toBeTruthy();
+  expect(await seriousFindings()).toEqual([]);
+  // It outlives the page, and goes when the person says so.
+  unmount();
+  const again = show(host, "/?at=clr_1");
+  expect(((await screen.findByLabelText("What you had written")) as HTMLTextAreaElement).value).toBe("The one before last");
+  await again.user.click(screen.getByRole("button", { name: "Copy it" }));
+  await screen.findByRole("button", { name: "Copied" });
+  expect(await navigator.clipboard.readText()).toBe("The one before last");
+  await again.user.click(screen.getByRole("button", { name: "Discard it" }));
+  await waitFor(() => expect(screen.queryByRole("button", { name: /Which year/ })).toBeNull());
+  expect(Object.keys(localStorage).filter((name) => name.includes("inbox."))).toEqual([]);
+});
+
+test("an answer that was sent leaves nothing behind, and a question whose time ran out says so", async () => {
+  let rows = [asks("clr_1", "Which year?"), asks("clr_2", "Which folder?")] as (Omit<ReturnType<typeof asks>, "status"> & { status: "pending" | "answered" | "expired" })[];
+  const host = scene({
+    "approvals.list": { rows: [] }, "task.list": { rows: [] },
+    "task.questions": ({ status: only }) => ({ rows: rows.filter((one) => only !== "pending" || one.status === "pending") }),
+    "task.answer": () => { rows = rows.map((one) => (one.question_id === "clr_1" ? { ...one, status: "answered" } : one)); return { task_id: OTHER, status: "running" }; },
+  });
+  const { user } = show(host, "/?at=clr_2");
+  await user.type(await screen.findByLabelText("Your answer"), "photos");
+  await user.click(screen.getByRole("button", { name: /Which year/ }));
+  await screen.findByRole("heading", { name: "Which year?" });
+  await user.type(screen.getByLabelText("Your answer"), "2024");
+  await user.click(screen.getByRole("button", { name: "Answer" }));
+  await waitFor(() => expect(screen.queryByRole("button", { name: /Which year/ })).toBeNull());
+  expect(screen.queryByText(/was not sent/)).toBeNull();
+  rows = rows.map((one) => ({ ...one, status: one.status === "pending" ? "expired" : one.status }));
+  heardOf(host);
+  await screen.findByText(/Its time ran out before you answered/);
+  expect((screen.getByLabelText("What you had written") as HTMLTextAreaElement).value).toBe("photos");
+});
+
 test("several are chosen and denied with one reason, and none is approved that way", async () => {
   const host = waiting();
   const { user } = show(host, "/");

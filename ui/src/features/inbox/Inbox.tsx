@@ -32,11 +32,13 @@ import { PausedGateway } from "./PausedGateway";
 import { PausedSchedule } from "./PausedSchedule";
 import { Question } from "./Question";
 import { Unknown } from "./Unknown";
+import { useUnsent } from "./unsent";
 import styles from "./Inbox.module.css";
 
 type Item =
   | { kind: "approval"; id: string; at: number; row: ApprovalRow }
   | { kind: "question"; id: string; at: number; row: Asked }
+  | { kind: "over"; id: string; at: number; row: Asked }
   | { kind: "unknown"; id: string; at: number; row: TaskRow }
   | { kind: "message"; id: string; at: number; row: Message }
   | { kind: "schedule"; id: string; at: number; row: Schedule }
@@ -57,22 +59,30 @@ export function Inbox({ chosen, after }: { chosen: string | undefined; after?: R
   const { paused_schedules: paused = 0, paused_gateways: cut = 0 } = useAsk("host.status", {}).data?.waiting ?? {};
   const schedules = useAsk("schedules.list", {}, { enabled: paused > 0 });
   const gateways = useAsk("gateways.list", {}, { enabled: cut > 0 });
+  const unsent = useUnsent();
   const titles = useMemo(() => new Map((tasks.data?.rows ?? []).map((row) => [row.task_id, brief(said(row.title))])), [tasks.data]);
   const { projects, projectOf } = useProjects(tasks.data?.rows);
   const [project, setProject] = useState("");
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
 
+  // What was written as an answer stays when its question was answered elsewhere; that is known once every open question is.
+  const over = useMemo(() => {
+    const open = questions.data?.next == null ? questions.data?.rows : undefined;
+    return open === undefined ? [] : unsent.filter((one) => !open.some((row) => row.question_id === one.question_id));
+  }, [questions.data, unsent]);
+
   const everything = useMemo(() => {
     const all: Item[] = [
       ...(approvals.data?.rows ?? []).map((row): Item => ({ kind: "approval", id: row.approval_id, at: row.requested_at, row })),
       ...(questions.data?.rows ?? []).map((row): Item => ({ kind: "question", id: row.question_id, at: row.requested_at, row })),
+      ...over.map((row): Item => ({ kind: "over", id: row.question_id, at: row.requested_at, row })),
       ...(tasks.data?.rows ?? []).filter((row) => row.unknown_effects > 0).map((row): Item => ({ kind: "unknown", id: row.task_id, at: row.updated_at, row })),
       ...(messages.data?.rows ?? []).map((row): Item => ({ kind: "message", id: row.message_id, at: row.said_at, row })),
       ...(paused === 0 ? [] : schedules.data?.schedules ?? []).filter((row) => row.by_itself).map((row): Item => ({ kind: "schedule", id: `schedule:${row.name}`, at: row.runs[0]?.slot_at ?? row.since, row })),
       ...(cut === 0 ? [] : gateways.data?.gateways ?? []).filter((row) => row.by_itself).map((row): Item => ({ kind: "gateway", id: `gateway:${row.name}`, at: row.since, row })),
     ];
     return all.sort((a, b) => weight(b) - weight(a) || b.at - a.at);
-  }, [approvals.data, questions.data, tasks.data, messages.data, paused, schedules.data, cut, gateways.data]);
+  }, [approvals.data, questions.data, over, tasks.data, messages.data, paused, schedules.data, cut, gateways.data]);
   const items = useMemo(() => (project === "" ? everything : everything.filter((item) => projectOf(taskOf(item)) === project)), [everything, project, projectOf]);
   const chosenRows = items.flatMap((item) => (item.kind === "approval" && marked.has(item.id) ? [item.row] : []));
   const past = (decided.data?.rows ?? []).filter((row) => row.status !== "pending").slice(0, 12);
@@ -104,13 +114,14 @@ export function Inbox({ chosen, after }: { chosen: string | undefined; after?: R
   useKey("d", useCallback(() => pane.current?.querySelector<HTMLElement>("[data-deny]")?.focus(), []));
   const { shown, rest } = useParts(items, { reach: here === undefined ? -1 : at });
   const isPart = [approvals, questions, tasks, messages].some((asked) => asked.data?.next != null);
-  const waits = `${many(items.length)}${isPart ? "+" : ""}`;
+  const waiting = items.filter((item) => item.kind !== "over").length;
+  const waits = `${many(waiting)}${isPart ? "+" : ""}`;
   useEffect(() => {
     void list.current?.querySelector("[aria-current=true]")?.scrollIntoView({ block: "nearest" });
   }, [here?.id]);
 
   return (
-    <Screen title="Inbox" sub={<span>{items.length === 0 ? "Nothing waits for you." : `${waits} ${items.length === 1 ? "thing waits" : "things wait"} for you. Nothing here decides by itself.`}</span>}>
+    <Screen title="Inbox" sub={<span>{waiting === 0 ? "Nothing waits for you." : `${waits} ${waiting === 1 ? "thing waits" : "things wait"} for you. Nothing here decides by itself.`}</span>}>
       <div className={styles.inbox} data-chosen={chosen !== undefined || chosenRows.length > 0 || undefined}>
         <div className={styles.list} ref={list}>
           <AsksYou />
@@ -124,7 +135,7 @@ export function Inbox({ chosen, after }: { chosen: string | undefined; after?: R
             {() => (
               <>
                 <h2 id="waiting">Waiting for you<span>{waits}</span></h2>
-                {items.length === 0 && <p className={styles.none}>{project === "" ? "Nothing. You will be asked here before anything consequential happens." : "Nothing in this project."}</p>}
+                {waiting === 0 && <p className={styles.none}>{project === "" ? "Nothing. You will be asked here before anything consequential happens." : "Nothing in this project."}</p>}
                 <ul aria-labelledby="waiting">
                   {shown.map((item) => (
                     <li key={item.id} className={styles.markable} data-marked={marked.has(item.id) || undefined}>
@@ -193,13 +204,14 @@ const RISK: Readonly<Record<RiskBand, number>> = { critical: 4, high: 3, moderat
 /** The gravest first; an unknown outcome blocks its task, so it stands with the grave ones. */
 function weight(item: Item): number {
   if (item.kind === "approval") return lookUp(RISK, item.row.risk, RISK.high);
-  return item.kind === "unknown" ? 3 : 2;
+  return item.kind === "unknown" ? 3 : item.kind === "over" ? 0 : 2;
 }
 
 function Pane({ item }: { item: Exclude<Item, { kind: "approval" }> }) {
   switch (item.kind) {
     case "question":
-      return <Question question={item.row} key={item.id} />;
+    case "over":
+      return <Question question={item.row} isOver={item.kind === "over"} key={item.id} />;
     case "unknown":
       return <Unknown task={item.row} key={item.id} />;
     case "message":
@@ -242,6 +254,15 @@ function Line({ item, title }: { item: Item; title: ReadonlyMap<string, string> 
           <span className={styles.second}><span>{title.get(item.row.task_id) ?? ""}</span><Time at={item.at} /></span>
           <span className={styles.third}>Question{item.row.choices.length > 0 && `, ${count(item.row.choices.length, "choice")}`}</span>
           <span className={styles.third} data-asker><AskerLine of={item.row} /></span>
+        </>
+      );
+    case "over":
+      return (
+        <>
+          <span className={styles.mark}><Mark name="question" size={13} /></span>
+          <span className={styles.what}><Words of={said(item.row.question)} /></span>
+          <span className={styles.second}><span>{title.get(item.row.task_id) ?? ""}</span><Time at={item.at} /></span>
+          <span className={styles.third}>Open no more, and what you wrote was not sent</span>
         </>
       );
     case "unknown":

@@ -11,7 +11,7 @@ const told: Backtested = { judged: 12, changed: 2, unreadable: 0, counts: [{ was
 const mine = { scope: "signed", line: 1, text: "ask Bash(git push:*)\n  match git push origin\n  because others see it", words: "Always ask before: running commands that begin with `git push`", decided: 3 };
 const filed = { scope: "user", line: 4, text: "deny FileDelete(**)", words: "Never allow: deleting any file", decided: 0 };
 const rules = {
-  "policy.own_rules": ({ days }: { days?: number | null }) => ({ sha256: "ab", judged: 12, rows: [mine, filed].map((row) => ({ ...row, decided: days == null ? 0 : row.decided })) }),
+  "policy.own_rules": ({ days }: { days?: number | null }) => ({ sha256: "ab", text: mine.text, judged: 12, rows: [mine, filed].map((row) => ({ ...row, decided: days == null ? 0 : row.decided })) }),
   "policy.draft_rules": { before: null, after: "Never allow: deleting files that match `notes/**`", told },
   "policy.change_rules": { task_id: DONE, ingress_id: "ing_1", duplicate: false },
 };

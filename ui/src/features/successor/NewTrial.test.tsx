@@ -107,6 +107,79 @@ test("each kind is written as a host reads it, and its words are kept while anot
   expect(within(page).getByText("Write the number of tasks as a whole number from 1 to 1,000.")).toBeTruthy();
 });
 
+const RULES = "ask Bash(git push:*)\n  because it leaves this machine\n";
+const own = { sha256: "ab", text: RULES, judged: 0, rows: [] };
+
+test("rules begin as they are in force, so that a person edits them, and nothing is tried until something differs", async () => {
+  const { user, asked, page, set, begin } = await form({ "policy.own_rules": own, "successor.preview": previewed() });
+  const field = () => within(page).getByLabelText(/Your rules/) as HTMLTextAreaElement;
+  await waitFor(() => expect(field().value).toBe(RULES));
+  expect(localStorage.getItem("hermit.draft.successor.try")).toBeNull();
+  set("What the change is to do", "it asks less");
+  set(/comes from/, "my own idea");
+  expect(within(page).getByText("Change what stands there first.")).toBeTruthy();
+  set(/Your rules/, `${RULES}deny FileDelete(**)\n`);
+  await waitFor(() => expect(begin().getAttribute("aria-disabled")).toBeNull());
+  const last = () => JSON.parse((asked("successor.preview").at(-1) as { patches: string[] }).patches[0] ?? "null") as { change: unknown };
+  expect(last().change).toEqual({ kind: "policy", rules: `${RULES}deny FileDelete(**)\n` });
+  // What was typed of another kind keeps no copy of what is in force.
+  set("Kind of change", "model");
+  set("Address of the model", "openai:http://127.0.0.1:1/v1#a");
+  set("Kind of change", "policy");
+  await user.click(within(page).getByRole("button", { name: "Begin again from what is in force" }));
+  expect(field().value).toBe(RULES);
+  expect(within(page).queryByRole("button", { name: "Begin again from what is in force" })).toBeNull();
+  // So does SOUL.md, and a playbook, which is nobody's yet, begins empty.
+  set("Kind of change", "words");
+  await waitFor(() => expect((within(page).getByLabelText(/Its whole text/) as HTMLTextAreaElement).value).not.toBe(""));
+  set("Which words", "playbook");
+  expect((within(page).getByLabelText(/Its whole text/) as HTMLTextAreaElement).value).toBe("");
+});
+
+test("several models race over the same tasks, each with a name of its own and with the budget said before", async () => {
+  const three = { ...previewed(), changes: ["a", "b", "c"].map((says) => ({ kind: "model" as const, says, constitutional: [], edited_tests: [] })) };
+  const rows = ["trial_01", "trial_02"].map((trial_id) => trialRow({ trial_id, state: "running", outcome: null }));
+  const { user, asked, page, set } = await form({ "successor.preview": three, "successor.try_change": { trials: rows, next: null } });
+  const address = (name: string) => `openai:http://127.0.0.1:1/v1#${name}`;
+  set("Kind of change", "model");
+  set("Address of the model", address("a"));
+  set("What the change is to do", "it asks less");
+  set(/comes from/, "my own idea");
+  const another = () => within(page).getByRole("button", { name: "Race it against another variant" });
+  await user.click(another());
+  expect(within(page).getByText("Write variant 2, or take it away.")).toBeTruthy();
+  set("Address of variant 2", address("a"));
+  expect(within(page).getByText("Make each variant another one.")).toBeTruthy();
+  set("Address of variant 2", address("b"));
+  await user.click(another());
+  set("Address of variant 3", address("c"));
+  await within(page).findByText(/3 changes race over the same tasks at the same time.*together they may use 3 times as much/);
+  expect(await seriousFindings()).toEqual([]);
+  await user.click(within(page).getByRole("button", { name: "Take variant 3 away" }));
+  const race = () => within(page).getByRole("button", { name: "Begin the race" });
+  await waitFor(() => expect(race().getAttribute("aria-disabled")).toBeNull());
+  expect(within(page).queryByRole("button", { name: "Begin the trial" })).toBeNull();
+  await user.click(race());
+  await screen.findByRole("article", { name: "Trial" });
+  const sent = (asked("successor.try_change") as { patches: string[] }[]).map(({ patches }) => patches.map((one) => JSON.parse(one) as unknown));
+  expect(sent).toEqual([["a", "b"].map((name) => ({ says: `it asks less (${address(name)})`, sources: ["my own idea"], change: { kind: "model", address: address(name) } }))]);
+});
+
+test("a variant of rules begins as a copy of the one before it, and both are kept while the page is closed", async () => {
+  const { user, page, set, unmount } = await form({ "policy.own_rules": own, "successor.preview": previewed() });
+  await waitFor(() => expect((within(page).getByLabelText(/Your rules/) as HTMLTextAreaElement).value).toBe(RULES));
+  set(/Your rules/, "deny FileDelete(**)");
+  await user.click(within(page).getByRole("button", { name: "Race it against another variant" }));
+  expect((within(page).getByLabelText("Variant 2, all of it") as HTMLTextAreaElement).value).toBe("deny FileDelete(**)");
+  set("Variant 2, all of it", "deny Bash(*)");
+  for (let at = 3; at <= 8; at += 1) await user.click(within(page).getByRole("button", { name: "Race it against another variant" }));
+  expect(within(page).getByRole("button", { name: "Race it against another variant" }).getAttribute("aria-disabled")).toBe("true");
+  unmount();
+  show(scene({ "policy.own_rules": own }), "/successor");
+  const again = await screen.findByRole("form", { name: "New trial" });
+  expect((within(again).getByLabelText("Variant 2, all of it") as HTMLTextAreaElement).value).toBe("deny Bash(*)");
+});
+
 test("a trial that a task proposed leads to that task, and edited tests are looked at before a change is adopted", async () => {
   const edits = ["tests/a.rs", "tests/b\u202e.rs"].map((file, at) => ({ file, sha256: String(at + 1).repeat(64), difference: `--- a/${file}\n+++ b/${file}\n@@ -1 +1 @@\n-one\n+two\n` }));
   const row = trialRow({ kind: "code", outcome: "inconclusive", proposed_by: DONE });

@@ -1,5 +1,5 @@
-// A trial that is begun from the page: the change, on which tasks, and what each copy may use up, which is shown before. What was typed
-// is kept by this browser until the trial has begun.
+// A trial that is begun from the page: the change, or several that race, on which tasks, and what each copy may use up, which is shown
+// before. Rules and SOUL.md begin as they are in force. What was typed is kept by this browser until the trial has begun.
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useId, useState } from "react";
 import { useAct, useAsk } from "~/ipc/client";
@@ -13,7 +13,7 @@ import { Words } from "~/primitives/Words";
 import { useDraftOf } from "~/screen/drafts";
 import { textOf } from "~/screen/files";
 import { capital, count, plain, said } from "~/screen/words";
-import { budgetOf, type Draft, EMPTY, KINDS, kept, type Kind, lacks, PARTS, patchOf, PIECES, textNow, tryOf } from "./draft";
+import { begunFrom, budgetOf, type Draft, EMPTY, inForceNow, KINDS, kept, type Kind, lacks, PARTS, patchesOf, PIECES, RIVALS_MAX, rivalsNow, textNow, tryOf } from "./draft";
 import styles from "./Successor.module.css";
 
 /** By which a browser keeps what was typed. */
@@ -27,7 +27,7 @@ const TASKS = 50;
 
 const TEXT: Readonly<Record<Exclude<Kind, "model">, { label: string; hint: string }>> = {
   policy: { label: "Your rules, all of them, as they would be", hint: "Such as: deny FileDelete(**)" },
-  words: { label: "Its whole text, as it would be", hint: "Recorded answers show a difference for SOUL.md alone, so that a trial of other words ends without a verdict." },
+  words: { label: "Its whole text, as it would be", hint: "SOUL.md stands in every context. A playbook does again what the one of its name did." },
   code: { label: "Unified diff against the source of Hermit", hint: "As git writes it, with paths from the root of the source." },
   written: { label: "Change as JSON", hint: "With says, sources and change." },
 };
@@ -45,22 +45,27 @@ function useSettled<T>(value: T): T {
 export function NewTrial({ close }: { close: () => void }) {
   const navigate = useNavigate();
   const [raw, keep] = useDraftOf(DRAFT);
-  const draft = kept(raw);
-  const write = (more: Partial<Draft>) => keep(JSON.stringify({ ...draft, ...more }));
+  const typed = kept(raw);
+  const write = (more: Partial<Draft>) => keep(JSON.stringify({ ...typed, ...more }));
+  const rules = useAsk("policy.own_rules", {}, { enabled: typed.kind === "policy" });
+  const identity = useAsk("identity.show", {}, { enabled: typed.kind === "words" });
+  const inForce = { rules: rules.data?.text ?? "", soul: identity.data?.soul ?? "" };
+  const draft = begunFrom(typed, inForce);
+  const begins = inForceNow(draft, inForce);
   const version = useAsk("version.show", {});
   const source = version.data?.source_sha256 ?? null;
-  const lack = lacks(draft, source);
-  const patch = lack === null ? patchOf(draft, source) : null;
-  const asks = JSON.stringify({ patches: patch === null ? [] : [patch], ...budgetOf(draft) });
+  const lack = lacks(draft, source, begins);
+  const patches = lack === null ? patchesOf(draft, source) : null;
+  const asks = JSON.stringify({ patches: patches ?? [], ...budgetOf(draft) });
   const settled = useSettled(asks);
   const isSettled = settled === asks;
-  const read = useAsk("successor.preview", JSON.parse(settled) as { patches: string[] }, { enabled: settled === asks && patch !== null });
-  const wrong = isSettled && patch !== null && read.error !== null ? capital(read.error.message) : null;
+  const read = useAsk("successor.preview", JSON.parse(settled) as { patches: string[] }, { enabled: settled === asks && patches !== null });
+  const wrong = isSettled && patches !== null && read.error !== null ? capital(read.error.message) : null;
   const begin = useAct("successor.try_change");
   const because = begin.isPending ? "Beginning" : lack ?? (wrong !== null ? "Mend the change first" : !isSettled || read.data === undefined ? "Reading the change" : null);
   const send = () => {
-    if (patch === null) return;
-    begin.mutate(tryOf(draft, patch), {
+    if (patches === null) return;
+    begin.mutate(tryOf(draft, patches), {
       onSuccess: ({ trials }) => {
         keep("");
         close();
@@ -73,7 +78,8 @@ export function NewTrial({ close }: { close: () => void }) {
     <form className={styles.section} aria-label="New trial" onSubmit={(event) => { event.preventDefault(); if (because === null) send(); }}>
       <h2>Try a change</h2>
       <Select label="Kind of change" value={draft.kind} options={KINDS} onChange={(event) => write({ kind: KINDS.find((one) => one.value === event.target.value)?.value ?? EMPTY.kind })} />
-      <OfKind draft={draft} write={write} source={source} wrong={wrong} />
+      <OfKind draft={draft} typed={typed} write={write} source={source} wrong={wrong} begins={begins} />
+      <Rivals draft={draft} typed={typed} write={write} />
       <TextField label="What the change is to do" value={draft.about} placeholder="it asks less and breaks nothing" onChange={(event) => write({ about: event.target.value })} />
       {draft.kind !== "written" && (
         <>
@@ -88,9 +94,9 @@ export function NewTrial({ close }: { close: () => void }) {
           {PARTS.map(({ part, label }) => <TextField key={part} label={label} inputMode="numeric" value={draft.budget[part] ?? ""} hint="The standard, where nothing is said." onChange={(event) => write({ budget: { ...draft.budget, [part]: event.target.value } })} />)}
         </div>
       </details>
-      <div role="status">{isSettled && patch !== null && read.data !== undefined && <Before of={read.data} />}</div>
+      <div role="status">{isSettled && patches !== null && read.data !== undefined && <Before of={read.data} />}</div>
       <div className={styles.head}>
-        <Button look="person" type="submit" because={because}>Begin the trial</Button>
+        <Button look="person" type="submit" because={because}>{rivalsNow(draft).length === 0 ? "Begin the trial" : "Begin the race"}</Button>
         <Button look="link" onClick={close}>Close</Button>
         {raw !== "" && <Button look="link" onClick={() => { keep(""); begin.reset(); }}>Clear</Button>}
       </div>
@@ -100,21 +106,51 @@ export function NewTrial({ close }: { close: () => void }) {
   );
 }
 
-interface Part { draft: Draft; write: (more: Partial<Draft>) => void }
+/** `typed`: what the person typed of it, without what is in force. */
+interface Part { draft: Draft; typed: Draft; write: (more: Partial<Draft>) => void }
 
 /** The change itself, with what a host says of it beside. */
-function OfKind({ draft, write, source, wrong }: Part & { source: string | null; wrong: string | null }) {
+function OfKind({ draft, typed, write, source, wrong, begins }: Part & { source: string | null; wrong: string | null; begins: string | null }) {
   const { kind } = draft;
-  const type = (text: string) => write({ texts: { ...draft.texts, [kind]: text } });
+  const type = (text: string) => write({ texts: { ...typed.texts, [kind]: text } });
+  const isOther = begins !== null && begins !== "" && typed.texts[kind] !== undefined && typed.texts[kind] !== begins;
+  const anew = () => {
+    const texts = { ...typed.texts };
+    delete texts[kind];
+    write({ texts });
+  };
   if (kind === "model") return <TextField label="Address of the model" value={draft.address} error={wrong} placeholder="openai:http://127.0.0.1:8080/v1#name" hint="One on this machine: your past work does not leave it for a trial." onChange={(event) => write({ address: event.target.value })} />;
   return (
     <>
       {kind === "words" && <Select label="Which words" value={draft.piece} options={PIECES} onChange={(event) => write({ piece: event.target.value })} />}
       {kind === "words" && draft.piece !== "soul" && <TextField label="Its name" value={draft.name} onChange={(event) => write({ name: event.target.value })} />}
       <TextArea label={TEXT[kind].label} hint={TEXT[kind].hint} rows={8} spellCheck={false} value={textNow(draft)} error={wrong} onChange={(event) => type(event.target.value)} />
+      {isOther && <div><Button look="link" onClick={anew}>Begin again from what is in force</Button></div>}
       <FromFile key={kind} take={type} />
       {kind === "policy" && <TextField label="Standard profile, as it would be (optional)" value={draft.profile} placeholder="local_edit_allowed" onChange={(event) => write({ profile: event.target.value })} />}
       {kind === "code" && <TextField label="SHA-256 of the source that it applies to" mono value={draft.base} placeholder={source ?? ""} hint={source === null ? "As `hermit source` tells it." : "That of the running version, where nothing is said."} onChange={(event) => write({ base: event.target.value })} />}
+    </>
+  );
+}
+
+/** Further variants of the change, which race against it over the same tasks. */
+function Rivals({ draft, typed, write }: Part) {
+  const { kind } = draft;
+  const rivals = rivalsNow(draft);
+  const set = (all: readonly string[]) => write({ rivals: { ...typed.rivals, [kind]: all } });
+  const type = (at: number, text: string) => set(rivals.map((one, other) => (other === at ? text : one)));
+  return (
+    <>
+      {rivals.map((text, at) => (
+        // A variant has nothing but its place.
+        <div key={at} role="group" aria-label={`Variant ${at + 2}`}>
+          {kind === "model"
+            ? <TextField label={`Address of variant ${at + 2}`} value={text} onChange={(event) => type(at, event.target.value)} />
+            : <TextArea label={`Variant ${at + 2}, all of it`} rows={8} spellCheck={false} value={text} onChange={(event) => type(at, event.target.value)} />}
+          <Button look="link" onClick={() => set(rivals.filter((_, other) => other !== at))}>Take variant {at + 2} away</Button>
+        </div>
+      ))}
+      <div><Button because={rivals.length < RIVALS_MAX - 1 ? null : `${RIVALS_MAX} changes race at most`} onClick={() => set([...rivals, kind === "model" ? "" : textNow(draft)])}>Race it against another variant</Button></div>
     </>
   );
 }
@@ -135,7 +171,7 @@ function FromFile({ take }: { take: (text: string) => void }) {
 }
 
 /** Tasks that are drawn, and those that are played whatever is drawn. */
-function OnTasks({ draft, write }: Part) {
+function OnTasks({ draft, write }: Omit<Part, "typed">) {
   const done = useAsk("task.list", { group: "done", limit: TASKS }, { keep: true });
   const turn = (id: string, isOn: boolean) => write({ tasks: isOn ? [...draft.tasks, id] : draft.tasks.filter((one) => one !== id) });
   const rows = done.data?.rows ?? [];
@@ -162,7 +198,8 @@ function Before({ of: { changes, budget } }: { of: Previewed }) {
   return (
     <>
       <p>Each copy may use {seconds(budget.wall_ms)}, {seconds(budget.cpu_ms)} of processors, {bytes(budget.memory_bytes)} of memory, {bytes(budget.disk_bytes)} of disk{budget.processes !== null && <>, {count(budget.processes, "process", "processes")}</>} and {count(budget.tokens, "token")}. It is ended where it wants more.</p>
-      {changes.flatMap((one) => one.edited_tests).map((file) => <p key={file} className={styles.note}>It edits, moves or removes tests in <Words of={file} />. You look at these before you adopt it.</p>)}
+      {changes.length > 1 && <p>{count(changes.length, "change")} race over the same tasks at the same time, each with copies of its own: together they may use {changes.length} times as much.</p>}
+      {[...new Set(changes.flatMap((one) => one.edited_tests))].map((file) => <p key={file} className={styles.note}>It edits, moves or removes tests in <Words of={file} />. You look at these before you adopt it.</p>)}
       {changes.filter((one) => one.constitutional.length > 0).map((one) => <p key={one.says} className={styles.bad}>It touches what checks every change: {one.constitutional.map(plain).join(", ")}.</p>)}
     </>
   );

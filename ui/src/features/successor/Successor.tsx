@@ -30,7 +30,7 @@ export function Successor({ of }: { of: string | undefined }) {
           <section className={styles.section} aria-labelledby="what">
             <h2 id="what">What a trial tells</h2>
             <p>One copy of Hermit without the change and one with it do completed work of yours again, in a sandbox without the network, on recorded answers and effects; another model, on this machine, is asked again. What they did is compared act by act.</p>
-            <p>A trial changes nothing of yours and adopts nothing. At a terminal <code>hermit successor try --help</code> tells how to race several changes.</p>
+            <p>A trial changes nothing of yours and adopts nothing. Several variants, such as models or rules, can race over the same tasks. At a terminal <code>hermit successor try --help</code> tells more.</p>
             {!isNew && <div><Button look="person" onClick={() => setNew(true)}>Try a change</Button></div>}
           </section>
           {isNew && <NewTrial close={() => setNew(false)} />}
@@ -53,7 +53,7 @@ export function Successor({ of }: { of: string | undefined }) {
 /** A part, and behind it as many `older` ones: each begins where this one ends now, so that nothing falls between them. */
 function Part({ cursor, older, another, of }: { cursor: string | null; older: number; another: () => void; of: string | undefined }) {
   const asked = useAsk("successor.list", { cursor, limit: PART }, { keep: true });
-  const none = <Empty title="No change of Hermit was tried" small>A change of your rules, of words in contexts, of the standard model or of the source can be.</Empty>;
+  const none = <Empty title="No change of Hermit was tried" small>A change of your rules, of SOUL.md or a playbook, of the standard model or of the source can be.</Empty>;
   return (
     <Answer asked={asked} what="trials" lines={3} isEmpty={(found) => found.trials.length === 0 && cursor === null} empty={none}>
       {(found) => (

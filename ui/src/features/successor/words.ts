@@ -4,7 +4,7 @@ import type { PatchKind, TrialState, VerdictOutcome } from "~/ipc/generated/word
 import { lookUp } from "~/ipc/words";
 import { type Look, capital, plain } from "~/screen/words";
 
-const KIND: Readonly<Record<PatchKind, string>> = { policy: "Rules of policy", words: "Words in contexts", model: "Standard model", code: "Source of Hermit" };
+const KIND: Readonly<Record<PatchKind, string>> = { policy: "Rules of policy", words: "Words", model: "Standard model", code: "Source of Hermit" };
 
 export function kindName(kind: PatchKind): string {
   return lookUp(KIND, kind, capital(plain(kind)));

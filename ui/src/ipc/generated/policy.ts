@@ -210,6 +210,8 @@ export interface Checked {
 export interface OwnRuleList {
   /** The digest of those that were approved on cards, all of them. */
   sha256: string;
+  /** These as they are written, all of them. */
+  text: string;
   rows: OwnRule[];
   /** Acts that were judged again to count what each decided; 0 when nothing was to be counted. */
   judged: number;

@@ -18,7 +18,8 @@ const HINT: &str = "a rule is a line such as `ask Bash(git push:*)` or `deny Fil
 
 pub(crate) fn own_rules(host: &dyn Host, p: OwnRules) -> Result<OwnRuleList, Error> {
     let signed = signed(host)?;
-    let mut found = OwnRuleList { sha256: digest(&signed), rows: Vec::new(), judged: 0 };
+    let (sha256, text) = (digest(&signed), signed.clone());
+    let mut found = OwnRuleList { sha256, text, rows: Vec::new(), judged: 0 };
     let file = host.rules_file()?.unwrap_or_default();
     let listed = |scope: RuleScope, text: &str| {
         let one = |(line, text): (usize, String)| OwnRule {

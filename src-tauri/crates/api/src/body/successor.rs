@@ -88,7 +88,11 @@ fn previewed(host: &dyn Host, patch: Patch) -> Result<PreviewedChange, Error> {
             super::policy::check(host, Check { scope: None, text: rules.clone() })?;
             Vec::new()
         }
-        Change::Words { .. } | Change::Model { .. } => Vec::new(),
+        Change::Words { items } => {
+            items.iter().try_for_each(|item| can_be_tried(host, item))?;
+            Vec::new()
+        }
+        Change::Model { .. } => Vec::new(),
     };
     Ok(PreviewedChange {
         kind: patch.kind(),
@@ -96,6 +100,28 @@ fn previewed(host: &dyn Host, patch: Patch) -> Result<PreviewedChange, Error> {
         edited_tests: edits.into_iter().map(|one| one.file).collect(),
         says: patch.says,
     })
+}
+
+/// Whether a trial of these words could show anything.
+fn can_be_tried(host: &dyn Host, item: &WordsItem) -> Result<(), Error> {
+    let name = &item.name;
+    match item.what.as_str() {
+        "soul" => Ok(()),
+        "playbook" => {
+            let read = host.read_playbook(&item.text)?;
+            if read.name != *name {
+                return Err(usage(format!("the playbook calls itself `{}`, not `{name}`", read.name)));
+            }
+            // One that a person adopted has a version.
+            match host.playbooks().iter().any(|one| one.version.is_none() && one.name == *name) {
+                true => Err(usage(format!("the playbook `{name}` comes with Hermit"))
+                    .hint("give yours a name of its own")),
+                false => Ok(()),
+            }
+        }
+        other => Err(usage(format!("the {other} `{name}` cannot be tried over recorded answers"))
+            .hint("of words, SOUL.md and a playbook of your own can be tried")),
+    }
 }
 
 fn budget_of(budget: &Budget) -> TrialBudget {

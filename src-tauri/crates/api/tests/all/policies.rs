@@ -167,6 +167,8 @@ fn rules_of_a_person_are_drafted_put_to_them_and_then_judge_what_is_asked() {
     let listed = own(&home);
     assert_eq!(listed["rows"][0]["scope"], "signed");
     assert_eq!(listed["rows"][0]["decided"], 2, "{listed}");
+    let text = listed["text"].as_str().unwrap();
+    assert_eq!(text.trim_end(), "deny FileEdit(*.txt)\n  because they are mine", "as it is written");
     assert_eq!(verdict(&home, json!({ "act": { "kind": "write", "path": "a.txt" } })), "deny");
     change(&home, None, Some("deny FileEdit(*.md)"), false);
     assert_eq!(verdict(&home, edit.clone()), "require_approval", "what was denied is not in force");

@@ -192,6 +192,13 @@ fn what_a_change_is_and_what_each_clone_might_use_up_is_told_before_anything_is_
         let change = json!({ "kind": "code", "source": Digest::of(b"the source").to_string(), "diff": diff });
         json!({ "says": "one less", "sources": ["my own idea"], "change": change }).to_string()
     };
+    let words = |what: &str| {
+        let change =
+            json!({ "kind": "words", "items": [{ "what": what, "name": "terse", "text": "Be brief." }] });
+        json!({ "says": "brief", "sources": ["my own idea"], "change": change }).to_string()
+    };
+    let soul = home.must("successor.preview", json!({ "patches": [words("soul")] }));
+    assert_eq!(soul["changes"][0]["kind"], "words");
     let diff = "--- a/tests/a.rs\n+++ b/tests/a.rs\n@@ -1 +1 @@\n-a\n+b\n";
     let patches = [patch("deny FileDelete(**)\n"), code(diff)];
     let previewed = home.must("successor.preview", json!({ "patches": patches, "tokens": 7 }));
@@ -217,6 +224,7 @@ fn what_a_change_is_and_what_each_clone_might_use_up_is_told_before_anything_is_
         (code("no diff"), "diff"),
         ("{}".to_owned(), "change"),
         (code(&"x".repeat(2 * 1024 * 1024)), "bytes at most"),
+        (words("skin"), "the skin `terse` cannot be tried"),
     ] {
         let refused = home.ask("successor.preview", json!({ "patches": [wrong] })).unwrap_err();
         assert!(refused.code == Code::Usage && refused.message.contains(says), "{says}: {refused:?}");

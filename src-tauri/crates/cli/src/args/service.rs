@@ -22,8 +22,8 @@ The service is a systemd user unit on Linux, an agent of launchd on macOS, and a
 terminal has the store, it waits, and continues the work when that closes. There is one for each person of a machine.
 
 Keys in the system's keychain open with your login. A vault under a passphrase stays locked after each start, until you \
-run `hermit unlock`; or name a file with the passphrase in its first line, readable for you alone. The passphrase itself \
-is never written into the service.
+run `hermit unlock`; or name a file with the passphrase in its first line, readable for you alone (mode 0600, or 0400 where \
+it is mounted) or below a folder that only you may enter (mode 0700). The passphrase itself is never written into the service.
 
 Examples:
   hermit service install

@@ -169,14 +169,49 @@ fn a_service_of_another_store_or_program_or_hand_stays_until_its_person_says_oth
     assert_eq!(person.text(), foreign);
 }
 
+/// The vault's passphrase file, which others come to by another name as well.
+fn others_come_to(bench: &Bench) -> PathBuf {
+    let vault = bench.path("vault");
+    std::fs::hard_link(&vault, bench.path("vault-elsewhere")).unwrap();
+    vault
+}
+
+#[test]
+fn a_passphrase_file_that_is_mounted_for_all_serves_below_a_folder_that_nobody_else_enters() {
+    let person = Person::new(Some(SYSTEMCTL));
+    let bench = &person.bench;
+    let rights = |name: &str, mode: u32| {
+        std::fs::set_permissions(bench.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    // As a system of containers mounts a secret: read-only for all, and led to by a link.
+    let mounted = bench.path("mounted");
+    std::fs::create_dir_all(mounted.join("..1")).unwrap();
+    std::fs::write(mounted.join("..1/words"), VAULT).unwrap();
+    std::os::unix::fs::symlink("..1/words", mounted.join("words")).unwrap();
+    rights("mounted/..1/words", 0o444);
+    rights("mounted/..1", 0o755);
+    rights("mounted", 0o700);
+    let file = mounted.join("words");
+    let words = ["service", "install", "--passphrase-file", file.to_str().unwrap()];
+    person.run(&words).ends_with(0);
+    assert!(person.text().contains(file.to_str().unwrap()), "{}", person.text());
+    assert!(person.run(&["doctor"]).out.contains("ok   service: runs"));
+    std::fs::hard_link(file.canonicalize().unwrap(), bench.path("words-elsewhere")).unwrap();
+    let told = person.run(&["doctor"]).out;
+    assert!(told.contains("FAIL service: it starts no more: others on this machine can read"), "{told}");
+}
+
 #[test]
 fn a_passphrase_file_is_named_in_the_unit_only_where_nobody_else_reads_it() {
     let person = Person::new(Some(SYSTEMCTL));
-    let vault = person.bench.path("vault");
+    let vault = others_come_to(&person.bench);
     let words = ["service", "install", "--passphrase-file", vault.to_str().unwrap()];
     std::fs::set_permissions(&vault, std::fs::Permissions::from_mode(0o644)).unwrap();
     let refused = person.run(&words).ends_with(2);
     assert!(refused.err.contains("can read") && !person.unit().exists(), "{}", refused.err);
+    for way in ["`chmod 600`", "mode 0400", "a folder of this user with mode 0700"] {
+        assert!(refused.err.contains(way), "{}", refused.err);
+    }
     let inside = person.bench.home().join("words");
     std::fs::write(&inside, VAULT).unwrap();
     std::fs::set_permissions(&inside, std::fs::Permissions::from_mode(0o600)).unwrap();
@@ -195,7 +230,7 @@ fn a_passphrase_file_is_named_in_the_unit_only_where_nobody_else_reads_it() {
 fn a_service_does_not_start_once_others_can_read_its_passphrase_file_and_the_doctor_says_so() {
     let person = Person::new(Some(SYSTEMCTL));
     let bench = &person.bench;
-    let vault = bench.path("vault");
+    let vault = others_come_to(bench);
     let rights = |mode: u32| {
         std::fs::set_permissions(&vault, std::fs::Permissions::from_mode(mode)).unwrap();
     };

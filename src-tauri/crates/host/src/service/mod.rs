@@ -154,7 +154,7 @@ pub fn is_held(home: &Home) -> bool {
 /// Whether a file may open the vault of a service.
 ///
 /// # Errors
-/// [`Code::Usage`] where it is none, others read it, or it lies in the store's folder, whose copies would carry it.
+/// [`Code::Usage`] where it is none, others read it and come to it, or it lies in the store's folder, whose copies would carry it.
 pub fn check_passphrase_file(home: &Home, file: &Path) -> Result<(), Error> {
     let shown = file.display();
     let refused = |why: String, hint: &str| Error::new(Code::Usage, why).hint(hint);
@@ -178,10 +178,20 @@ pub fn check_passphrase_file(home: &Home, file: &Path) -> Result<(), Error> {
         )
     })?;
     if let Some(others) = others.filter(|others| others.can_read) {
-        return Err(refused(
-            format!("others on this machine can read `{shown}` ({})", others.who),
-            others.remedy,
-        ));
+        let above = disk::owner_only::closed_folder_above(file).map_err(|e| {
+            refused(
+                format!("it cannot be told who else reaches the passphrase file `{shown}`: {e}"),
+                others.remedy,
+            )
+        })?;
+        // Whoever may read it does not come to it.
+        if above.is_none() {
+            let (who, remedy) = (others.who, others.remedy);
+            return Err(refused(
+                format!("others on this machine can read `{shown}` ({who})"),
+                &format!("{remedy}; {}", disk::owner_only::remedy_where_mounted()),
+            ));
+        }
     }
     let (file, store) = (file.canonicalize(), home.dir().canonicalize());
     if let (Ok(file), Ok(store)) = (file, store)

@@ -8,6 +8,7 @@ use super::told::{Told, object};
 use ::successor::{Budget, Case, RecordedAct, RecordedTask};
 use kernel::Kernel;
 use kernel::state::TaskState;
+use model::ingress::Channel;
 use model::task::{ModelChoice, Origin, TaskContract, TaskStatus};
 use model::tool_server::{ServerRegistration, ToolTerms};
 use model::{Digest, TaskId};
@@ -60,6 +61,20 @@ pub struct TaskTerms {
     /// The rules of the folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_rules: Option<String>,
+    /// The playbook that did it, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub playbook: Option<TaskPlaybook>,
+}
+
+/// The playbook that did a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskPlaybook {
+    /// Its name.
+    pub name: String,
+    /// What the person set of it, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, String>,
 }
 
 /// A server of tools, as a case holds it.
@@ -87,7 +102,8 @@ pub struct CaseOf<'a> {
     pub tasks: &'a [TaskId],
 }
 
-/// Draws tasks that can be played again, by a seed: the same log and seed give the same ones. Those that a person named come first.
+/// Draws tasks that can be played again, by a seed: the same log and seed give the same ones. Those that a person named come first. What
+/// another machine gave is played only where a person names it: it would say by what a change of this one is judged.
 ///
 /// # Errors
 /// In words, when the log cannot be read, or a named task cannot be played again.
@@ -109,11 +125,16 @@ pub fn draw(kernel: &Kernel, seed: u64, named: &[TaskId], most: usize) -> Result
         if drawn.len() >= most.clamp(named.len(), CASE_TASKS_MAX.max(named.len())) {
             break;
         }
-        if recorded(kernel, task).is_ok() {
+        if is_given_here(kernel, task) && recorded(kernel, task).is_ok() {
             drawn.push(task);
         }
     }
     Ok(drawn)
+}
+
+/// Whether a task was given at this machine.
+fn is_given_here(kernel: &Kernel, task: TaskId) -> bool {
+    kernel.task(task).is_ok_and(|state| state.task.source_channel != Channel::Mesh)
 }
 
 /// Tasks with a receipt of an act.
@@ -281,7 +302,11 @@ fn told_as(
     }
     let goal = state.task.goal.shown().cloned().ok_or("its goal was erased")?;
     let project_rules = project_rules(kernel, state);
-    let terms = TaskTerms { constraints: contract.constraints, project_rules };
+    let playbook = match contract.model {
+        ModelChoice::Playbook { name, parameters, .. } => Some(TaskPlaybook { name, parameters }),
+        _ => None,
+    };
+    let terms = TaskTerms { constraints: contract.constraints, project_rules, playbook };
     let acts = acts_of(&mut told, kernel)?;
     let (profile, ended) = (state.task.policy_profile_ref.to_string(), state.task.status.to_string());
     let task = RecordedTask { task_id, goal, profile, ended, answers: told.answers, acts };

@@ -6,6 +6,7 @@
 //! as any other.
 
 use super::case::{CASE_BYTES_MAX, Handed, RecordedServer, TaskTerms};
+use super::changed_playbook::{self, PLAYBOOK};
 use super::model_pipe::PipedModel;
 use super::played::played;
 use super::probes::probes;
@@ -25,7 +26,7 @@ use model::principal::PrincipalType;
 use model::proposal::Answer;
 use model::task::{ModelChoice, TaskStatus};
 use model::{ApprovalId, Clock, Digest, Entropy, TaskId, UnixMs};
-use reasoning::{Descriptor, Reasoner, Scripted};
+use reasoning::{Descriptor, Playbook, Reasoner, Scripted};
 use seal::schnorr::SchnorrKey;
 use seal::{PublicKey, SeedSigner, Signer};
 use std::collections::BTreeMap;
@@ -103,6 +104,8 @@ struct CloneRun {
     executors: Arc<RecordedSource>,
     models: Arc<RecordedModels>,
     model: Option<Descriptor>,
+    /// Playbooks as the change has them.
+    playbooks: BTreeMap<String, Playbook>,
     person: SeedSigner,
     standard: String,
     profile: Option<Profile>,
@@ -156,7 +159,8 @@ impl CloneRun {
         };
         let profile = named.map(|named| named.parse::<Profile>()).transpose().map_err(|e| e.to_string())?;
         let model = handed.model.clone();
-        Ok(Self { dir, kernel, executors, models, model, person, standard, profile, asked })
+        let playbooks = changed_playbook::of(handed.case.patch.as_ref())?;
+        Ok(Self { dir, kernel, executors, models, model, playbooks, person, standard, profile, asked })
     }
 
     /// The person's rules, words and tools, as they stand or as the change has them.
@@ -203,6 +207,8 @@ impl CloneRun {
     fn take_words(&self, item: &WordsItem) -> Result<(), String> {
         match item.what.as_str() {
             SOUL => self.allow_all(self.kernel.propose_soul(&item.text, 0, (Channel::Cli, self.key()))),
+            // It is at work in the tasks that it did.
+            PLAYBOOK => Ok(()),
             other => Err(format!("a clone cannot take over words of the kind `{other}`")),
         }
     }
@@ -254,14 +260,16 @@ impl CloneRun {
                 .and_then(|()| std::fs::write(&file, rules))
                 .map_err(|e| format!("`{}`: {e}", file.display()))?;
         }
-        let world = Arc::new(RecordedWorld::of(task, self.model.is_some())?);
+        let playbook = changed_playbook::at_work(&self.playbooks, terms);
+        let world = Arc::new(RecordedWorld::of(task, self.model.is_some() || playbook.is_some())?);
         self.executors.put(root.clone(), Arc::clone(&world));
         let name = format!("task {at}");
         self.models.put(
             &name,
-            match &self.model {
-                Some(model) => Arc::new(PipedModel::new(at, model.clone(), &world)),
-                None => model_of(task, &world)?,
+            match (&self.model, playbook) {
+                (Some(model), _) => Arc::new(PipedModel::new(at, model.clone(), &world)),
+                (None, Some(playbook)) => changed_playbook::model_of(playbook, &world),
+                (None, None) => model_of(task, &world)?,
             },
         );
         let workspace = self.kernel.workspace(&root).map_err(|e| e.to_string())?;

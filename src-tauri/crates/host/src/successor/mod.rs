@@ -9,6 +9,7 @@
 
 mod build;
 mod case;
+mod changed_playbook;
 mod clean_room;
 mod clone_main;
 mod confined;
@@ -33,6 +34,7 @@ pub(crate) use threads::{can_be_made, sweep_builds};
 
 use crate::programs::own_digest;
 use ::successor::{Budget, Change, Evidence, Judged, Patch, Planted, Reason, Used, Verdict};
+use changed_playbook::PLAYBOOK;
 use clone_main::SOUL;
 use confined::run_answered;
 use effects::Sandbox;
@@ -112,6 +114,9 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
         tasks: run.tasks,
     };
     let parent = export(run.kernel, &of, run.places.clone())?;
+    if let Some(why) = changed_playbook::unseen(run.patch, &parent) {
+        return Err(why);
+    }
     let mut successor = changed(&parent, run.patch);
     successor.model = run.model.as_ref().map(|model| model.descriptor());
     let built = run.built()?;
@@ -148,13 +153,15 @@ fn unplayable(change: &Change, asks: bool) -> Option<String> {
         Change::Model { address, .. } => Some(format!(
             "the model `{address}` cannot be tried over recorded answers: what another model would answer stands in none of them"
         )),
-        Change::Words { items } => {
-            let other = items.iter().find(|item| item.what != SOUL)?;
-            Some(format!(
-                "the {} `{}` cannot be tried over recorded answers: of words, only SOUL.md makes a difference there",
-                other.what, other.name
-            ))
-        }
+        Change::Words { items } => items.iter().find_map(|item| match item.what.as_str() {
+            SOUL => None,
+            PLAYBOOK => changed_playbook::read(item).err(),
+            other => Some(format!(
+                "the {other} `{}` cannot be tried over recorded answers: of words, only SOUL.md and a playbook of your own make a \
+                 difference there",
+                item.name
+            )),
+        }),
     }
 }
 
@@ -299,9 +306,11 @@ mod tests {
             unplayable(&Change::Words { items: kinds.iter().map(item).collect() }, true)
         };
         assert_eq!(words(&["soul"]), None);
-        for kind in ["skin", "skill", "pinned", "playbook"] {
+        for kind in ["skin", "skill", "pinned"] {
             let why = words(&["soul", kind]).expect("refused");
             assert!(why.contains(&format!("the {kind} `terse` cannot be tried")), "{why}");
         }
+        let why = words(&["playbook"]).expect("its text is none");
+        assert!(why.contains("the playbook `terse` cannot be tried: "), "{why}");
     }
 }

@@ -237,6 +237,13 @@ fn wanted_words(item: &WordsItem) -> Result<(&'static str, String, Option<String
         }
         PLAYBOOK => {
             let read = Playbook::parse(&item.text).map_err(|e| e.to_string())?;
+            // Under such a name the one that comes with Hermit runs, whatever is adopted.
+            if Playbook::shipped().iter().any(|one| one.name() == item.name) {
+                return Err(format!(
+                    "the playbook `{}` comes with Hermit; give yours a name of its own",
+                    item.name
+                ));
+            }
             match read.name() == item.name {
                 true => Ok((PLAYBOOK, item.name.clone(), text)),
                 false => Err(format!("the playbook calls itself `{}`, not `{}`", read.name(), item.name)),

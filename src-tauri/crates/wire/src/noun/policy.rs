@@ -251,6 +251,8 @@ answers! {
     OwnRuleList {
         /// The digest of those that were approved on cards, all of them.
         sha256: String,
+        /// These as they are written, all of them.
+        text: String,
         rows: Vec<OwnRule>,
         /// Acts that were judged again to count what each decided; 0 when nothing was to be counted.
         judged: u64,
