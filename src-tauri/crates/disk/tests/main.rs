@@ -175,7 +175,7 @@ fn a_digest_is_of_every_byte_in_whatever_pieces_they_come() {
             if self.1 {
                 return Err(std::io::ErrorKind::Interrupted.into());
             }
-            (&mut self.0).take(7).read(into)
+            self.0.by_ref().take(7).read(into)
         }
     }
     for length in [0, 1, 4095, 4096, 4097, 300_000_usize] {
