@@ -1,9 +1,8 @@
 //! Skins: signed, versioned, trusted by a card for exactly their bytes, chosen for a conversation and swapped while it runs; and
 //! whatever one says, it lifts no rule, offers nothing more, and stands below contract and policy.
 
-use crate::story::{completed, count, events, state};
+use crate::story::{card, completed, events, in_store, state};
 use crate::told::{Wire, give, settings};
-use acts::ApprovalPacket;
 use kernel::{DriveOutcome, Error, Waiting};
 use model::artifact::{ArtifactKind, TrustTier};
 use model::context::{ContextPack, Section};
@@ -52,16 +51,6 @@ fn trust(world: &World, file: &[u8]) -> Digest {
     world.kernel().skin_registry().versions.last().unwrap().sha256
 }
 
-/// What a card shows, line by line.
-fn card(world: &World, task: TaskId) -> String {
-    let held = state(world, task);
-    let packet = held.artifacts.values().find(|a| a.kind == ArtifactKind::ApprovalPacket).unwrap();
-    let packet = world.kernel().artifacts().read(&packet.content_hash).unwrap();
-    let packet: ApprovalPacket = serde_json::from_slice(&packet).unwrap();
-    let lines = packet.action_request.action.as_tool().lines(&packet.action_request);
-    lines.into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n")
-}
-
 fn talk(world: &World) -> ConversationId {
     world.kernel().store_state().conversations[0].conversation_id
 }
@@ -69,10 +58,6 @@ fn talk(world: &World) -> ConversationId {
 fn choose(world: &World, named: Option<&str>) -> Result<Option<String>, Error> {
     let chosen = world.kernel().choose_skin(talk(world), named, Channel::App)?;
     Ok(chosen.map(|(name, _)| name))
-}
-
-fn in_store(world: &World, event: &str) -> usize {
-    count(world.kernel(), world.kernel().store_state().system_task_id.unwrap(), event)
 }
 
 fn write() -> (&'static str, Value) {

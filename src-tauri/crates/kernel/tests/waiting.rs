@@ -1,24 +1,10 @@
 //! How long a schedule that waits for no time is looked at: until nothing can come any more, and no more often than a run may begin.
 
-use crate::schedules::{HOUR, MINUTE, begun, keep, now, of, record};
+use crate::schedules::{HOUR, MINUTE, begun, keep, looks, now, of, over, record, waits};
 use crate::story::completed;
 use kernel::ports::Surroundings;
-use model::TaskId;
 use model::schedule::{Bounds, CatchUp, Condition, Overlap, PassedOver, Schedule, ScheduleState};
 use testkit::World;
-
-fn waits(world: &World, said: &str) -> Schedule {
-    let (rule, on) = schedule::said(said, "UTC", now(world)).unwrap();
-    let mut schedule = of(world, "every day at 8", "tidy");
-    schedule.said = said.to_owned();
-    (schedule.when.rule, schedule.on) = (rule, on);
-    schedule
-}
-
-fn looks(world: &World) -> Vec<TaskId> {
-    world.kernel().look_due().unwrap();
-    world.kernel().fire_due().unwrap()
-}
 
 #[test]
 fn one_that_waits_for_a_task_is_over_when_that_has_ended_whichever_way() {
@@ -74,20 +60,13 @@ fn one_that_may_begin_no_run_is_looked_at_when_it_may_and_not_each_minute() {
     assert_eq!(runs.len(), 1, "nothing was lost");
 }
 
-/// A run that a person ends.
-fn ended(world: &World, run: TaskId) {
-    world.kernel().cancel(run, "enough").unwrap();
-    world.drive(run);
-    world.kernel().run_rested(run).unwrap();
-}
-
 #[test]
 fn a_time_whose_condition_does_not_hold_is_skipped_with_its_reason_or_waits_as_long_as_it_may_be_late() {
     let world = World::new(6_823);
     let mains = |is| {
         *world.surroundings.lock().unwrap() = Surroundings { on_mains: Some(is), ..Surroundings::default() };
     };
-    let over = |run| ended(&world, run);
+    let over = |run| over(&world, run);
     let last = || record(&world).slots.last_passed_over.map(|(_, why)| why);
     let only = Bounds { only: vec![Condition::Mains, Condition::Network], ..Bounds::default() };
     let hourly = || Schedule { bounds: only.clone(), ..of(&world, "every 1 hours", "tidy") };
@@ -141,7 +120,7 @@ fn late_behind_another(world: &World, hourly: impl Fn() -> Schedule) {
     assert_eq!((looks(world), record(world).slots.unmade.len()), (vec![], 1));
     let passed_over = record(world).slots.passed_over;
     mains(false);
-    ended(world, first);
+    over(world, first);
     assert_eq!((looks(world), record(world).slots.unmade.len()), (vec![], 1));
     assert!(world.kernel().next_slot().unwrap() > now(world), "it is not asked all the time");
     world.clock.advance(10 * MINUTE);
@@ -149,7 +128,7 @@ fn late_behind_another(world: &World, hourly: impl Fn() -> Schedule) {
     mains(true);
     world.clock.advance(10 * MINUTE);
     let [second] = looks(world)[..] else { panic!("it is on mains power within the grace") };
-    ended(world, second);
+    over(world, second);
 
     let mut skips = hourly();
     (skips.when.grace_ms, skips.when.catch_up) = (Some(30 * 60_000), CatchUp::Skip);
