@@ -8,7 +8,6 @@ use std::io::Write as _;
 use std::ops::Range;
 
 use serde::ser::{self, Serialize};
-use serde_json::Value;
 
 use crate::{
     Error,
@@ -304,20 +303,13 @@ impl ser::SerializeMap for Members<'_> {
     type Error = Error;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Error> {
-        self.name = Some(match ijson::to_value(key)? {
-            Value::String(name) => name,
-            // The same courtesy as `serde_json`: an integer key is its decimal text.
-            Value::Number(number) => number.to_string(),
-            _ => {
-                return Err(Error::Unsealable { reason: "the name of a member must be a string".to_owned() });
-            }
-        });
+        self.name = Some(ijson::member_name(ijson::to_value(key)?)?);
         Ok(())
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, member: &T) -> Result<(), Error> {
         let name = self.name.take();
-        let name = name.ok_or_else(|| Error::Unsealable { reason: "a member has no name".to_owned() })?;
+        let name = name.ok_or_else(ijson::nameless)?;
         self.insert(Cow::Owned(name), member)
     }
 

@@ -257,25 +257,33 @@ impl Members {
     }
 }
 
+/// The name of a member.
+pub(crate) fn member_name(key: Value) -> Result<String, Error> {
+    match key {
+        Value::String(name) => Ok(name),
+        // The same courtesy as `serde_json`: an integer key is its decimal text.
+        Value::Number(number) => Ok(number.to_string()),
+        _ => Err(Error::Unsealable { reason: "the name of a member must be a string".to_owned() }),
+    }
+}
+
+/// A member came without its name.
+pub(crate) fn nameless() -> Error {
+    Error::Unsealable { reason: "a member has no name".to_owned() }
+}
+
 impl ser::SerializeMap for Members {
     type Ok = Value;
     type Error = Error;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Error> {
-        self.name = Some(match key.serialize(self.inner)? {
-            Value::String(name) => name,
-            // The same courtesy as `serde_json`: an integer key is its decimal text.
-            Value::Number(number) => number.to_string(),
-            _ => {
-                return Err(Error::Unsealable { reason: "the name of a member must be a string".to_owned() });
-            }
-        });
+        self.name = Some(member_name(key.serialize(self.inner)?)?);
         Ok(())
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, member: &T) -> Result<(), Error> {
         let name = self.name.take();
-        let name = name.ok_or_else(|| Error::Unsealable { reason: "a member has no name".to_owned() })?;
+        let name = name.ok_or_else(nameless)?;
         self.insert(name, member)
     }
 
