@@ -6,16 +6,17 @@ use super::stage::Stage;
 use conforms::conforms;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
+use testkit::Killed;
 
 /// How long anything expected may take on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A program that speaks the protocol with a `hermit mcp` that it has started.
 pub struct Agent {
-    child: Child,
+    child: Killed,
     to: Option<ChildStdin>,
     from: Receiver<Value>,
     last: i64,
@@ -50,7 +51,7 @@ impl Agent {
             }
         });
         let to = child.stdin.take();
-        Self { child, to, from, last: 0, told: Value::Null }
+        Self { child: Killed(child), to, from, last: 0, told: Value::Null }
     }
 
     pub fn start(stage: &Stage, words: &[&str]) -> Self {
@@ -113,13 +114,6 @@ impl Agent {
     pub fn kill(mut self) {
         self.child.kill().expect("it is there");
         self.child.wait().expect("it ends");
-    }
-}
-
-impl Drop for Agent {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -6,16 +6,17 @@ use super::stage::Stage;
 use super::tree;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
+use testkit::Killed;
 
 /// How long anything expected may take on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// An editor that has started a `hermit acp`.
 struct Editor {
-    child: Child,
+    child: Killed,
     to: Option<ChildStdin>,
     from: Receiver<Value>,
     last: i64,
@@ -41,7 +42,7 @@ impl Editor {
             }
         });
         let to = child.stdin.take();
-        let mut editor = Self { child, to, from, last: 0, told: String::new() };
+        let mut editor = Self { child: Killed(child), to, from, last: 0, told: String::new() };
         let capabilities = json!({ "fs": { "readTextFile": true, "writeTextFile": true }, "terminal": true });
         let greeted =
             editor.ask("initialize", &json!({ "protocolVersion": 1, "clientCapabilities": capabilities }));
@@ -117,13 +118,6 @@ impl Editor {
     fn leave(mut self) -> i32 {
         drop(self.to.take());
         testkit::ends(&mut self.child).code().unwrap_or(-1)
-    }
-}
-
-impl Drop for Editor {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
