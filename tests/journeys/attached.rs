@@ -100,7 +100,7 @@ fn files(stage: &Stage, count: usize) {
     }
 }
 
-fn lying(stage: &Stage, folder: &str) -> usize {
+pub fn lying(stage: &Stage, folder: &str) -> usize {
     let entries = std::fs::read_dir(stage.work().join(folder)).into_iter().flatten().flatten();
     entries.filter(|entry| entry.path().is_file()).count()
 }
