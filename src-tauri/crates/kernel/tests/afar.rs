@@ -2,7 +2,8 @@
 //! falls silent or tells a receipt.
 
 use crate::resources::{later, told};
-use crate::schedules::{MINUTE, begun, keep, now, over, record, waits};
+use crate::schedules::{MINUTE, begun, keep, now, record};
+use crate::waiting::{over, waits};
 use conforms::conforms;
 use kernel::Error;
 use kernel::command::afar_looks::{MachinesHeard, RelayEvent, Relays};

@@ -1,7 +1,8 @@
 //! Hooks that schedules wait for: each call is taken once and begins one task, wherever a host dies; what it says is data.
 
-use crate::schedules::{HOUR, MINUTE, begun, keep, looks, now, over, record};
+use crate::schedules::{HOUR, MINUTE, begun, keep, now, record};
 use crate::story::{log, state};
+use crate::waiting::{looks, over};
 use conforms::conforms;
 use kernel::command::hooks::{Call, Called};
 use model::artifact::{ArtifactKind, TrustTier};
@@ -14,7 +15,7 @@ use testkit::{Edge, Mode, World};
 
 /// A schedule that waits for a hook.
 fn waits(world: &World, hook: &str) -> Schedule {
-    crate::schedules::waits(world, &format!("when the hook {hook} is called"))
+    crate::waiting::waits(world, &format!("when the hook {hook} is called"))
 }
 
 fn signed(id: &str, body: &str) -> Call {

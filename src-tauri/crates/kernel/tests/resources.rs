@@ -1,7 +1,8 @@
 //! A schedule that waits until a resource of a server of tools reads otherwise (schedule.md 1).
 
-use crate::schedules::{MINUTE, begun, keep, now, over, record, waits};
+use crate::schedules::{MINUTE, begun, keep, now, record};
 use crate::story::{completed, state};
+use crate::waiting::{over, waits};
 use kernel::Error;
 use kernel::command::looking::Among;
 use model::TaskId;

@@ -69,28 +69,6 @@ pub fn keep(world: &World, schedule: Schedule, key: &str) {
     assert_eq!(world.drive(task), completed());
 }
 
-/// A schedule of the world's folder that waits for what is said.
-pub fn waits(world: &World, said: &str) -> Schedule {
-    let (rule, on) = schedule::said(said, "UTC", now(world)).unwrap();
-    let mut schedule = of(world, "every day at 8", "tidy");
-    schedule.said = said.to_owned();
-    (schedule.when.rule, schedule.on) = (rule, on);
-    schedule
-}
-
-/// What begins when it is looked now.
-pub fn looks(world: &World) -> Vec<TaskId> {
-    world.kernel().look_due().unwrap();
-    world.kernel().fire_due().unwrap()
-}
-
-/// A run is cancelled and has rested.
-pub fn over(world: &World, run: TaskId) {
-    world.kernel().cancel(run, "enough").unwrap();
-    world.drive(run);
-    world.kernel().run_rested(run).unwrap();
-}
-
 pub fn record(world: &World) -> ScheduleRecord {
     world.kernel().schedule_registry().0["morning"].clone()
 }

@@ -1,6 +1,8 @@
 //! What a test reads afterwards: events of a task in order, objects behind artifacts, what was said in which order.
 
 use acts::ApprovalPacket;
+use kernel::command::erase::Erasure;
+use kernel::command::person::{Matter, Signed};
 use kernel::state::TaskState;
 use kernel::{DriveOutcome, Kernel};
 use model::artifact::ArtifactKind;
@@ -57,6 +59,14 @@ pub fn card(world: &World, task: TaskId) -> String {
     let packet = packet(world, task);
     let lines = packet.action_request.action.as_tool().lines(&packet.action_request);
     lines.into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n")
+}
+
+/// Erases, as the person of this world says.
+pub fn erased(world: &World, erasure: &Erasure) {
+    let kernel = world.kernel();
+    let (log, now) = (kernel.reader().log_id().to_owned(), kernel.ports().clock.now());
+    let signed = Signed::of(&log, Matter::Erase, erasure.sha256().unwrap(), now, world.person.signer());
+    kernel.erase(erasure, &signed.unwrap()).unwrap();
 }
 
 /// The place of the first event of a type; a test fails without one.

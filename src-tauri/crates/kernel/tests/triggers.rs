@@ -1,8 +1,9 @@
 //! What schedules wait for that is no time: files, refs and the ends of other runs, each change a slot once, wherever a host dies
 //! and however long none was there.
 
-use crate::schedules::{HOUR, MINUTE, begun, keep, now, of, over, record, waits};
+use crate::schedules::{HOUR, MINUTE, begun, keep, now, of, record};
 use crate::story::{completed, log, rebuilt, state};
+use crate::waiting::{over, waits};
 use conforms::conforms;
 use model::artifact::{ArtifactKind, TrustTier};
 use model::body::ScheduleSettled;

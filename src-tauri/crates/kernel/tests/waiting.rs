@@ -1,10 +1,33 @@
 //! How long a schedule that waits for no time is looked at: until nothing can come any more, and no more often than a run may begin.
 
-use crate::schedules::{HOUR, MINUTE, begun, keep, looks, now, of, over, record, waits};
+use crate::schedules::{HOUR, MINUTE, begun, keep, now, of, record};
 use crate::story::completed;
 use kernel::ports::Surroundings;
+use model::TaskId;
 use model::schedule::{Bounds, CatchUp, Condition, Overlap, PassedOver, Schedule, ScheduleState};
 use testkit::World;
+
+/// A schedule of the world's folder that waits for what is said.
+pub fn waits(world: &World, said: &str) -> Schedule {
+    let (rule, on) = schedule::said(said, "UTC", now(world)).unwrap();
+    let mut schedule = of(world, "every day at 8", "tidy");
+    schedule.said = said.to_owned();
+    (schedule.when.rule, schedule.on) = (rule, on);
+    schedule
+}
+
+/// What begins when it is looked now.
+pub fn looks(world: &World) -> Vec<TaskId> {
+    world.kernel().look_due().unwrap();
+    world.kernel().fire_due().unwrap()
+}
+
+/// A run is cancelled and has rested.
+pub fn over(world: &World, run: TaskId) {
+    world.kernel().cancel(run, "enough").unwrap();
+    world.drive(run);
+    world.kernel().run_rested(run).unwrap();
+}
 
 #[test]
 fn one_that_waits_for_a_task_is_over_when_that_has_ended_whichever_way() {
