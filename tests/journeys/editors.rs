@@ -1,13 +1,14 @@
 //! An editor that speaks the Agent Client Protocol uses Hermit as its agent: `hermit acp` on standard input and output, a
 //! person at a terminal, and kills in between.
 
+use super::agents::speaks;
 use super::attached::Served;
 use super::stage::Stage;
 use super::tree;
 use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{ChildStdin, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::io::Write as _;
+use std::process::ChildStdin;
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 use testkit::Killed;
 
@@ -27,22 +28,8 @@ struct Editor {
 impl Editor {
     fn start(stage: &Stage, words: &[&str]) -> Self {
         let all: Vec<&str> = ["acp"].iter().chain(words).copied().collect();
-        let mut command = stage.command(&all);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().expect("it starts");
-        let (send, from) = channel();
-        let lines = BufReader::new(child.stdout.take().expect("a pipe"));
-        std::thread::spawn(move || {
-            for line in lines.lines().map_while(Result::ok) {
-                // Standard output holds the protocol and nothing else.
-                let message = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"));
-                if send.send(message).is_err() {
-                    return;
-                }
-            }
-        });
-        let to = child.stdin.take();
-        let mut editor = Self { child: Killed(child), to, from, last: 0, told: String::new() };
+        let (child, to, from) = speaks(stage.command(&all));
+        let mut editor = Self { child, to, from, last: 0, told: String::new() };
         let capabilities = json!({ "fs": { "readTextFile": true, "writeTextFile": true }, "terminal": true });
         let greeted =
             editor.ask("initialize", &json!({ "protocolVersion": 1, "clientCapabilities": capabilities }));
