@@ -14,8 +14,8 @@
 //! 3. A file is its owner's alone (0600), from its first moment.
 //! 4. [`Draft::create`] never replaces what is there.
 //!
-//! **Where to start reading.** [`replace`], then [`Draft`]; [`digest()`] for files of any size. What systems do differently stands in [`owner_only`],
-//! [`sync_folder`] and [`space()`].
+//! **Where to start reading.** [`replace`], then [`Draft`]; [`digest()`] for files of any size. What systems do differently
+//! stands in [`owner_only`], [`sync_folder`] and [`space()`].
 
 mod digest;
 mod folder_sync;

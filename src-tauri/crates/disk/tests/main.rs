@@ -185,7 +185,10 @@ fn a_digest_is_of_every_byte_in_whatever_pieces_they_come() {
         assert_eq!(disk::digest(Drips(&bytes, false)).unwrap(), whole);
         let (mut hasher, read) = disk::hashed(bytes.as_slice()).unwrap();
         hasher.update(b"more");
-        assert_eq!((hasher.finish(), read), (seal::Digest::of(&[bytes.as_slice(), b"more"].concat()), whole.1));
+        assert_eq!(
+            (hasher.finish(), read),
+            (seal::Digest::of(&[bytes.as_slice(), b"more"].concat()), whole.1)
+        );
     }
     // Read no further than one byte behind the bound.
     let (_, read) = disk::digest(std::io::repeat(1).take(11)).unwrap();

@@ -242,9 +242,8 @@ impl Check<'_> {
                 "a standing grant, only its digest".to_owned(),
                 "the key that signed a standing grant is not in this bundle".to_owned(),
             );
-            let Some((place, grant)) = self.by_approval_key(digest, STANDING_PAYLOAD_TYPE, words)? else {
-                continue;
-            };
+            let found = self.by_approval_key::<StandingGrant>(digest, STANDING_PAYLOAD_TYPE, words)?;
+            let Some((place, grant)) = found else { continue };
             self.lasts(&place, &grant)?;
             if let Some(fact) = uses.iter().find(|fact| !is_in_force(&grant, fact)) {
                 let why = format!("event {} used it beyond what it says", fact.seq);

@@ -152,7 +152,7 @@ mod tests {
         let most = FamilyUse { threads: u64::MAX, bytes: u64::MAX, cpu_ms: u64::MAX, child: None };
         let mut looks = FamilyLooks::of(std::process::id(), most);
         let seen = looks.now();
-        assert_eq!(seen.threads >= 1, cfg!(target_os = "linux"), "{seen:?}");
+        assert!(looks.looked.is_some());
         (looks.wait, looks.first) = (Duration::MAX, u32::MAX);
         if machine().is_some() && free_bytes().is_some() {
             assert_eq!(looks.now(), seen, "it is told from the last look");
