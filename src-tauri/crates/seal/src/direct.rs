@@ -12,7 +12,7 @@ use serde::ser::{self, Serialize};
 use crate::{
     Error,
     canon::{beyond, deeper, float, integer_fits},
-    ijson::{self, refuse_private},
+    ijson::{self, integers, refuse_private},
     write::{ROOM, order, string},
 };
 
@@ -82,14 +82,6 @@ fn close(to: &mut Vec<u8>, bracket: u8, variant: Option<&'static str>) {
     }
 }
 
-macro_rules! integers {
-    ($($method:ident: $of:ty),+) => { $(
-        fn $method(self, v: $of) -> Result<(), Error> {
-            self.integer(v.into())
-        }
-    )+ };
-}
-
 impl<'t> ser::Serializer for Direct<'t> {
     type Ok = ();
     type Error = Error;
@@ -106,10 +98,6 @@ impl<'t> ser::Serializer for Direct<'t> {
         serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64
     );
 
-    fn serialize_u128(self, v: u128) -> Result<(), Error> {
-        let number = i128::try_from(v).map_err(|_| Error::Unsealable { reason: beyond(v) })?;
-        self.integer(number)
-    }
     fn serialize_bool(self, v: bool) -> Result<(), Error> {
         self.word(if v { "true" } else { "false" })
     }
