@@ -4,9 +4,9 @@ use crate::board::memory_of;
 use crate::journeys::stage::Stage;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use testkit::Lines;
+use testkit::{Killed, Lines};
 
 /// For so long an idle host is watched.
 pub const IDLE: Duration = Duration::from_secs(30);
@@ -21,7 +21,7 @@ const CLOCK: &str = "clock";
 
 /// `hermit serve`, which is killed where it is not ended.
 pub struct Host {
-    child: Child,
+    child: Killed,
     /// The process that holds the store.
     pub pid: u32,
     /// When it was started.
@@ -35,7 +35,7 @@ impl Host {
         let mut serve = stage.command(&["--json", "serve"]);
         let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
         let mut lines = Lines::of(child.stdout.take().expect("a pipe"));
-        let mut host = Self { child, pid: 0, begun };
+        let mut host = Self { child: Killed(child), pid: 0, begun };
         let mut text = String::new();
         while host.pid == 0 {
             let line = lines.next().unwrap_or_else(|| panic!("it ended: {text}"));
@@ -91,13 +91,6 @@ impl Host {
     pub fn ends(mut self) {
         let _ = Command::new("kill").arg(self.pid.to_string()).status();
         testkit::ends(&mut self.child);
-    }
-}
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

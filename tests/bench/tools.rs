@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
-use testkit::ManyTools;
+use testkit::{Killed, ManyTools};
 use toolservers::McpClient;
 
 const TIMES: usize = 30;
@@ -28,7 +28,7 @@ const PYTHON: &str = "/usr/bin/python3";
 
 /// The same server without Hermit.
 struct Bare {
-    child: Child,
+    _child: Killed,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
     id: u64,
@@ -40,7 +40,7 @@ impl Bare {
         run.arg("server.py").current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = run.spawn().expect("it starts");
         let (stdin, stdout) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        let mut bare = Self { child, stdin, stdout, id: 0 };
+        let mut bare = Self { _child: Killed(child), stdin, stdout, id: 0 };
         bare.ask("initialize", &json!({ "protocolVersion": "2025-11-25", "capabilities": {} }));
         bare.ask("tools/list", &json!({}));
         bare
@@ -58,13 +58,6 @@ impl Bare {
 
     fn call(&mut self) {
         self.ask("tools/call", &json!({ "name": "echo", "arguments": { "text": "hello" } }));
-    }
-}
-
-impl Drop for Bare {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

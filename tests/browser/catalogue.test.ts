@@ -66,10 +66,7 @@ async function ends(run: string, word: string): Promise<string> {
 /** A conversation in the folder, opened on its page. */
 async function talk(title: string): Promise<void> {
   await world.go("/conversations");
-  await button("New conversation").click();
-  await world.page.getByLabel("Folder to work in").fill(world.folder);
-  await world.page.getByLabel("Title", { exact: true }).fill(title);
-  await button("Open").click();
+  await world.converse(title);
   await said().getByText("Your first words begin a task in this folder").waitFor();
 }
 const said = () => world.page.getByRole("log", { name: "What was said and done" });

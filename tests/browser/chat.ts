@@ -37,7 +37,7 @@ server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port
 export interface Sent { method: string; given: { chat_id?: number; text?: string; body?: string } }
 
 /** Somebody who writes to the bot, in a direct chat with it. */
-export interface Writer { id: number; name: string }
+interface Writer { id: number; name: string }
 
 /** Starts one that takes this token: its address, what was sent, and how people write. */
 export async function telegram(token: string): Promise<{ url: string; port: number; sent: readonly Sent[]; write: (from: Writer, text: string) => void; end: () => Promise<number> }> {

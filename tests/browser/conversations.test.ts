@@ -51,10 +51,7 @@ test("a conversation is opened in a folder, and its first words begin a task the
   await world.page.keyboard.press("g");
   await world.page.keyboard.press("c");
   await world.page.getByRole("heading", { name: "Conversations", exact: true }).waitFor();
-  await button("New conversation").click();
-  await world.page.getByLabel("Folder to work in").fill(world.folder);
-  await world.page.getByLabel("Title", { exact: true }).fill("Photos of June");
-  await button("Open").click();
+  await world.converse("Photos of June");
   await log().getByText("Your first words begin a task in this folder").waitFor();
   await soundPicture(world.page, "talk-empty");
   await say("Write a summary of the photos");

@@ -69,10 +69,7 @@ const runs = () => (JSON.parse(world.hermit("task", "list", "--json")) as { rows
 /** One run from its goal to its end, in a conversation of its own: each of its words comes by this way. */
 async function run(title: string, say: (words: string) => Promise<void>): Promise<string> {
   await world.go("/conversations");
-  await button("New conversation").click();
-  await world.page.getByLabel("Folder to work in").fill(world.folder);
-  await world.page.getByLabel("Title", { exact: true }).fill(title);
-  await button("Open").click();
+  await world.converse(title);
   await log().getByText("Your first words begin a task in this folder").waitFor();
   await say("Plan the shopping");
   await send();

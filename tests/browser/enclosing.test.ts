@@ -63,10 +63,7 @@ afterAll(async () => {
 test("files that are chosen, pasted and dropped come with the first words and reach the model as data", async () => {
   await world.page.getByRole("heading", { name: "Inbox" }).waitFor();
   await world.go("/conversations");
-  await button("New conversation").click();
-  await world.page.getByLabel("Folder to work in").fill(world.folder);
-  await world.page.getByLabel("Title", { exact: true }).fill("Photos of June");
-  await button("Open").click();
+  await world.converse("Photos of June");
   await log().getByText("Your first words begin a task in this folder").waitFor();
   await world.page.getByLabel("Attach files").setInputFiles({ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("seven of nine\n") });
   await comes().getByText("notes.txt").waitFor();

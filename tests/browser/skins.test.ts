@@ -63,10 +63,7 @@ async function read(): Promise<{ words: string; looks: string[] }> {
 test("a skin that is chosen in a conversation changes how Hermit speaks there, and nothing of a card", async () => {
   await world.page.getByRole("heading", { name: "Inbox" }).waitFor();
   await world.go("/conversations");
-  await world.page.getByRole("button", { name: "New conversation", exact: true }).click();
-  await world.page.getByLabel("Folder to work in").fill(world.folder);
-  await world.page.getByLabel("Title", { exact: true }).fill("Photos of June");
-  await world.page.getByRole("button", { name: "Open", exact: true }).click();
+  await world.converse("Photos of June");
   await say("Write a summary of the photos");
   await log().getByRole("link", { name: "Review" }).waitFor({ timeout: 90_000 });
   const plain = await read();

@@ -8,7 +8,6 @@ import { World } from "./world";
 const world = new World();
 const log = () => world.page.getByRole("log", { name: "What was said and done" });
 const message = () => world.page.getByLabel("Message", { exact: true });
-const button = (name: string) => world.page.getByRole("button", { name, exact: true });
 
 const CALLS: Call[] = [
   { tool: "write", arguments: { path: "summary.md", content: "Seven photos.\n" } },
@@ -55,10 +54,7 @@ afterAll(async () => {
 test("each command typed on the page is said to the host, and does there what it stands for", conforms("RA-3-9", async () => {
   await world.page.getByRole("heading", { name: "Inbox" }).waitFor();
   await world.go("/conversations");
-  await button("New conversation").click();
-  await world.page.getByLabel("Folder to work in").fill(world.folder);
-  await world.page.getByLabel("Title", { exact: true }).fill("Photos of June");
-  await button("Open").click();
+  await world.converse("Photos of June");
   await say("Write a summary of the photos");
   await log().getByRole("link", { name: "Review" }).click();
   await world.approve();

@@ -2,7 +2,7 @@
 import { execFileSync, type ExecFileSyncOptionsWithStringEncoding } from "node:child_process";
 
 /** How long a command may take, a host to start, and a process to end, on a machine of which three times as much is asked as usual. */
-export const COMMAND_MS = 180_000;
+const COMMAND_MS = 180_000;
 export const START_MS = 180_000;
 export const END_MS = 60_000;
 

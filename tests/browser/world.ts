@@ -291,6 +291,15 @@ export class World {
     await this.page.mouse.up();
   }
 
+  /** Opens a new conversation about the folder, from the page of all of them. */
+  async converse(title: string): Promise<void> {
+    const button = (name: string) => this.page.getByRole("button", { name, exact: true });
+    await button("New conversation").click();
+    await this.page.getByLabel("Folder to work in").fill(this.folder);
+    await this.page.getByLabel("Title", { exact: true }).fill(title);
+    await button("Open").click();
+  }
+
   /** Goes to a screen within the page. */
   async go(path: string): Promise<void> {
     await this.page.evaluate((to) => { location.hash = to; }, path);

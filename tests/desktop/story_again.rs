@@ -9,8 +9,8 @@ use super::room::{MAIN, Room, room, until};
 use super::story::{Halting, again, called, kill, killed, open, press, said, say, story, story_with, times};
 use conforms::conforms;
 use serde_json::{Value, json};
-use std::process::{Child, Command, Stdio};
-use testkit::{Chat, Large, Lines};
+use std::process::{Command, Stdio};
+use testkit::{Chat, Killed, Large, Lines};
 
 /// What a server of a model sends of its reasoning.
 fn thought(words: &str) -> String {
@@ -228,7 +228,7 @@ fn an_app_that_is_killed_in_mid_sentence_leaves_what_was_said_told_as_broken_off
 
 /// `hermit serve` on the desktop's store; killed when the story is over.
 struct Serving {
-    child: Child,
+    _child: Killed,
     pid: String,
 }
 
@@ -237,7 +237,7 @@ impl Serving {
         let mut command = room.command(crate::journeys::hermit());
         let mut child = command.args(["--json", "serve"]).stdout(Stdio::piped()).spawn().expect("it starts");
         let mut lines = Lines::of(child.stdout.take().expect("a pipe"));
-        let mut serving = Self { child, pid: String::new() };
+        let mut serving = Self { _child: Killed(child), pid: String::new() };
         let mut text = String::new();
         let told: Value = loop {
             let line = lines.next().unwrap_or_else(|| panic!("it ended: {text}"));
@@ -253,13 +253,6 @@ impl Serving {
     fn dies(&self) {
         let killed = Command::new("kill").args(["-9", &self.pid]).status().expect("kill");
         assert!(killed.success(), "it was there");
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

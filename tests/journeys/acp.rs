@@ -1,8 +1,9 @@
 //! An agent that speaks the Agent Client Protocol works as a guest: it is spoken to inside its sandbox, and what it asks
 //! for there is answered with nothing but what is there.
 
-use super::guests::{begin, card, furnished, lets_run, receipts};
+use super::guests::{begin, furnished, lets_run, receipts};
 use super::stage::Stage;
+use super::tool_servers::card;
 use super::tree;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt as _;

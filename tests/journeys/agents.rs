@@ -6,16 +6,36 @@ use super::stage::Stage;
 use conforms::conforms;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
+use testkit::Killed;
 
 /// How long anything expected may take on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
+/// Starts a program that speaks in lines of JSON: itself, where it is spoken to, and what it says.
+pub fn speaks(mut command: Command) -> (Killed, Option<ChildStdin>, Receiver<Value>) {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = Killed(command.spawn().expect("it starts"));
+    let (send, from) = channel();
+    let lines = BufReader::new(child.stdout.take().expect("a pipe"));
+    std::thread::spawn(move || {
+        for line in lines.lines().map_while(Result::ok) {
+            // Standard output holds the protocol and nothing else.
+            let message = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"));
+            if send.send(message).is_err() {
+                return;
+            }
+        }
+    });
+    let to = child.stdin.take();
+    (child, to, from)
+}
+
 /// A program that speaks the protocol with a `hermit mcp` that it has started.
 pub struct Agent {
-    child: Child,
+    child: Killed,
     to: Option<ChildStdin>,
     from: Receiver<Value>,
     last: i64,
@@ -31,25 +51,7 @@ impl Agent {
             .collect::<Vec<_>>();
         all.extend(words.iter().map(|word| (*word).to_owned()));
         let all: Vec<&str> = all.iter().map(String::as_str).collect();
-        let mut command = stage.command(&all);
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("it starts");
-        let (send, from) = channel();
-        let lines = BufReader::new(child.stdout.take().expect("a pipe"));
-        std::thread::spawn(move || {
-            for line in lines.lines().map_while(Result::ok) {
-                // Standard output holds the protocol and nothing else.
-                let message = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"));
-                if send.send(message).is_err() {
-                    return;
-                }
-            }
-        });
-        let to = child.stdin.take();
+        let (child, to, from) = speaks(stage.command(&all));
         Self { child, to, from, last: 0, told: Value::Null }
     }
 
@@ -113,13 +115,6 @@ impl Agent {
     pub fn kill(mut self) {
         self.child.kill().expect("it is there");
         self.child.wait().expect("it ends");
-    }
-}
-
-impl Drop for Agent {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -6,16 +6,16 @@ use conforms::conforms;
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use testkit::Lines;
+use testkit::{Killed, Lines};
 
 /// How long anything expected may take on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// `hermit serve`, which is killed when the story is over.
 pub struct Served {
-    child: Child,
+    child: Killed,
     told: Value,
 }
 
@@ -29,7 +29,7 @@ impl Served {
             .expect("it starts");
         let mut lines = Lines::of(child.stdout.take().expect("a pipe"));
         // Killed also where it says nothing.
-        let mut served = Self { child, told: Value::Null };
+        let mut served = Self { child: Killed(child), told: Value::Null };
         let mut text = String::new();
         served.told = loop {
             let line = lines.next().unwrap_or_else(|| panic!("it ended: {text}"));
@@ -94,20 +94,13 @@ impl Served {
     }
 }
 
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 fn files(stage: &Stage, count: usize) {
     for n in 0..count {
         std::fs::write(stage.work().join(format!("{n:03}.txt")), format!("number {n}\n")).expect("a file");
     }
 }
 
-fn lying(stage: &Stage, folder: &str) -> usize {
+pub fn lying(stage: &Stage, folder: &str) -> usize {
     let entries = std::fs::read_dir(stage.work().join(folder)).into_iter().flatten().flatten();
     entries.filter(|entry| entry.path().is_file()).count()
 }

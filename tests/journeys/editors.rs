@@ -1,21 +1,23 @@
 //! An editor that speaks the Agent Client Protocol uses Hermit as its agent: `hermit acp` on standard input and output, a
 //! person at a terminal, and kills in between.
 
+use super::agents::speaks;
 use super::attached::Served;
 use super::stage::Stage;
 use super::tree;
 use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::io::Write as _;
+use std::process::ChildStdin;
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
+use testkit::Killed;
 
 /// How long anything expected may take on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// An editor that has started a `hermit acp`.
 struct Editor {
-    child: Child,
+    child: Killed,
     to: Option<ChildStdin>,
     from: Receiver<Value>,
     last: i64,
@@ -26,21 +28,7 @@ struct Editor {
 impl Editor {
     fn start(stage: &Stage, words: &[&str]) -> Self {
         let all: Vec<&str> = ["acp"].iter().chain(words).copied().collect();
-        let mut command = stage.command(&all);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().expect("it starts");
-        let (send, from) = channel();
-        let lines = BufReader::new(child.stdout.take().expect("a pipe"));
-        std::thread::spawn(move || {
-            for line in lines.lines().map_while(Result::ok) {
-                // Standard output holds the protocol and nothing else.
-                let message = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"));
-                if send.send(message).is_err() {
-                    return;
-                }
-            }
-        });
-        let to = child.stdin.take();
+        let (child, to, from) = speaks(stage.command(&all));
         let mut editor = Self { child, to, from, last: 0, told: String::new() };
         let capabilities = json!({ "fs": { "readTextFile": true, "writeTextFile": true }, "terminal": true });
         let greeted =
@@ -117,13 +105,6 @@ impl Editor {
     fn leave(mut self) -> i32 {
         drop(self.to.take());
         testkit::ends(&mut self.child).code().unwrap_or(-1)
-    }
-}
-
-impl Drop for Editor {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::server;
 use super::stage::{Stage, say_yes};
+use super::tool_servers::{asked, card};
 use super::tree;
 use conforms::conforms;
 use serde_json::{Value, json};
@@ -27,16 +28,6 @@ fn runs(stage: &Stage, profile: &str, says: &[Value], code: i32) -> Value {
 
 fn id(value: &Value) -> String {
     value.as_str().expect("an identifier").to_owned()
-}
-
-/// The task and the approval that it waits for.
-fn asked(ran: &Value) -> (String, String) {
-    assert_eq!(ran["waits_for"]["kind"], "approval", "{ran}");
-    (id(&ran["row"]["task_id"]), id(&ran["waits_for"]["id"]))
-}
-
-fn card(stage: &Stage, approval: &str) -> String {
-    stage.hermit(&["approvals", "show", approval]).ends(0).json().to_string()
 }
 
 /// Everything that the receipt of a task's only effect says.

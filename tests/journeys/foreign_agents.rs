@@ -5,9 +5,10 @@
 //! `HERMIT_FOREIGN_AGENTS=fetch` says so; where they are neither there nor to be fetched the tests are skipped.
 
 use super::fetched::{VALUE, keep};
-use super::guests::{asked, card, lets_run, receipts};
+use super::guests::{lets_run, receipts};
 use super::programs::root;
 use super::stage::Stage;
+use super::tool_servers::{asked, card};
 use super::tree;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

@@ -4,8 +4,9 @@
 
 use super::fetched::keep;
 use super::foreign_agents::{fetched, proven, serves};
-use super::guests::{asked, card, lets_run};
+use super::guests::lets_run;
 use super::stage::Stage;
+use super::tool_servers::{asked, card};
 use super::tree;
 use serde_json::{Value, json};
 

@@ -2,9 +2,10 @@
 //! where policy lets no guest run at all.
 
 use super::fetched::{VALUE, keep};
-use super::guests::{PATIENCE, WORKS, begin, card, furnished, printed, receipts};
+use super::guests::{PATIENCE, WORKS, begin, furnished, printed, receipts};
 use super::server;
 use super::stage::{Stage, say_yes};
+use super::tool_servers::card;
 use super::tree;
 use serde_json::{Value, json};
 use testkit::pty::Pty;

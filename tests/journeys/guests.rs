@@ -4,6 +4,7 @@
 use super::fetched::{VALUE, keep};
 use super::server;
 use super::stage::{Stage, until};
+use super::tool_servers::{asked, card};
 use super::tree;
 use conforms::conforms;
 use serde_json::{Value, json};
@@ -38,16 +39,6 @@ pub(super) fn begin(stage: &Stage, agent: &str, goal: &str, more: &[&str]) -> (S
     let mut words = vec!["run", "--agent", agent, goal, "--workspace", work.to_str().expect("UTF-8")];
     words.extend(more);
     asked(&stage.hermit(&words).ends(4).json())
-}
-
-pub(super) fn asked(answer: &Value) -> (String, String) {
-    assert_eq!(answer["waits_for"]["kind"], "approval", "{answer}");
-    let id = |value: &Value| value.as_str().expect("an id").to_owned();
-    (id(&answer["row"]["task_id"]), id(&answer["waits_for"]["id"]))
-}
-
-pub(super) fn card(stage: &Stage, approval: &str) -> String {
-    stage.hermit(&["approvals", "show", approval]).ends(0).json().to_string()
 }
 
 /// Lets the guest run, to the question about what it changed; that is left open.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const SOUL: &str = "# Ada\nI keep the letters of the harbour in order.\nI never throw a letter away.\n";
 
 /// `hermit --json` in the folder.
-fn here(stage: &Stage, words: &[&str]) -> Ran {
+pub fn here(stage: &Stage, words: &[&str]) -> Ran {
     let all: Vec<&str> = std::iter::once("--json").chain(words.iter().copied()).collect();
     Stage::ran(stage.command(&all).current_dir(stage.work()))
 }

@@ -9,8 +9,8 @@ use super::tree;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use testkit::{Lines, TO_THE_END, output};
+use std::process::{Command, Stdio};
+use testkit::{Killed, Lines, TO_THE_END, output};
 
 /// How many scenarios the suite requires by the version of the protocol: of a server, and of a client. They are frozen, so that
 /// a list that shrinks is a suite that is read wrongly.
@@ -116,16 +116,6 @@ const NOT_OF_HERMIT: [(&str, &[&str]); 5] = [
     ("logging and completion, which Hermit does not declare", &["logging-set-level", "completion-complete"]),
 ];
 
-/// Ends a process with the story.
-pub struct Ended(pub Child);
-
-impl Drop for Ended {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// The suite, and a `node` that is new enough for it.
 pub struct Suite {
     node: PathBuf,
@@ -211,7 +201,7 @@ fn the_conformance_suite_of_mcp_finds_nothing_wrong_with_hermit_as_a_server() {
         .spawn()
         .expect("node");
     let mut lines = Lines::of(child.stdout.take().expect("a pipe"));
-    let _forward = Ended(child);
+    let _forward = Killed(child);
     let port = lines.next().expect("its port");
     let url = format!("http://localhost:{}/mcp", port.trim());
     for ((version, held), (_, besides)) in HELD.iter().zip(HELD_BESIDES) {

@@ -1,13 +1,13 @@
 //! The conformance suite of the Model Context Protocol against Hermit as a client, as it comes from npm: each of its servers is
 //! registered, logged in at and called as a person does it, and the suite says what of that was wrong.
 
-use super::interop::{Ended, REQUIRED, Suite, failed};
+use super::interop::{REQUIRED, Suite, failed};
 use super::stage::Stage;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
-use testkit::{Lines, TO_THE_END, finished};
+use testkit::{Killed, Lines, TO_THE_END, finished};
 
 /// Scenarios that are held each time, each on one wire; `HERMIT_SUITE=all` holds everything that the suite requires on both, some
 /// eight minutes long, and `HERMIT_SUITE=WORD` those with the word in their names.
@@ -199,7 +199,7 @@ fn as_client(suite: &Suite, version: &str, scenario: &str) -> (BTreeSet<String>,
     let said_at = stage.at("said.txt");
     let said = std::fs::File::create(&said_at).expect("a file");
     let running = running.stdout(said.try_clone().expect("a file")).stderr(said).spawn().expect("node");
-    let mut running = Ended(running);
+    let mut running = Killed(running);
     let by = Instant::now() + Duration::from_secs(60);
     let url = loop {
         match std::fs::read_to_string(format!("{client}.url")) {

@@ -1,16 +1,12 @@
 //! `kill -9` in the middle of a change of many files.
 
+use super::attached::lying;
 use super::stage::Stage;
 use super::tree;
 use std::time::{Duration, Instant};
 
 /// With more the playbook needs more turns than an attempt has: it looks at ten files a turn.
 const FILES: usize = 150;
-
-fn lying(stage: &Stage, folder: &str) -> usize {
-    let entries = std::fs::read_dir(stage.work().join(folder)).into_iter().flatten().flatten();
-    entries.filter(|entry| entry.path().is_file()).count()
-}
 
 #[test]
 fn a_host_killed_in_mid_change_is_followed_by_one_that_finishes_it_once() {

@@ -1,8 +1,9 @@
 //! Two tasks of Hermit that change one file meanwhile, each in a view of its own: who is allowed first is in the folder, the copy of
 //! the other is a conflict with words, and nothing of either is lost.
 
-use super::guests::{asked, begin};
+use super::guests::begin;
 use super::stage::Stage;
+use super::tool_servers::asked;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
 use testkit::{Chat, Large};

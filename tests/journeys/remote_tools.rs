@@ -6,6 +6,7 @@ use super::attached::Served;
 use super::fetched::{VALUE, keep};
 use super::server;
 use super::stage::Stage;
+use super::tool_servers::{asked, work};
 use super::tree;
 use serde_json::{Value, json};
 use std::sync::mpsc::channel;
@@ -94,16 +95,6 @@ pub fn answered(heard: &Heard, mode: &'static str) -> Answers {
         }
         _ => Answers::With(202, Vec::new(), String::new()),
     }
-}
-
-fn work(stage: &Stage) -> String {
-    stage.work().to_str().expect("UTF-8").to_owned()
-}
-
-fn asked(answer: &Value) -> (String, String) {
-    assert_eq!(answer["waits_for"]["kind"], "approval", "{answer}");
-    let id = |value: &Value| value.as_str().expect("an id").to_owned();
-    (id(&answer["row"]["task_id"]), id(&answer["waits_for"]["id"]))
 }
 
 /// Says yes; what the card told.

@@ -1,20 +1,15 @@
 //! Skins through the built programs: begun, checked, signed with the person's own key, put to them word for word, given to a
 //! conversation, swapped by a command behind a slash, and taken back.
 
+use super::identity::here;
 use super::server;
-use super::stage::{APPROVAL, Ran, Stage, verified};
+use super::stage::{APPROVAL, Stage, verified};
 use super::tool_servers::{asked, card, put, work, yes};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 const VOICE: &str = "Speak as a harbour pilot does.";
-
-/// `hermit --json` in the folder.
-fn here(stage: &Stage, words: &[&str]) -> Ran {
-    let all: Vec<&str> = std::iter::once("--json").chain(words.iter().copied()).collect();
-    Stage::ran(stage.command(&all).current_dir(stage.work()))
-}
 
 fn file(stage: &Stage) -> Value {
     let text = std::fs::read_to_string(stage.work().join("harbour.skin.json")).expect("a file");

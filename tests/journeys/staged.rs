@@ -2,6 +2,7 @@
 
 use super::server;
 use super::stage::Stage;
+use super::tool_servers::put;
 use super::tree;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -23,10 +24,6 @@ fn asks(stage: &Stage, script: &str) -> (String, String) {
     assert_eq!(waits["kind"], "approval", "{asked}");
     let id = |value: &Value| value.as_str().expect("an id").to_owned();
     (id(&asked["row"]["task_id"]), id(&waits["id"]))
-}
-
-fn put(stage: &Stage, name: &str, text: &str) {
-    std::fs::write(stage.work().join(name), text).expect("a file");
 }
 
 fn get(stage: &Stage, name: &str) -> String {

@@ -10,9 +10,9 @@ use super::tree;
 use serde_json::{Value, json};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use testkit::{Chat, Large};
+use testkit::{Chat, Killed, Large};
 
 const GOAL: &str = "Summarise what changed in these notes and write SUMMARY.md";
 
@@ -130,18 +130,11 @@ fn a_real_model_writes_its_summary_when_one_is_here() {
 const CONTEXT: u32 = 4_096;
 
 /// A server that ends with the test.
-pub struct Server(Child);
+pub struct Server(Killed);
 
 impl Server {
     fn is_up(&mut self) -> bool {
         self.0.try_wait().is_ok_and(|ended| ended.is_none())
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 
@@ -173,7 +166,7 @@ pub fn served(model: &Path, context: u32, is_embedding: bool) -> Option<(u16, Se
         .args([port.to_string(), context.to_string(), u8::from(is_embedding).to_string()])
         .stdin(Stdio::null())
         .stdout(Stdio::null());
-    let mut server = Server(serve.stderr(Stdio::null()).spawn().ok()?);
+    let mut server = Server(Killed(serve.stderr(Stdio::null()).spawn().ok()?));
     let begun = Instant::now();
     while !is_healthy(port) {
         assert!(begun.elapsed() < Duration::from_secs(600), "the model's server does not get healthy");

@@ -6,7 +6,7 @@ use crate::journeys::stage::{Ran, Stage, until};
 use crate::journeys::tool_servers::{asked, put, yes};
 use serde_json::Value;
 use std::process::{Child, Command, Stdio};
-use testkit::Lines;
+use testkit::{Killed, Lines};
 
 /// The alias of the folder that a machine with a model offers.
 pub const FOLDER: &str = "work";
@@ -202,13 +202,13 @@ pub fn pair(shows: &Machine, types: &Machine, at: &[&str]) {
 /// A relay that runs as a program of its own.
 pub struct Relay {
     pub url: String,
-    child: Child,
+    _child: Killed,
 }
 
 impl Relay {
     /// Another program, which is a relay at this address.
     pub fn of(child: Child, url: String) -> Self {
-        Self { url, child }
+        Self { url, _child: Killed(child) }
     }
 
     /// `hermit mesh relay` at a port that is free.
@@ -241,18 +241,11 @@ impl Relay {
                 break url;
             }
         };
-        Self { url, child }
+        Self::of(child, url)
     }
 
     /// Where it is: address and port.
     pub fn address(&self) -> &str {
         self.url.trim_start_matches("ws://")
-    }
-}
-
-impl Drop for Relay {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

@@ -18,8 +18,9 @@ use model::task::Budget;
 use model::{Clock as _, TaskId, UnixMs};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use testkit::Killed;
 
 /// Deaths in the suite.
 const DEATHS: usize = 24;
@@ -42,7 +43,7 @@ const POINTS: [Point; 5] =
     [Point::ScheduleSettle, Point::IngressReceive, Point::IngressBind, Point::TaskStart, Point::ScheduleFire];
 
 /// A host, which is killed.
-pub(super) struct Serving(Child);
+pub(super) struct Serving(Killed);
 
 impl Serving {
     /// `fault`: the boundary at which it dies by itself.
@@ -52,7 +53,7 @@ impl Serving {
         command.env_clear().env("HOME", sim.world.store.path()).env("PATH", "/usr/bin:/bin");
         command.envs(fault.map(|fault| ("HERMIT_FAULT", fault)));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        Self(command.spawn().expect("the program starts"))
+        Self(Killed(command.spawn().expect("the program starts")))
     }
 
     /// Lets it work for a while, or until it dies; it is dead then.
@@ -65,13 +66,6 @@ impl Serving {
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 

@@ -60,6 +60,22 @@ fn one_that_eats_memory_ends_for_its_memory() {
 
 #[conforms(part = "HV-5-5", part = "HV-7-1")]
 #[test]
+fn one_that_was_calm_for_long_ends_all_the_same_once_it_forks_or_eats_memory() {
+    if !has_walls() {
+        return;
+    }
+    // By then it is looked at seldom.
+    let mark = mark(3);
+    let words = format!("sleep 2; while :; do sleep {mark} & done");
+    let end = misbehaves(&words, &Budget { processes: 24, ..AMPLE });
+    assert_eq!(end.used.ended_for, Some(BudgetPart::Processes), "{end:?}");
+    soon("none of them is left", || processes_with(&mark).is_empty());
+    let end = misbehaves("sleep 2; tail -n 1 /dev/zero", &Budget { memory_bytes: 192 << 20, ..AMPLE });
+    assert_eq!(end.used.ended_for, Some(BudgetPart::Memory), "{end:?}");
+}
+
+#[conforms(part = "HV-5-5", part = "HV-7-1")]
+#[test]
 fn one_that_fills_the_disk_ends_for_its_disk() {
     if !has_walls() {
         return;

@@ -2,7 +2,7 @@
 import { Refused } from "./host";
 
 /** What a host asks a browser to make a passkey with. Bytes are base64url without padding. */
-export interface MakePasskey {
+interface MakePasskey {
   challenge: string;
   rp_id: string;
   rp_name: string;
@@ -26,7 +26,7 @@ export interface Asserted { credential_id: string; client_data_json: string; aut
 export interface SignInAsked { challenge: string; rp_id: string; ticket: string }
 
 /** Its signature. */
-export interface SignedIn { ticket: string; credential_id: string; client_data_json: string; authenticator_data: string; signature: string }
+interface SignedIn { ticket: string; credential_id: string; client_data_json: string; authenticator_data: string; signature: string }
 
 const REMEMBERED = "hermit-passkeys";
 /** Passkeys that this device remembers having used here, the newest first. */

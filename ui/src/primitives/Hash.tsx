@@ -3,7 +3,7 @@ import { Icon } from "./Icon";
 import styles from "./Hash.module.css";
 
 /** Eight characters and the last four; identifiers keep their prefix. Short ones stay whole. */
-export function shortened(text: string): string {
+function shortened(text: string): string {
   const bare = text.replace(/^sha256:/, "");
   const cut = bare.indexOf("_");
   const prefix = cut > 0 && cut < 8 ? bare.slice(0, cut + 1) : "";

@@ -19,7 +19,7 @@ export interface Edit {
   after_lines: number;
 }
 
-export interface Hunk {
+interface Hunk {
   lines: DiffLine[];
   /** Lines left out before it. */
   skipped: number;

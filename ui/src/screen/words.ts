@@ -201,7 +201,7 @@ export function folderName(path: string): string {
   return path.split(/[\\/]/).filter(Boolean).at(-1) ?? path;
 }
 
-export function decode64(text: string): Uint8Array {
+function decode64(text: string): Uint8Array {
   return Uint8Array.from(atob(text), (letter) => letter.codePointAt(0) ?? 0);
 }
 

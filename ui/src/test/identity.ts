@@ -5,7 +5,7 @@ import type { Identity, TrustLink } from "~/ipc/generated/identity";
 const AT = Date.UTC(2026, 10, 22, 2, 0);
 export const KEYS = ["a1", "b2", "c3"].map((part) => part.repeat(32)) as [string, string, string];
 export const SOUL = "# Ada\n\nYou look after the letters of the harbour office.\n";
-export const SOUL_BEFORE = "# Ada\n\nYou look after letters.\n";
+const SOUL_BEFORE = "# Ada\n\nYou look after letters.\n";
 
 export function trustLink(number: number, more: Partial<TrustLink> = {}): TrustLink {
   return {

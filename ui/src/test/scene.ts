@@ -67,7 +67,7 @@ export const approval: Approval = {
 const side = (text: string, sha256 = HASH) => ({ sha256, byte_size: text.length, text, missing: null });
 type Shown = Omit<Changes, "total" | "sum" | "groups" | "from">;
 /** Nothing is bounded. */
-export const NO_LIMITS: Limits = {
+const NO_LIMITS: Limits = {
   overlap: null, jitter_minutes: null, per_hour_max: null, ends_after_minutes: null, hours: null,
   day_runs_max: null, day_iterations_max: null, day_tokens_max: null, day_cost_micros_max: null, day_minutes_max: null,
 };

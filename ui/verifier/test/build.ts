@@ -13,7 +13,7 @@ import { writeZip } from "../src/verify/zip.ts";
 
 /** The log of the store that made `task.zip`; its keys have these seeds. */
 export const LOG_ID = "5f3a9c1ed0b74a22896cfe01a3d5b7c9";
-export const LOG_SEED = new Uint8Array(32).fill(10);
+const LOG_SEED = new Uint8Array(32).fill(10);
 const MANIFEST_SEED = new Uint8Array(32).fill(12);
 
 /** The files as an insider would pack them, who has the manifest key. */

@@ -1,10 +1,9 @@
 //! Asking a clock elsewhere to stamp a head of the log, or how a stamp stands (mesh.md 3).
 
 use crate::{ActionRequest, Counts, Line, LineKind, Tool, visible};
-use model::action::{ActionClass, ExpectedEffect, Reversibility};
+use model::action::{ActionClass, ExpectedEffect};
 use model::anchor::{AnchorClock, AnchorSubject, BlockTime};
 use model::artifact::{ArtifactRef, TrustTier};
-use model::receipt::{ReplayClass, ResultCode};
 use model::web::WebUrl;
 use model::witness::Fingerprint;
 use model::{Digest, ResourceId, WorkspaceId};
@@ -129,20 +128,9 @@ impl Tool for Anchor {
         Counts { network: true, targets: 1, ..Counts::default() }
     }
 
-    fn reversibility(&self) -> Reversibility {
-        Reversibility::Irreversible
-    }
-
-    /// What failed was not stamped; all else cannot be taken back.
-    fn reversibility_without_changes(&self, request: &ActionRequest, result: ResultCode) -> Reversibility {
-        match result {
-            ResultCode::Failed => Reversibility::NoEffect,
-            _ => request.way_back(),
-        }
-    }
-
-    fn replay_class(&self) -> ReplayClass {
-        ReplayClass::ExplainOnly
+    /// What failed was not stamped.
+    fn has_no_effect_where_it_failed(&self) -> bool {
+        true
     }
 
     /// What came back was checked by its signature or its hashes before it was kept.

@@ -5,7 +5,7 @@ pub use model::web::Fetch;
 use crate::{Action, ActionRequest, Counts, Line, LineKind, Part, Tool, visible};
 use model::action::{ActionClass, ExpectedEffect, Reversibility};
 use model::limits::FETCH_REPLY_BYTES_MAX;
-use model::receipt::{ReplayClass, ResultCode};
+use model::receipt::ReplayClass;
 use model::web::{Header, Method};
 use model::witness::Fingerprint;
 use model::{Digest, RelPath, ResourceId, WorkspaceId};
@@ -61,11 +61,8 @@ impl Tool for Fetch {
     }
 
     /// What failed was not done there; all else cannot be taken back from here.
-    fn reversibility_without_changes(&self, request: &ActionRequest, result: ResultCode) -> Reversibility {
-        match result {
-            ResultCode::Failed => Reversibility::NoEffect,
-            _ => request.way_back(),
-        }
+    fn has_no_effect_where_it_failed(&self) -> bool {
+        true
     }
 
     fn replay_class(&self) -> ReplayClass {

@@ -3,11 +3,9 @@
 use crate::call::quoted;
 use crate::{ActionRequest, Counts, Line, LineKind, Part, Tool, visible};
 use model::action::{ActionClass, ChangeItem, ExpectedEffect, Reversibility};
-use model::artifact::TrustTier;
 use model::grant::FilesystemScope;
 use model::guest::{GuestDiffers, GuestLaunch, GuestWork};
 use model::limits::{CALL_ARGUMENTS_BYTES_MAX, GUEST_MS_MAX};
-use model::receipt::ResultCode;
 use model::witness::Fingerprint;
 use model::{Digest, RelPath, ResourceId, WorkspaceId};
 use serde::{Deserialize, Serialize};
@@ -80,16 +78,8 @@ impl Tool for Guest {
         if self.sends() { Reversibility::Irreversible } else { Reversibility::NoEffect }
     }
 
-    fn reversibility_without_changes(&self, request: &ActionRequest, _: ResultCode) -> Reversibility {
-        request.way_back()
-    }
-
     fn filesystem_scope(&self) -> FilesystemScope {
         FilesystemScope::ReadLease
-    }
-
-    fn trust(&self) -> TrustTier {
-        TrustTier::Untrusted
     }
 
     fn title(&self) -> String {

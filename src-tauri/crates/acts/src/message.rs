@@ -2,10 +2,9 @@
 
 use crate::call::quoted;
 use crate::{ActionRequest, Counts, Line, LineKind, Tool, visible};
-use model::action::{ActionClass, ExpectedEffect, Reversibility};
+use model::action::{ActionClass, ExpectedEffect};
 use model::artifact::ArtifactRef;
 use model::gateway::{CHAT_NAME_BYTES_MAX, MESSAGE_BYTES_MAX, MessageButton, Service};
-use model::receipt::{ReplayClass, ResultCode};
 use model::witness::Fingerprint;
 use model::{Digest, ResourceId, WorkspaceId};
 use serde::{Deserialize, Serialize};
@@ -104,20 +103,9 @@ impl Tool for Message {
         Counts { network: true, targets: 1, ..Counts::default() }
     }
 
-    fn reversibility(&self) -> Reversibility {
-        Reversibility::Irreversible
-    }
-
-    /// What failed was not sent; all else cannot be taken back.
-    fn reversibility_without_changes(&self, request: &ActionRequest, result: ResultCode) -> Reversibility {
-        match result {
-            ResultCode::Failed => Reversibility::NoEffect,
-            _ => request.way_back(),
-        }
-    }
-
-    fn replay_class(&self) -> ReplayClass {
-        ReplayClass::ExplainOnly
+    /// What failed was not sent.
+    fn has_no_effect_where_it_failed(&self) -> bool {
+        true
     }
 
     fn title(&self) -> String {

@@ -1,8 +1,8 @@
 //! Publishing who this instance is: its chain, signed as relays keep it (mesh.md 2).
 
 use crate::{ActionRequest, Counts, Line, LineKind, Tool, count, visible};
-use model::action::{ActionClass, ExpectedEffect, Reversibility};
-use model::receipt::{ReceiptClass, ReplayClass, ResultCode};
+use model::action::{ActionClass, ExpectedEffect};
+use model::receipt::ReceiptClass;
 use model::web::WebUrl;
 use model::witness::Fingerprint;
 use model::{Digest, ResourceId, WorkspaceId};
@@ -87,20 +87,9 @@ impl Tool for Publish {
         }
     }
 
-    fn reversibility(&self) -> Reversibility {
-        Reversibility::Irreversible
-    }
-
-    /// What no relay took was not published; all else cannot be taken back.
-    fn reversibility_without_changes(&self, request: &ActionRequest, result: ResultCode) -> Reversibility {
-        match result {
-            ResultCode::Failed => Reversibility::NoEffect,
-            _ => request.way_back(),
-        }
-    }
-
-    fn replay_class(&self) -> ReplayClass {
-        ReplayClass::ExplainOnly
+    /// What no relay took was not published.
+    fn has_no_effect_where_it_failed(&self) -> bool {
+        true
     }
 
     fn receipt_class(&self) -> ReceiptClass {

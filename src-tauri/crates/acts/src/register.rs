@@ -10,7 +10,7 @@ use model::adoption::{AdoptChange, ReturnChange};
 use model::gateway::{KeepGateway, PairSender};
 use model::login::LoginTerms;
 use model::playbook::AdoptPlaybook;
-use model::receipt::{ReplayClass, ResultCode};
+use model::receipt::ResultCode;
 use model::sampling::SamplingTerms;
 use model::schedule::KeepSchedule;
 use model::skill::TrustSkill;
@@ -267,10 +267,6 @@ impl Tool for Register {
 
     fn undo_method(&self) -> &'static str {
         "none"
-    }
-
-    fn replay_class(&self) -> ReplayClass {
-        ReplayClass::ExplainOnly
     }
 
     fn title(&self) -> String {

@@ -58,6 +58,26 @@ pub struct ActionRequest {
 }
 
 impl ActionRequest {
+    /// The folder that its targets name; none where they name none.
+    pub fn workspace(&self) -> Option<WorkspaceId> {
+        self.target_resources.iter().find_map(|resource| match resource {
+            ResourceId::File(workspace, _) | ResourceId::Ref(workspace, _) => Some(*workspace),
+            ResourceId::Host(..)
+            | ResourceId::Mcp(..)
+            | ResourceId::Secret(_)
+            | ResourceId::Memory(_)
+            | ResourceId::Receipt(_)
+            | ResourceId::Rules
+            | ResourceId::Soul
+            | ResourceId::Successor
+            | ResourceId::Skill(_)
+            | ResourceId::Schedule(_)
+            | ResourceId::Skin(_)
+            | ResourceId::Gateway(_)
+            | ResourceId::Chat(..) => None,
+        })
+    }
+
     /// Whether a receipt tells of it: its class demands one, it is done instead of what policy did not allow, or somebody
     /// else's tool does it.
     pub const fn leaves_receipt(&self) -> bool {

@@ -99,9 +99,17 @@ pub trait Tool {
         Reversibility::Irreversible
     }
 
+    /// Whether an act that failed did nothing elsewhere: what left the machine was refused there, or was never sent.
+    fn has_no_effect_where_it_failed(&self) -> bool {
+        false
+    }
+
     /// How far a receipt without a single change says that it can be taken back.
-    fn reversibility_without_changes(&self, request: &ActionRequest, _result: ResultCode) -> Reversibility {
-        request.way_back()
+    fn reversibility_without_changes(&self, request: &ActionRequest, result: ResultCode) -> Reversibility {
+        match result {
+            ResultCode::Failed if self.has_no_effect_where_it_failed() => Reversibility::NoEffect,
+            _ => request.way_back(),
+        }
     }
 
     /// How a card says that it is taken back, where that is another way than bringing back what was there.

@@ -5,7 +5,6 @@
 use crate::backtest::History;
 use acts::ActionRequest;
 use governance::standing::{covers, in_words, propose};
-use model::ResourceId;
 use model::policy::{PolicyResult, RiskBand, Verdict};
 use model::standing::{StandingGrant, StandingScope};
 use std::collections::BTreeSet;
@@ -103,11 +102,7 @@ fn candidates(asked: &[Past], frame: &StandingGrant) -> Vec<StandingGrant> {
 }
 
 fn scope(request: &ActionRequest) -> StandingScope {
-    let workspace = request.target_resources.iter().find_map(|resource| match resource {
-        ResourceId::File(workspace, _) | ResourceId::Ref(workspace, _) => Some(*workspace),
-        _ => None,
-    });
-    match workspace {
+    match request.workspace() {
         Some(workspace_id) => StandingScope::Project { workspace_id },
         None => StandingScope::Task { task_id: request.task_id },
     }

@@ -1,13 +1,14 @@
 //! Which change wrote a line: from the file as it is, back through every image that a receipt kept.
 
+use crate::Host;
 use crate::body::trace::statement;
 use crate::convert::every;
 use crate::error::if_kept;
-use crate::{Host, fold};
+use crate::file_names::within;
 use model::artifact::ArtifactRef;
 use model::receipt::ItemOutcome;
 use model::witness::Found;
-use model::{Digest, ReceiptId, RelPath, ResourceId, Sensitive, TaskId};
+use model::{Digest, ReceiptId, ResourceId, Sensitive, TaskId};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::io::Read as _;
 use std::path::Path;
@@ -44,17 +45,9 @@ pub(crate) struct Written {
 
 /// The changes of a file that receipts tell of.
 pub(crate) fn history(host: &dyn Host, path: &Path) -> Result<History, Error> {
-    let store = fold::store_state(&host.reader()?)?;
-    let mut history = History::default();
-    for (workspace, root) in &store.workspaces {
-        let Some(root) = root.as_deref().and_then(|root| kernel::workspace::decode_root(root).ok()) else {
-            continue;
-        };
-        let Ok(below) = path.strip_prefix(&root) else { continue };
-        if let Ok(below) = RelPath::from_bytes(below.as_os_str().as_encoded_bytes()) {
-            history.resources.push(ResourceId::File(*workspace, below).to_string());
-        }
-    }
+    let places = within(host, path)?.into_iter();
+    let resources = places.map(|(workspace, below)| ResourceId::File(workspace, below).to_string()).collect();
+    let mut history = History { resources, ..History::default() };
     if history.resources.is_empty() {
         return Err(Error::new(
             Code::NotFound,

@@ -69,10 +69,21 @@ mod workspace;
 
 use crate::args::{CompletionsArgs, Verb};
 use crate::context::Context;
-use wire::{Error, exit};
+use std::io::Read as _;
+use std::path::Path;
+use wire::{Code, Error, exit};
 
 /// What a verb came to: an exit code.
 pub type Came = Result<u8, Error>;
+
+/// The text of a file that a person names, cut behind so many bytes.
+fn text_of(file: &Path, most: u64) -> Result<String, Error> {
+    let unread = |why: String| Error::new(Code::Usage, format!("cannot read `{}`: {why}", file.display()));
+    let mut bytes = Vec::new();
+    let open = std::fs::File::open(file).map_err(|e| unread(e.to_string()))?;
+    open.take(most).read_to_end(&mut bytes).map_err(|e| unread(e.to_string()))?;
+    String::from_utf8(bytes).map_err(|_| unread("it is no text".to_owned()))
+}
 
 /// Runs a verb.
 ///

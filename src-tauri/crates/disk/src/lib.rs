@@ -14,9 +14,10 @@
 //! 3. A file is its owner's alone (0600), from its first moment.
 //! 4. [`Draft::create`] never replaces what is there.
 //!
-//! **Where to start reading.** [`replace`], then [`Draft`]. What systems do differently stands in [`owner_only`],
-//! [`sync_folder`] and [`space()`].
+//! **Where to start reading.** [`replace`], then [`Draft`]; [`digest()`] for files of any size. What systems do differently
+//! stands in [`owner_only`], [`sync_folder`] and [`space()`].
 
+mod digest;
 mod folder_sync;
 mod lock;
 mod opening;
@@ -26,6 +27,7 @@ mod space;
 mod stamp;
 mod writable;
 
+pub use digest::{digest, hashed};
 pub use folder_sync::sync_folder;
 pub use lock::{hold, try_lock};
 pub use opening::{open_folder, open_unfollowed, open_unwaited};

@@ -8,7 +8,7 @@
 )]
 
 use disk::{Draft, replace};
-use std::io::Write as _;
+use std::io::{Read, Write as _};
 use std::path::Path;
 
 fn names(folder: &Path) -> Vec<String> {
@@ -197,4 +197,33 @@ fn what_is_made_for_its_owner_alone_is_closed_to_others_and_what_was_open_is_clo
     std::fs::create_dir(at("folder")).unwrap();
     disk::owner_only::folder(&at("folder")).unwrap();
     assert!(is_closed(&disk::open_folder(&at("folder")).unwrap()));
+}
+
+#[test]
+fn a_digest_is_of_every_byte_in_whatever_pieces_they_come() {
+    struct Drips<'a>(&'a [u8], bool);
+    impl Read for Drips<'_> {
+        fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                return Err(std::io::ErrorKind::Interrupted.into());
+            }
+            self.0.by_ref().take(7).read(into)
+        }
+    }
+    for length in [0, 1, 4095, 4096, 4097, 300_000_usize] {
+        let bytes: Vec<u8> = (0..length).map(|at| u8::try_from(at % 251).unwrap()).collect();
+        let whole = (seal::Digest::of(&bytes), length as u64);
+        assert_eq!(disk::digest(bytes.as_slice()).unwrap(), whole);
+        assert_eq!(disk::digest(Drips(&bytes, false)).unwrap(), whole);
+        let (mut hasher, read) = disk::hashed(bytes.as_slice()).unwrap();
+        hasher.update(b"more");
+        assert_eq!(
+            (hasher.finish(), read),
+            (seal::Digest::of(&[bytes.as_slice(), b"more"].concat()), whole.1)
+        );
+    }
+    // Read no further than one byte behind the bound.
+    let (_, read) = disk::digest(std::io::repeat(1).take(11)).unwrap();
+    assert_eq!(read, 11);
 }

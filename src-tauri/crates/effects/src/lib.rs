@@ -88,7 +88,7 @@ mod workspace;
 pub use anchoring::calendars_of;
 pub use change::settle::Settled;
 pub use clocks::{AnchorCame, Clocks, NoClocks, OpReturnSeen, SeenBlock, Sent};
-pub use command::process_limits::{FamilyUse, family_use};
+pub use command::process_limits::{FamilyLooks, FamilyUse};
 pub use command::spool::{Needed, Spool, Transcript, TranscriptState};
 pub use egress_proxy::{NoSecrets, Secrets};
 pub use error::Error;

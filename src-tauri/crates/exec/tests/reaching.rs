@@ -41,7 +41,7 @@ impl Secrets for Vault {
     }
 }
 
-fn walls() -> Sandbox {
+pub fn walls() -> Sandbox {
     static WALLS: OnceLock<Sandbox> = OnceLock::new();
     WALLS.get_or_init(|| Sandbox::probe(Path::new(EXEC))).clone()
 }

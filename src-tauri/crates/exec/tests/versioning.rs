@@ -1,27 +1,20 @@
 //! Version control over real git: one ref moves from where it was, nothing else of the repository is believed.
 #![allow(clippy::disallowed_methods, reason = "the repository is made with git itself")]
 
+use crate::reaching::walls;
 use crate::support::{World, receipt, rel, undo_of};
 use acts::{Action, ActionRequest};
 use conforms::conforms;
-use effects::{Outcome, Sandbox};
+use effects::Outcome;
 use model::fault::Point;
 use model::receipt::ResultCode;
 use model::vcs::{Tracked, VcsChange};
 use model::witness::{Found, StateWitness};
 use model::{Digest, ResourceId};
 use std::io;
-use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 
-const EXEC: &str = env!("CARGO_BIN_EXE_hermit-exec");
 pub const MAIN: &str = "refs/heads/main";
-
-fn walls() -> Sandbox {
-    static WALLS: OnceLock<Sandbox> = OnceLock::new();
-    WALLS.get_or_init(|| Sandbox::probe(Path::new(EXEC))).clone()
-}
 
 /// What git says, without its last line break; empty when it fails.
 pub fn git(world: &World, words: &[&str]) -> String {

@@ -12,6 +12,7 @@ use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
@@ -113,6 +114,17 @@ fn at_terminal(who: Who) -> Result<(), Error> {
     })
 }
 
+/// What a person at the terminal sent with their passphrase.
+async fn signed_at_terminal<T: DeserializeOwned>(
+    who: Who,
+    headers: &HeaderMap,
+    about: &str,
+    request: Request,
+) -> Result<T, Error> {
+    at_terminal(who)?;
+    Ok(signed(who, headers, about, request).await?.1)
+}
+
 fn told(gateway: &Gateway, who: Who) -> Result<Told, Error> {
     let (at_terminal, by_passkey) = (who.is_at_terminal(), who.is_by_passkey());
     Ok(Told { at_terminal, by_passkey, state: gateway.keeper.state()? })
@@ -139,12 +151,9 @@ pub(crate) async fn make(
     headers: HeaderMap,
     request: Request,
 ) -> Response {
-    let given = match at_terminal(who) {
-        Ok(()) => signed::<Make>(who, &headers, "keys", request).await,
-        Err(error) => Err(error),
-    };
+    let given = signed_at_terminal(who, &headers, "keys", request).await;
     let Make { keychain, vault_passphrase, approval_passphrase } = match given {
-        Ok((_, given)) => given,
+        Ok(given) => given,
         Err(error) => return refusal(&error),
     };
     let new = NewKeys {
@@ -162,15 +171,12 @@ pub(crate) async fn unlock(
     headers: HeaderMap,
     request: Request,
 ) -> Response {
-    let given = match at_terminal(who) {
-        Ok(()) => signed::<Unlock>(who, &headers, "unlock", request).await,
-        Err(error) => Err(error),
-    };
-    let passphrase = match given {
-        Ok((_, given)) => given.passphrase.map(|words| words.0),
+    let given = signed_at_terminal(who, &headers, "unlock", request).await;
+    let Unlock { passphrase } = match given {
+        Ok(given) => given,
         Err(error) => return refusal(&error),
     };
-    held(gateway, who, move |keeper| keeper.unlock(passphrase, OPEN)).await
+    held(gateway, who, move |keeper| keeper.unlock(passphrase.map(|words| words.0), OPEN)).await
 }
 
 /// `POST /api/session/keys/lock`: the open keys are forgotten.

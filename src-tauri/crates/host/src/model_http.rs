@@ -96,6 +96,28 @@ fn is_loopback(url: &str) -> bool {
     address.is_ok_and(|address| !address.is_remote())
 }
 
+/// A client for what Hermit posts of its own: it goes to the address that it was given to and to nobody else, by the person's proxy
+/// unless that leads to this machine, and trusts these authorities where there are any.
+pub(crate) fn poster(
+    (connect, answer): (Duration, Duration),
+    leads_here: bool,
+    authorities: Option<&Path>,
+) -> Result<ureq::Agent, String> {
+    let mut config = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .timeout_connect(Some(connect))
+        .timeout_global(Some(answer))
+        .user_agent("hermit");
+    config = config.proxy(if leads_here { None } else { ureq::Proxy::try_from_env() });
+    if let Some(path) = authorities {
+        let roots = certificates(path).map_err(|e| e.to_string())?;
+        config = config.tls_config(TlsConfig::builder().root_certs(RootCerts::from(roots)).build());
+    }
+    Ok(config.build().into())
+}
+
 pub(crate) fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>, ModelHttpError> {
     let denied =
         |why: String| ModelHttpError::Denied(format!("the authorities in `{}`: {why}", path.display()));

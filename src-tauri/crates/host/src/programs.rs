@@ -9,7 +9,6 @@ use ::successor::Built;
 use kernel::ports::Adopting;
 use model::Digest;
 use model::adoption::AdoptedProgram;
-use seal::Hasher;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -158,18 +157,10 @@ fn built_at(home: &Home, trial_id: &str) -> Result<PathBuf, String> {
 /// # Errors
 /// What the disk says.
 pub(crate) fn digest_of(path: &Path) -> io::Result<(Digest, u64)> {
-    let mut file = File::open(path)?;
-    let (mut hasher, mut bytes, mut piece) = (Hasher::new(), 0_u64, vec![0; 64 * 1024]);
-    loop {
-        let read = file.read(&mut piece)?;
-        if read == 0 {
-            return Ok((hasher.finish(), bytes));
-        }
-        hasher.update(piece.get(..read).unwrap_or_default());
-        bytes = bytes.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
-        if bytes > PROGRAM_BYTES_MAX {
-            return Err(io::Error::other("it is too large for a program"));
-        }
+    let (sha256, bytes) = disk::digest(File::open(path)?.take(PROGRAM_BYTES_MAX + 1))?;
+    match bytes > PROGRAM_BYTES_MAX {
+        true => Err(io::Error::other("it is too large for a program")),
+        false => Ok((sha256, bytes)),
     }
 }
 

@@ -6,6 +6,7 @@
 //! kept: what waits when a host begins was told by the one before.
 
 use crate::chance::OsEntropy;
+use crate::model_http::poster;
 use crate::push_services::service_of;
 use crate::{Error, Local};
 use kernel::push_registry::PushRecord;
@@ -19,7 +20,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use ureq::http::Request;
-use ureq::tls::{RootCerts, TlsConfig};
 use wire::{Code, Command, Notice};
 use words::task::{Origin, TaskStatus};
 
@@ -434,19 +434,7 @@ fn send(message: &Message) -> Came {
 
 /// The status of the answer. Where a service sends on to is asked nothing.
 fn post(message: &Message) -> Result<u16, String> {
-    let mut config = ureq::Agent::config_builder()
-        .http_status_as_error(false)
-        .max_redirects(0)
-        .max_redirects_will_error(false)
-        .timeout_connect(Some(CONNECT))
-        .timeout_global(Some(ANSWER))
-        .user_agent("hermit");
-    config = config.proxy(if message.is_here { None } else { ureq::Proxy::try_from_env() });
-    if let Some(path) = &message.authorities {
-        let roots = crate::model_http::certificates(path).map_err(|e| e.to_string())?;
-        config = config.tls_config(TlsConfig::builder().root_certs(RootCerts::from(roots)).build());
-    }
-    let agent: ureq::Agent = config.build().into();
+    let agent = poster((CONNECT, ANSWER), message.is_here, message.authorities.as_deref())?;
     let mut request = Request::builder().method("POST").uri(&message.endpoint);
     for (name, value) in &message.headers {
         request = request.header(*name, value);

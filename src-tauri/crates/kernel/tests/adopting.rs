@@ -1,15 +1,13 @@
 //! Adopting a change of Hermit: only what was judged better in a trial whose verdict holds, only by a person's card, and back from
 //! it by one more; a change of what keeps Hermit in check waits, and is signed for room by room.
 
-use crate::story::{completed, count, state};
-use acts::ApprovalPacket;
+use crate::story::{card, completed, count, in_store, packet, state};
 use kernel::command::adopting::{AskedAdoption, constitution_subject};
 use kernel::command::person::{Matter, Signed};
 use kernel::command::rotate_keys::Rotation;
 use kernel::command::successor::BegunTrial;
 use kernel::{DriveOutcome, Error};
 use model::adoption::PatchKind;
-use model::artifact::ArtifactKind;
 use model::body::KeyPurpose;
 use model::ingress::Channel;
 use model::policy::RiskBand;
@@ -122,22 +120,6 @@ pub fn yes(world: &World, (task, approval): (TaskId, ApprovalId)) {
 fn back(world: &World, kind: Option<PatchKind>) {
     let task = world.kernel().propose_return(kind, "it asks too little", by()).unwrap().task_id;
     yes(world, (task, world.drive_to_approval(task)));
-}
-
-fn packet(world: &World, task: TaskId) -> ApprovalPacket {
-    let held = state(world, task);
-    let packet = held.artifacts.values().find(|a| a.kind == ArtifactKind::ApprovalPacket).unwrap();
-    serde_json::from_slice(&world.kernel().artifacts().read(&packet.content_hash).unwrap()).unwrap()
-}
-
-pub fn card(world: &World, task: TaskId) -> String {
-    let packet = packet(world, task);
-    let lines = packet.action_request.action.as_tool().lines(&packet.action_request);
-    lines.into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n")
-}
-
-fn in_store(world: &World, event: &str) -> usize {
-    count(world.kernel(), world.kernel().store_state().system_task_id.unwrap(), event)
 }
 
 pub fn review(by: &str, file: &str) -> Vec<u8> {

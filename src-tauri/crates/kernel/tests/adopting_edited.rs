@@ -1,7 +1,8 @@
 //! Adopting a change of the source that edits, moves or removes tests: a person looks at each of these first, and their yes is about
 //! exactly what they saw.
 
-use crate::adopting::{adopt, built, by, card, judged, patch, review, yes};
+use crate::adopting::{adopt, built, by, judged, patch, review, yes};
+use crate::story::card;
 use kernel::command::adopting::AskedAdoption;
 use model::Digest;
 use serde_json::{Value, json};

@@ -1,8 +1,9 @@
 //! Schedules that wait for what happens elsewhere (schedule.md 1, HV-3.5-1): an event of Nostr at a relay, and a machine of the mesh that
 //! falls silent or tells a receipt.
 
-use crate::resources::{later, over, told, waits};
+use crate::resources::{later, told};
 use crate::schedules::{MINUTE, begun, keep, now, record};
+use crate::waiting::{over, waits};
 use conforms::conforms;
 use kernel::Error;
 use kernel::command::afar_looks::{MachinesHeard, RelayEvent, Relays};

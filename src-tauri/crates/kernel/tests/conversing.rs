@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use testkit::{Edge, Mode, World, done, say, write};
 
-fn record(world: &World, id: IngressId) -> IngressRecord {
+pub fn record(world: &World, id: IngressId) -> IngressRecord {
     let found = log(world.kernel()).into_iter().find_map(|(_, body)| match body {
         Body::IngressReceived(b) if b.record.ingress_id == id => Some(b.record),
         _ => None,

@@ -1,7 +1,8 @@
 //! What comes with words: a quotation and files reach the model on every way that words take, as data of where they come
 //! from, and stand on record with the message.
 
-use crate::story::{completed, events, log, packs, rebuilt, state};
+use crate::conversing::record;
+use crate::story::{completed, events, packs, rebuilt, state};
 use kernel::Error;
 use kernel::command::add_input::Note;
 use kernel::command::bind::About;
@@ -12,7 +13,7 @@ use kernel::command::submit::{Reasoning, Submission};
 use model::artifact::{ArtifactKind, TrustTier};
 use model::context::{ContextItem, ContextPack, Section};
 use model::fault::Point;
-use model::ingress::{Channel, IngressRecord, IngressResolution};
+use model::ingress::{Channel, IngressResolution};
 use model::proposal::{Answer, Stop};
 use model::standing::{Cover, PathAct, StandingGrant, StandingScope};
 use model::{ArtifactId, Body, IngressId, TaskId, limits};
@@ -37,14 +38,6 @@ fn taken_in(world: &World, name: &str, media_type: &'static str, bytes: &[u8]) -
         trust_tier: TrustTier::Untrusted,
     };
     world.kernel().ingest(incoming, Channel::App).unwrap().0.artifact_id
-}
-
-fn record(world: &World, id: IngressId) -> IngressRecord {
-    let found = log(world.kernel()).into_iter().find_map(|(_, body)| match body {
-        Body::IngressReceived(b) if b.record.ingress_id == id => Some(b.record),
-        _ => None,
-    });
-    found.expect("it is on record")
 }
 
 fn item<'p>(pack: &'p ContextPack, title: &str) -> Option<&'p ContextItem> {

@@ -1,7 +1,8 @@
 //! Hooks that schedules wait for: each call is taken once and begins one task, wherever a host dies; what it says is data.
 
-use crate::schedules::{HOUR, MINUTE, begun, keep, now, of, record};
+use crate::schedules::{HOUR, MINUTE, begun, keep, now, record};
 use crate::story::{log, state};
+use crate::waiting::{looks, over};
 use conforms::conforms;
 use kernel::command::hooks::{Call, Called};
 use model::artifact::{ArtifactKind, TrustTier};
@@ -14,12 +15,7 @@ use testkit::{Edge, Mode, World};
 
 /// A schedule that waits for a hook.
 fn waits(world: &World, hook: &str) -> Schedule {
-    let said = format!("when the hook {hook} is called");
-    let (rule, on) = schedule::said(&said, "UTC", now(world)).unwrap();
-    let mut schedule = of(world, "every day at 8", "tidy");
-    schedule.said = said;
-    (schedule.when.rule, schedule.on) = (rule, on);
-    schedule
+    crate::waiting::waits(world, &format!("when the hook {hook} is called"))
 }
 
 fn signed(id: &str, body: &str) -> Call {
@@ -29,18 +25,6 @@ fn signed(id: &str, body: &str) -> Call {
 
 fn call(world: &World, id: &str, body: &str) -> Called {
     world.kernel().call_hook(&signed(id, body)).unwrap()
-}
-
-fn looks(world: &World) -> Vec<TaskId> {
-    world.kernel().look_due().unwrap();
-    world.kernel().fire_due().unwrap()
-}
-
-/// A run is cancelled and has rested.
-fn over(world: &World, run: TaskId) {
-    world.kernel().cancel(run, "enough").unwrap();
-    world.drive(run);
-    world.kernel().run_rested(run).unwrap();
 }
 
 /// The files that came with a run's goal, by name.

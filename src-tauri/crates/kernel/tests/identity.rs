@@ -1,9 +1,8 @@
 //! Who this instance is: SOUL.md by a person's yes alone, in every context below policy, attested in its own commit, and a chain
 //! that goes on over rotations and erasures.
 
-use crate::story::{completed, count, state};
+use crate::story::{card, completed, in_store, state};
 use crate::told::{Wire, give, settings};
-use acts::ApprovalPacket;
 use kernel::Error;
 use kernel::command::erase::Erasure;
 use kernel::command::person::{Matter, Signed};
@@ -38,19 +37,6 @@ pub fn written(world: &World, text: &str, replaces: u32) {
     let (task, approval) = asked(world, text, replaces);
     world.person.allow(world.kernel(), task, approval).unwrap();
     assert_eq!(world.drive(task), completed());
-}
-
-pub fn in_store(world: &World, event: &str) -> usize {
-    count(world.kernel(), world.kernel().store_state().system_task_id.unwrap(), event)
-}
-
-pub fn card(world: &World, task: TaskId) -> String {
-    let held = state(world, task);
-    let packet = held.artifacts.values().find(|a| a.kind == ArtifactKind::ApprovalPacket).unwrap();
-    let packet = world.kernel().artifacts().read(&packet.content_hash).unwrap();
-    let packet: ApprovalPacket = serde_json::from_slice(&packet).unwrap();
-    let lines = packet.action_request.action.as_tool().lines(&packet.action_request);
-    lines.into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n")
 }
 
 /// The first context of a new task.

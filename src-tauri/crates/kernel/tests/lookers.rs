@@ -4,22 +4,20 @@
 use crate::offered::{say_of, terms};
 use crate::story::{completed, die, events};
 use crate::told::{Wire, give, settings};
-use effects::{
-    Ended, Endpoint, Heard, Offers, Pipes, ToolCall, ToolReply, ToolServers, ToolSession, Unspoken,
-};
+use effects::{Ended, Heard, ToolCall, ToolReply, ToolSession, Unspoken};
 use kernel::{DriveOutcome, Waiting};
 use model::action::ActionClass;
 use model::fault::Point;
 use model::receipt::ResultCode;
 use model::task::TaskStatus;
-use model::tool_server::{ServerTool, ToolHints, ToolManifest, ToolTerms};
+use model::tool_server::{ToolManifest, ToolTerms};
 use model::{Body, TaskId};
 use reasoning::ToolMode;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use testkit::{Edge, World};
+use testkit::{Edge, Reached, World, one_tool};
 
 /// A server whose tool is counted, and which is lost in the middle of a call where it is told so.
 #[derive(Clone, Default)]
@@ -30,37 +28,9 @@ struct Counted {
     is_lost: bool,
 }
 
-impl ToolServers for Counted {
-    fn open(&self, _: Pipes, _: Offers, _: Duration, _: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
-        Err("it starts none".to_owned())
-    }
-
-    fn reach(
-        &self,
-        _: Arc<Endpoint>,
-        _: Offers,
-        _: Duration,
-        _: Ended<'_>,
-    ) -> Result<Box<dyn ToolSession>, String> {
-        self.starts.fetch_add(1, Ordering::SeqCst);
-        Ok(Box::new(self.clone()))
-    }
-
-    fn fits(&self, _: &str, _: &str) -> Result<(), String> {
-        Ok(())
-    }
-}
-
 impl ToolSession for Counted {
     fn manifest(&mut self, _: Duration, _: Ended<'_>) -> Result<ToolManifest, String> {
-        ToolManifest::of(vec![ServerTool {
-            name: "entry_00".to_owned(),
-            title: None,
-            description: None,
-            input_schema: r#"{"type":"object"}"#.to_owned(),
-            output_schema: None,
-            hints: ToolHints::default(),
-        }])
+        one_tool("entry_00")
     }
 
     fn call(
@@ -87,7 +57,11 @@ fn begun(seed: u64, class: ActionClass, is_lost: bool) -> (World, Arc<AtomicUsiz
 
 fn begun_with(seed: u64, server: &Counted, terms: ToolTerms) -> (World, Arc<Wire>, TaskId) {
     let mut world = World::new(seed);
-    world.servers = Arc::new(server.clone());
+    let talk = server.clone();
+    world.servers = Arc::new(Reached::by(move |_| {
+        talk.starts.fetch_add(1, Ordering::SeqCst);
+        talk.clone()
+    }));
     world.reopen();
     world.register_many(1);
     say_of(&world, "entry_00", terms, "class");

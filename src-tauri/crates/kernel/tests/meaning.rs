@@ -1,9 +1,8 @@
 //! Memory found by its meaning, with an embedding model that is a function: beside words, never in their place, and without
 //! a vector that outlives its text.
 
-use crate::story::{completed, events, packs};
+use crate::story::{completed, erased, events, packs};
 use kernel::command::erase::Erasure;
-use kernel::command::person::{Matter, Signed};
 use model::context::{ContextItem, ContextPack, FoundBy, Section};
 use model::{Body, Digest, MemoryId, TaskId};
 use projections::Vectors;
@@ -99,10 +98,7 @@ pub fn erase(world: &World, claim: &str) -> MemoryId {
     let row = rows.into_iter().find(|row| row.claim.shown().is_some_and(|said| said == claim)).unwrap();
     let values = vec![leaves(world, row.task_id)[&row.memory_id]];
     let erasure = Erasure { values, ..Erasure::default() };
-    let kernel = world.kernel();
-    let (log, now) = (kernel.reader().log_id().to_owned(), kernel.ports().clock.now());
-    let signed = Signed::of(&log, Matter::Erase, erasure.sha256().unwrap(), now, world.person.signer());
-    kernel.erase(&erasure, &signed.unwrap()).unwrap();
+    erased(world, &erasure);
     row.memory_id
 }
 

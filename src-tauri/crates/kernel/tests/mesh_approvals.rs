@@ -1,7 +1,7 @@
 //! A yes at another machine of the same person (mesh.md 4): from the card of one store to the answer of another and back, what is
 //! refused on the way, and what ends it.
 
-use crate::story::{completed, count, log, state};
+use crate::story::{completed, count, in_store, log, state};
 use kernel::command::mesh::approvals::{MeshQuestion, enrolment};
 use kernel::command::mesh::{MeshDone, MeshTerms};
 use kernel::command::submit::Reasoning;
@@ -141,10 +141,6 @@ fn refusals(kernel: &Kernel) -> usize {
     });
     let texts = facts.flatten().filter_map(|text| text.shown().cloned());
     texts.filter(|text| text.contains("\"discounted\"") && text.contains("\"why\":\"refused\"")).count()
-}
-
-fn in_store(world: &World, event: &str) -> usize {
-    count(world.kernel(), world.kernel().store_state().system_task_id.unwrap(), event)
 }
 
 fn told(world: &World, task: TaskId) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! Passkeys on the whole path: enrolled under the approval key, a yes by one, what is refused, and what ends one.
 
-use crate::story::{completed, count, events, state};
+use crate::story::{completed, events, in_store, state};
 use kernel::Error;
 use kernel::command::approve::Answered;
 use kernel::command::rotate_keys::Rotation;
@@ -70,10 +70,6 @@ fn asked(world: &World, goal: &str, names: &[&str]) -> (TaskId, ApprovalId) {
     answers.push(done("ok"));
     let task = world.script(goal, answers);
     (task, world.drive_to_approval(task))
-}
-
-fn in_store(world: &World, event: &str) -> usize {
-    count(world.kernel(), world.kernel().store_state().system_task_id.unwrap(), event)
 }
 
 #[test]

@@ -2,10 +2,9 @@
 //! named with a reason where they are left out.
 
 use crate::seeing::{begin, drive, furnished, pictures, png, png_of, script, taken_in, with_camera};
-use crate::story::{completed, events, packs};
+use crate::story::{completed, erased, events, packs};
 use crate::told::{Wire, settings};
 use kernel::command::erase::Erasure;
-use kernel::command::person::{Matter, Signed};
 use model::artifact::{Artifact, ArtifactKind};
 use model::context::ContextPack;
 use model::fault::Point;
@@ -64,11 +63,8 @@ fn a_picture_that_is_erased_is_in_no_request_of_its_task() {
         contents.extend((name == "given").then_some((given, held[0].content_hash)));
         contents.sort_unstable();
         let erasure = Erasure { contents, tasks: vec![task], ..Erasure::default() };
-        let kernel = world.kernel();
-        let (log, now) = (kernel.reader().log_id().to_owned(), kernel.ports().clock.now());
-        let signed = Signed::of(&log, Matter::Erase, erasure.sha256().unwrap(), now, world.person.signer());
-        kernel.erase(&erasure, &signed.unwrap()).unwrap();
-        kernel.scrub().unwrap();
+        erased(&world, &erasure);
+        world.kernel().scrub().unwrap();
         assert!(holders(&world, task, &png(name)).is_empty(), "{name}");
         for entry in walk(world.store.path()) {
             assert!(!holds(&std::fs::read(&entry).unwrap(), &png(name)), "{name}: {}", entry.display());

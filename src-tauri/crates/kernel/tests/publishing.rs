@@ -1,7 +1,7 @@
 //! Who this instance is, published: by an act with a card, a grant and a receipt, at relays that each answer for themselves.
 
-use crate::identity::{FIRST, by, card, in_store, written};
-use crate::story::{completed, die, state};
+use crate::identity::{FIRST, by, written};
+use crate::story::{card, completed, die, in_store, state};
 use effects::Undelivered;
 use kernel::ports::KeyRing as _;
 use kernel::{DriveOutcome, Error, Waiting};

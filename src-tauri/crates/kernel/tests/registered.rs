@@ -4,9 +4,7 @@
 use crate::story::{completed, object, state};
 use crate::told::{Wire, give, settings};
 use acts::{Action, ApprovalPacket};
-use effects::{
-    Ended, Endpoint, Heard, Offers, Pipes, ToolCall, ToolReply, ToolServers, ToolSession, Unspoken,
-};
+use effects::{Ended, Heard, ToolCall, ToolReply, ToolSession, Unspoken};
 use kernel::tool_registry::ServerVersion;
 use model::ingress::Channel;
 use model::tool_server::{ServerLaunch, ServerTool, ToolHints, ToolManifest};
@@ -17,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use testkit::World;
+use testkit::{Reached, World};
 
 const FIRST: &str = "Looks an entry up.";
 const SECOND: &str = "Looks an entry up, and sends it on.";
@@ -40,29 +38,8 @@ impl Turning {
     }
 }
 
-/// The way to it.
-struct Way(Arc<Turning>);
-
-impl ToolServers for Way {
-    fn open(&self, _: Pipes, _: Offers, _: Duration, _: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
-        Err("it starts none".to_owned())
-    }
-
-    fn reach(
-        &self,
-        _: Arc<Endpoint>,
-        _: Offers,
-        _: Duration,
-        _: Ended<'_>,
-    ) -> Result<Box<dyn ToolSession>, String> {
-        Ok(Box::new(Talk(Arc::clone(&self.0))))
-    }
-
-    fn fits(&self, _: &str, value: &str) -> Result<(), String> {
-        serde_json::from_str::<Value>(value).map(|_| ()).map_err(|e| e.to_string())
-    }
-}
-
+/// A conversation with it.
+#[derive(Clone)]
 struct Talk(Arc<Turning>);
 
 impl ToolSession for Talk {
@@ -98,7 +75,8 @@ fn tool(name: &str, words: &str) -> ServerTool {
 fn world(seed: u64) -> (World, Arc<Turning>) {
     let turning = Arc::new(Turning { words: Mutex::new(FIRST), calls: AtomicUsize::new(0) });
     let mut world = World::new(seed);
-    world.servers = Arc::new(Way(Arc::clone(&turning)));
+    let talk = Talk(Arc::clone(&turning));
+    world.servers = Arc::new(Reached::by(move |_| talk.clone()));
     world.reopen();
     world.register_many(1);
     world.clock.advance(1_000);

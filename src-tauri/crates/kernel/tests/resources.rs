@@ -1,13 +1,14 @@
 //! A schedule that waits until a resource of a server of tools reads otherwise (schedule.md 1).
 
-use crate::schedules::{MINUTE, begun, keep, now, of, record};
+use crate::schedules::{MINUTE, begun, keep, now, record};
 use crate::story::{completed, state};
+use crate::waiting::{over, waits};
 use kernel::Error;
 use kernel::command::looking::Among;
 use model::TaskId;
 use model::artifact::TrustTier;
 use model::ingress::Channel;
-use model::schedule::{Schedule, Unseen};
+use model::schedule::Unseen;
 use model::server_part::ServerResource;
 use model::tool_server::{ServerLaunch, ToolManifest};
 use serde_json::{Value, json};
@@ -59,25 +60,11 @@ fn register(world: &World, name: &str, hosts: &[&str]) {
     assert_eq!(world.drive(asked), completed());
 }
 
-pub fn waits(world: &World, said: &str) -> Schedule {
-    let (rule, on) = schedule::said(said, "UTC", now(world)).unwrap();
-    let mut schedule = of(world, "every day at 8", "tidy");
-    schedule.said = said.to_owned();
-    (schedule.when.rule, schedule.on) = (rule, on);
-    schedule
-}
-
 /// What begins once it is time to look again.
 pub fn later(world: &World, minutes: i64) -> Vec<TaskId> {
     world.clock.advance(minutes * MINUTE);
     world.kernel().look_due().unwrap();
     world.kernel().fire_due().unwrap()
-}
-
-pub fn over(world: &World, run: TaskId) {
-    world.kernel().cancel(run, "enough").unwrap();
-    world.drive(run);
-    world.kernel().run_rested(run).unwrap();
 }
 
 /// What a run was told, as JSON.

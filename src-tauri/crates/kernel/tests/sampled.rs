@@ -3,10 +3,7 @@
 
 use crate::story::{completed, count, events, state};
 use crate::told::{Wire, settings};
-use effects::{
-    Ended, Endpoint, Heard, Offers, Over, Pipes, Progress, Sampled, Sampling, ToolCall, ToolReply,
-    ToolServers, ToolSession, Unspoken,
-};
+use effects::{Ended, Heard, Over, Progress, Sampled, Sampling, ToolCall, ToolReply, ToolSession, Unspoken};
 use kernel::command::submit::Reasoning;
 use kernel::{DriveOutcome, Waiting};
 use model::body::SamplingEnded;
@@ -16,7 +13,7 @@ use model::limits::SAMPLING_REFUSED_MAX;
 use model::policy::Profile;
 use model::sampling::SamplingTerms;
 use model::task::ModelApi;
-use model::tool_server::{ServerTool, ToolHints, ToolManifest};
+use model::tool_server::ToolManifest;
 use model::{Body, TaskId};
 use reasoning::{Head, HttpReply, ModelHttp, ModelHttpError, ModelServer, ToolMode};
 use serde_json::{Value, json};
@@ -25,7 +22,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use testkit::{Edge, Mode, World, comes};
+use testkit::{Edge, Mode, Reached, World, comes, one_tool};
 
 const TERMS: SamplingTerms = SamplingTerms { calls: 3, tokens: 4_000, task_tokens: 20_000 };
 const ADDRESS: &str = "http://127.0.0.1:1/v1";
@@ -33,42 +30,12 @@ const ADDRESS: &str = "http://127.0.0.1:1/v1";
 /// What the tool of a server does with whoever hears it; why nobody waits for it any more, if it is so.
 type Tool = dyn Fn(Heard<'_>) -> Option<String> + Send + Sync;
 
-/// A server of one tool, and what each conversation with it was offered.
-struct Toy(Arc<Tool>, Arc<Mutex<Vec<bool>>>);
-
-impl ToolServers for Toy {
-    fn open(&self, _: Pipes, _: Offers, _: Duration, _: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
-        Err("it starts none".to_owned())
-    }
-
-    fn reach(
-        &self,
-        _: Arc<Endpoint>,
-        offers: Offers,
-        _: Duration,
-        _: Ended<'_>,
-    ) -> Result<Box<dyn ToolSession>, String> {
-        self.1.lock().unwrap().push(offers.sampling);
-        Ok(Box::new(Session(Arc::clone(&self.0))))
-    }
-
-    fn fits(&self, _: &str, _: &str) -> Result<(), String> {
-        Ok(())
-    }
-}
-
+/// A conversation with a server of one tool.
 struct Session(Arc<Tool>);
 
 impl ToolSession for Session {
     fn manifest(&mut self, _: Duration, _: Ended<'_>) -> Result<ToolManifest, String> {
-        ToolManifest::of(vec![ServerTool {
-            name: "echo".to_owned(),
-            title: None,
-            description: None,
-            input_schema: r#"{"type":"object"}"#.to_owned(),
-            output_schema: None,
-            hints: ToolHints::default(),
-        }])
+        one_tool("echo")
     }
 
     fn call(
@@ -126,8 +93,13 @@ fn world(
     tool: impl Fn(Heard<'_>) -> Option<String> + Send + Sync + 'static,
 ) -> (World, Arc<Mutex<Vec<bool>>>) {
     let mut world = World::new(seed);
-    let offered = Arc::default();
-    world.servers = Arc::new(Toy(Arc::new(tool), Arc::clone(&offered)));
+    let offered: Arc<Mutex<Vec<bool>>> = Arc::default();
+    let tool: Arc<Tool> = Arc::new(tool);
+    let told = Arc::clone(&offered);
+    world.servers = Arc::new(Reached::by(move |offers| {
+        told.lock().unwrap().push(offers.sampling);
+        Session(Arc::clone(&tool))
+    }));
     world.reopen();
     world.register_many(1);
     (world, offered)

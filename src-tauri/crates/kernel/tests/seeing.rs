@@ -3,9 +3,7 @@
 
 use crate::story::{completed, events, packs, shows};
 use crate::told::{Wire, settings};
-use effects::{
-    Ended, Endpoint, Heard, Offers, Pipes, ToolCall, ToolReply, ToolServers, ToolSession, Unspoken,
-};
+use effects::{Ended, Heard, ToolCall, ToolReply, ToolSession, Unspoken};
 use kernel::DriveOutcome;
 use kernel::Waiting;
 use kernel::command::enclose::Encloses;
@@ -16,13 +14,13 @@ use model::ingress::Channel;
 use model::limits::{PICTURE_BYTES_MAX, PICTURES_MAX};
 use model::policy::Profile;
 use model::task::ModelApi;
-use model::tool_server::{ServerTool, ToolHints, ToolManifest};
+use model::tool_server::ToolManifest;
 use model::{ArtifactId, Body, Digest, TaskId};
 use reasoning::{Address, ModelServer, ToolMode};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use testkit::{World, base64};
+use testkit::{Reached, World, base64, one_tool};
 
 /// A picture, as far as anybody here looks at it.
 pub fn png(name: &str) -> Vec<u8> {
@@ -40,36 +38,9 @@ pub fn png_of(name: &str, width: u32, height: u32) -> Vec<u8> {
 #[derive(Clone)]
 struct Camera(Vec<String>);
 
-impl ToolServers for Camera {
-    fn open(&self, _: Pipes, _: Offers, _: Duration, _: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
-        Err("it starts none".to_owned())
-    }
-
-    fn reach(
-        &self,
-        _: Arc<Endpoint>,
-        _: Offers,
-        _: Duration,
-        _: Ended<'_>,
-    ) -> Result<Box<dyn ToolSession>, String> {
-        Ok(Box::new(self.clone()))
-    }
-
-    fn fits(&self, _: &str, _: &str) -> Result<(), String> {
-        Ok(())
-    }
-}
-
 impl ToolSession for Camera {
     fn manifest(&mut self, _: Duration, _: Ended<'_>) -> Result<ToolManifest, String> {
-        ToolManifest::of(vec![ServerTool {
-            name: "snap".to_owned(),
-            title: None,
-            description: None,
-            input_schema: r#"{"type":"object"}"#.to_owned(),
-            output_schema: None,
-            hints: ToolHints::default(),
-        }])
+        one_tool("snap")
     }
 
     fn call(
@@ -139,7 +110,8 @@ pub fn furnished(seed: u64) -> World {
 
 pub fn with_camera(seed: u64, says: Vec<String>) -> World {
     let mut world = World::new(seed);
-    world.servers = Arc::new(Camera(says));
+    let camera = Camera(says);
+    world.servers = Arc::new(Reached::by(move |_| camera.clone()));
     world.reopen();
     world.register_many(1);
     std::fs::write(world.path("plan.png"), png("plan")).unwrap();

@@ -1,7 +1,7 @@
 //! Skills: no model is told of one before a person trusts exactly its bytes, what it says lifts no rule, and what was done
 //! with it is known.
 
-use crate::story::{completed, count, events, state};
+use crate::story::{completed, events, in_store, state};
 use crate::told::{Wire, give, settings};
 use effects::FoundSkills;
 use kernel::command::erase::Erasure;
@@ -67,10 +67,6 @@ fn standing(world: &World, name: &str) -> (SkillState, Option<String>) {
     let (all, _) = standings(found(world), &world.kernel().skill_registry());
     let one = all.into_iter().find(|one| one.found.folder == name).unwrap();
     (one.state, one.why)
-}
-
-fn in_store(world: &World, event: &str) -> usize {
-    count(world.kernel(), world.kernel().store_state().system_task_id.unwrap(), event)
 }
 
 fn use_it() -> (&'static str, Value) {

@@ -1,9 +1,8 @@
 //! Skins: signed, versioned, trusted by a card for exactly their bytes, chosen for a conversation and swapped while it runs; and
 //! whatever one says, it lifts no rule, offers nothing more, and stands below contract and policy.
 
-use crate::story::{completed, count, events, state};
+use crate::story::{card, completed, events, in_store, state};
 use crate::told::{Wire, give, settings};
-use acts::ApprovalPacket;
 use kernel::command::submit::{Reasoning, Submission};
 use kernel::{DriveOutcome, Error, Waiting};
 use model::artifact::{ArtifactKind, TrustTier};
@@ -53,16 +52,6 @@ fn trust(world: &World, file: &[u8]) -> Digest {
     world.kernel().skin_registry().versions.last().unwrap().sha256
 }
 
-/// What a card shows, line by line.
-fn card(world: &World, task: TaskId) -> String {
-    let held = state(world, task);
-    let packet = held.artifacts.values().find(|a| a.kind == ArtifactKind::ApprovalPacket).unwrap();
-    let packet = world.kernel().artifacts().read(&packet.content_hash).unwrap();
-    let packet: ApprovalPacket = serde_json::from_slice(&packet).unwrap();
-    let lines = packet.action_request.action.as_tool().lines(&packet.action_request);
-    lines.into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n")
-}
-
 fn talk(world: &World) -> ConversationId {
     world.kernel().store_state().conversations[0].conversation_id
 }
@@ -83,10 +72,6 @@ fn speaks_in_a_voice(world: &World, there: ConversationId) -> bool {
     let packs = packs(world, task);
     assert!(!packs.is_empty(), "it has a context");
     packs.iter().any(|pack| pack.items.iter().any(|item| item.source.starts_with("skin:")))
-}
-
-fn in_store(world: &World, event: &str) -> usize {
-    count(world.kernel(), world.kernel().store_state().system_task_id.unwrap(), event)
 }
 
 fn write() -> (&'static str, Value) {

@@ -1,9 +1,8 @@
 //! Roots of state: one of every conversation and of the memory of every project, stated when it changed and signed with the
 //! log (HV-3.6-1, HV-3.6-2).
 
-use crate::story::{completed, events, log};
+use crate::story::{completed, erased, events, log};
 use kernel::command::erase::Erasure;
-use kernel::command::person::{Matter, Signed};
 use kernel::command::state_roots::Stated;
 use ledger::CheckpointKind;
 use model::body::StateRooted;
@@ -168,10 +167,7 @@ fn an_erased_record_is_proven_still_and_read_no_more() {
     });
     let values: Vec<Digest> = claim.into_iter().collect();
     let erasure = Erasure { values, contents: Vec::new(), written: Vec::new(), tasks: Vec::new() };
-    let kernel = world.kernel();
-    let (log, now) = (kernel.reader().log_id().to_owned(), kernel.ports().clock.now());
-    let signed = Signed::of(&log, Matter::Erase, erasure.sha256().unwrap(), now, world.person.signer());
-    kernel.erase(&erasure, &signed.unwrap()).unwrap();
+    erased(&world, &erasure);
     let query = world.kernel().query().unwrap();
     let then = projections::query::MemoryThen { through: before.through, memory_type: None, project: None };
     let shown = query.memories_then(then, Ask::ALL).unwrap().rows.remove(0);
@@ -230,10 +226,7 @@ fn a_list_that_was_erased_is_stated_anew() {
     });
     let values: Vec<Digest> = vec![list.unwrap()];
     let erasure = Erasure { values, contents: Vec::new(), written: Vec::new(), tasks: Vec::new() };
-    let kernel = world.kernel();
-    let (log, now) = (kernel.reader().log_id().to_owned(), kernel.ports().clock.now());
-    let signed = Signed::of(&log, Matter::Erase, erasure.sha256().unwrap(), now, world.person.signer());
-    kernel.erase(&erasure, &signed.unwrap()).unwrap();
+    erased(&world, &erasure);
     world.reopen();
     assert!(world.kernel().store_state().rooted.lost);
     assert_eq!(state(&world).events, 1);

@@ -1,7 +1,11 @@
 //! What a test reads afterwards: events of a task in order, objects behind artifacts, what was said in which order.
 
+use acts::ApprovalPacket;
+use kernel::command::erase::Erasure;
+use kernel::command::person::{Matter, Signed};
 use kernel::state::TaskState;
 use kernel::{DriveOutcome, Kernel};
+use model::artifact::ArtifactKind;
 use model::attempt::TerminationReason;
 use model::context::ContextPack;
 use model::fault::Point;
@@ -36,6 +40,33 @@ pub fn types(kernel: &Kernel, task: TaskId) -> Vec<String> {
 /// How many events of a type a task has.
 pub fn count(kernel: &Kernel, task: TaskId, event_type: &str) -> usize {
     types(kernel, task).iter().filter(|t| *t == event_type).count()
+}
+
+/// How many events of a type the store's own task has.
+pub fn in_store(world: &World, event_type: &str) -> usize {
+    count(world.kernel(), world.kernel().store_state().system_task_id.unwrap(), event_type)
+}
+
+/// The first packet that a person was asked with in a task.
+pub fn packet(world: &World, task: TaskId) -> ApprovalPacket {
+    let held = state(world, task);
+    let packet = held.artifacts.values().find(|a| a.kind == ArtifactKind::ApprovalPacket).unwrap();
+    serde_json::from_slice(&world.kernel().artifacts().read(&packet.content_hash).unwrap()).unwrap()
+}
+
+/// What its card shows, line by line.
+pub fn card(world: &World, task: TaskId) -> String {
+    let packet = packet(world, task);
+    let lines = packet.action_request.action.as_tool().lines(&packet.action_request);
+    lines.into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n")
+}
+
+/// Erases, as the person of this world says.
+pub fn erased(world: &World, erasure: &Erasure) {
+    let kernel = world.kernel();
+    let (log, now) = (kernel.reader().log_id().to_owned(), kernel.ports().clock.now());
+    let signed = Signed::of(&log, Matter::Erase, erasure.sha256().unwrap(), now, world.person.signer());
+    kernel.erase(erasure, &signed.unwrap()).unwrap();
 }
 
 /// The place of the first event of a type; a test fails without one.

@@ -1,6 +1,6 @@
 //! Trials of changes of Hermit: on record before anything runs, judged by what was compared, signed, and never the change itself.
 
-use crate::story::{count, log};
+use crate::story::{in_store, log};
 use conforms::conforms;
 use kernel::Error;
 use kernel::command::successor::BegunTrial;
@@ -116,10 +116,6 @@ impl Ran {
     fn evidence(&self) -> Vec<Vec<u8>> {
         vec![self.parent.bytes().unwrap(), self.successor.bytes().unwrap()]
     }
-}
-
-fn in_store(world: &World, event: &str) -> usize {
-    count(world.kernel(), world.kernel().store_state().system_task_id.unwrap(), event)
 }
 
 /// The task that proposes it is under way, and is played as far as it came; of no other is that so.

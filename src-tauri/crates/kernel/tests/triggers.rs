@@ -3,6 +3,7 @@
 
 use crate::schedules::{HOUR, MINUTE, begun, keep, now, of, record};
 use crate::story::{completed, log, rebuilt, state};
+use crate::waiting::{over, waits};
 use conforms::conforms;
 use model::artifact::{ArtifactKind, TrustTier};
 use model::body::ScheduleSettled;
@@ -16,15 +17,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use testkit::{Edge, Mode, World};
 
 const QUIET: i64 = 2_000;
-
-/// A schedule of the world's folder that waits for something.
-pub fn waits(world: &World, said: &str) -> Schedule {
-    let (rule, on) = schedule::said(said, "UTC", now(world)).unwrap();
-    let mut schedule = of(world, "every day at 8", "tidy");
-    schedule.said = said.to_owned();
-    (schedule.when.rule, schedule.on) = (rule, on);
-    schedule
-}
 
 fn looks_once(world: &World) -> Vec<TaskId> {
     let names: Vec<String> = world.kernel().schedule_registry().0.keys().cloned().collect();
@@ -41,13 +33,6 @@ pub fn looks(world: &World) -> Vec<TaskId> {
     world.clock.advance(QUIET);
     begun.extend(looks_once(world));
     begun
-}
-
-/// A run is cancelled and has rested.
-fn over(world: &World, run: TaskId) {
-    world.kernel().cancel(run, "enough").unwrap();
-    world.drive(run);
-    world.kernel().run_rested(run).unwrap();
 }
 
 fn settled(world: &World) -> Vec<ScheduleSettled> {

@@ -7,7 +7,8 @@ use model::TaskId;
 use model::schedule::{Bounds, CatchUp, Condition, Overlap, PassedOver, Schedule, ScheduleState};
 use testkit::World;
 
-fn waits(world: &World, said: &str) -> Schedule {
+/// A schedule of the world's folder that waits for what is said.
+pub fn waits(world: &World, said: &str) -> Schedule {
     let (rule, on) = schedule::said(said, "UTC", now(world)).unwrap();
     let mut schedule = of(world, "every day at 8", "tidy");
     schedule.said = said.to_owned();
@@ -15,9 +16,17 @@ fn waits(world: &World, said: &str) -> Schedule {
     schedule
 }
 
-fn looks(world: &World) -> Vec<TaskId> {
+/// What begins when it is looked now.
+pub fn looks(world: &World) -> Vec<TaskId> {
     world.kernel().look_due().unwrap();
     world.kernel().fire_due().unwrap()
+}
+
+/// A run is cancelled and has rested.
+pub fn over(world: &World, run: TaskId) {
+    world.kernel().cancel(run, "enough").unwrap();
+    world.drive(run);
+    world.kernel().run_rested(run).unwrap();
 }
 
 #[test]
@@ -74,20 +83,13 @@ fn one_that_may_begin_no_run_is_looked_at_when_it_may_and_not_each_minute() {
     assert_eq!(runs.len(), 1, "nothing was lost");
 }
 
-/// A run that a person ends.
-fn ended(world: &World, run: TaskId) {
-    world.kernel().cancel(run, "enough").unwrap();
-    world.drive(run);
-    world.kernel().run_rested(run).unwrap();
-}
-
 #[test]
 fn a_time_whose_condition_does_not_hold_is_skipped_with_its_reason_or_waits_as_long_as_it_may_be_late() {
     let world = World::new(6_823);
     let mains = |is| {
         *world.surroundings.lock().unwrap() = Surroundings { on_mains: Some(is), ..Surroundings::default() };
     };
-    let over = |run| ended(&world, run);
+    let over = |run| over(&world, run);
     let last = || record(&world).slots.last_passed_over.map(|(_, why)| why);
     let only = Bounds { only: vec![Condition::Mains, Condition::Network], ..Bounds::default() };
     let hourly = || Schedule { bounds: only.clone(), ..of(&world, "every 1 hours", "tidy") };
@@ -141,7 +143,7 @@ fn late_behind_another(world: &World, hourly: impl Fn() -> Schedule) {
     assert_eq!((looks(world), record(world).slots.unmade.len()), (vec![], 1));
     let passed_over = record(world).slots.passed_over;
     mains(false);
-    ended(world, first);
+    over(world, first);
     assert_eq!((looks(world), record(world).slots.unmade.len()), (vec![], 1));
     assert!(world.kernel().next_slot().unwrap() > now(world), "it is not asked all the time");
     world.clock.advance(10 * MINUTE);
@@ -149,7 +151,7 @@ fn late_behind_another(world: &World, hourly: impl Fn() -> Schedule) {
     mains(true);
     world.clock.advance(10 * MINUTE);
     let [second] = looks(world)[..] else { panic!("it is on mains power within the grace") };
-    ended(world, second);
+    over(world, second);
 
     let mut skips = hourly();
     (skips.when.grace_ms, skips.when.catch_up) = (Some(30 * 60_000), CatchUp::Skip);

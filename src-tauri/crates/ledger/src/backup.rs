@@ -4,9 +4,8 @@ use crate::reader::Reader;
 use crate::{Error, lock::Lock, owner_only, schema};
 use rusqlite::backup::StepResult;
 use rusqlite::{Connection, OpenFlags};
-use seal::{Digest, Hasher};
+use seal::Digest;
 use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Name a file has until it is whole.
@@ -192,15 +191,6 @@ fn settle(partial: &Path, path: &Path) -> Result<(), Error> {
 }
 
 fn digest_of(path: &Path) -> Result<(Digest, u64), Error> {
-    let failed = |e: std::io::Error| Error::file(format!("reading `{}`", path.display()), &e);
-    let mut file = File::open(path).map_err(failed)?;
-    let (mut hasher, mut length, mut buffer) = (Hasher::new(), 0_u64, vec![0_u8; 64 * 1024]);
-    loop {
-        let read = file.read(&mut buffer).map_err(failed)?;
-        if read == 0 {
-            return Ok((hasher.finish(), length));
-        }
-        hasher.update(buffer.get(..read).unwrap_or_default());
-        length += read as u64;
-    }
+    let read = File::open(path).and_then(disk::digest);
+    read.map_err(|e| Error::file(format!("reading `{}`", path.display()), &e))
 }

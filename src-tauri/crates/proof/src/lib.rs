@@ -63,8 +63,8 @@ pub use layout::FORMAT;
 pub use options::{Include, Options, Redact, Scope};
 pub use parts::parts;
 pub use release::{
-    MadeOf, ReleaseAsked, ReleaseFound, ReleaseParts, ReleaseReport, digest_of, is_newer, make_release,
-    release_signer, verify_release,
+    MadeOf, ReleaseAsked, ReleaseFound, ReleaseParts, ReleaseReport, is_newer, make_release, release_signer,
+    verify_release,
 };
 pub use report::{AnchorFound, Counts, FoundSaid, IdentityFound, Report, Stands, Verdict};
 pub use single::file_of;

@@ -15,7 +15,6 @@ mod report;
 mod statement;
 
 pub use check::{ReleaseAsked, is_newer, verify_release};
-pub use folder::digest_of;
 pub use key::release_signer;
 pub use make::{ReleaseParts, make_release};
 pub use report::{ReleaseFound, ReleaseReport};

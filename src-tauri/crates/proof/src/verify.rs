@@ -28,11 +28,10 @@ use crate::statement::Predicate;
 use crate::{Error, Given, PublicKeys, Trust};
 use heads::{Heads, Past};
 use manifest::Sum;
+use seal::Digest;
 use seal::succession::{Revocation, Succession};
-use seal::{Digest, Hasher};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read as _;
 use std::path::Path;
 
 /// Checks a bundle, zip file or directory.
@@ -334,16 +333,8 @@ impl<'a> Check<'a> {
 
     /// Digest of a file of any size, read in pieces.
     fn hash(&self, name: &str) -> Result<Digest, Stop> {
-        let mut reader = self.container.reader(name)?;
-        let mut hasher = Hasher::new();
-        let mut piece = vec![0; 64 * 1024];
-        loop {
-            let read = reader.read(&mut piece).map_err(|e| crate::container::unread(name, &e))?;
-            match piece.get(..read) {
-                Some(bytes) if read > 0 => hasher.update(bytes),
-                _ => return Ok(hasher.finish()),
-            }
-        }
+        let read = disk::digest(self.container.reader(name)?);
+        read.map(|(digest, _)| digest).map_err(|e| crate::container::unread(name, &e))
     }
 }
 

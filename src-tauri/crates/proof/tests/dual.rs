@@ -2,17 +2,8 @@
 
 use crate::world::World;
 use crate::world::dual::cases;
-use crate::world::tools::Bench;
-use proof::{Include, Options, Report, Scope, Trust, Verdict, export_to};
-use seal::Signer as _;
-
-fn checked(world: &World, options: &Options) -> Report {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bundle.zip");
-    export_to(world, world.signers(), world.task, options, &path).unwrap();
-    let zip = std::fs::read(path).unwrap();
-    Bench::new().verify(&zip, &[Trust::from(world.keys.manifest.public())])
-}
+use crate::world::tools::checked;
+use proof::{Include, Options, Scope, Verdict};
 
 #[test]
 fn both_yeses_go_along_in_bundles_of_every_scope() {

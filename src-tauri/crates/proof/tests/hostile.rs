@@ -3,7 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "this test runs the program below a limit of memory")]
 
 use crate::world::World;
-use crate::world::tools::{Files, Power, files_of, repair, zip_of};
+use crate::world::tools::{Files, Power, files_of, repair, zip, zip_of};
 use proof::export_to;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,16 +45,12 @@ impl Sent {
         root
     }
 
-    fn zip(files: &Files) -> Vec<u8> {
-        zip_of(files.iter().map(|(n, b)| (n.as_str(), b.as_slice())))
-    }
-
     /// With one file changed, and everything made to look right again by who holds two keys.
     fn forged(&self, file: &str, bytes: Vec<u8>) -> Vec<u8> {
         let mut files = self.files.clone();
         files.insert(file.to_owned(), bytes);
         repair(&mut files, Power::Receipt, &self.world);
-        Self::zip(&files)
+        zip(&files)
     }
 
     fn written(&self, name: &str, zip: &[u8]) -> PathBuf {
@@ -76,7 +72,7 @@ pub fn harms() -> (Vec<Harm>, World) {
 
 fn strange(sent: &Sent) -> Vec<Harm> {
     // A few packed bytes that would be four gigabytes: what unpacks first and asks later runs out of disk.
-    let mut bomb = Sent::zip(&sent.files);
+    let mut bomb = zip(&sent.files);
     let end = bomb.len() - 6;
     let directory = u32::from_le_bytes(bomb[end..end + 4].try_into().unwrap()) as usize;
     for (header, method) in [(0, 8), (directory, 10)] {
@@ -89,7 +85,7 @@ fn strange(sent: &Sent) -> Vec<Harm> {
     {
         let mut files = sent.files.clone();
         files.insert(file.to_owned(), b"x".to_vec());
-        all.push((name.to_owned(), Sent::zip(&files), "no file of this name".to_owned()));
+        all.push((name.to_owned(), zip(&files), "no file of this name".to_owned()));
     }
     let mut twice: Vec<(&str, &[u8])> = sent.files.iter().map(|(n, b)| (n.as_str(), b.as_slice())).collect();
     twice.insert(1, twice[0]);
@@ -115,12 +111,12 @@ fn forged(sent: &Sent) -> Vec<Harm> {
     let sums = String::from_utf8(sent.files["SHA256SUMS"].clone()).unwrap().replace('\n', "\r\n");
     let mut files = sent.files.clone();
     files.insert("SHA256SUMS".to_owned(), sums.into_bytes());
-    all.push(("cr-sums.zip".to_owned(), Sent::zip(&files), "SHA256SUMS".to_owned()));
+    all.push(("cr-sums.zip".to_owned(), zip(&files), "SHA256SUMS".to_owned()));
     let files = sent.files.iter().map(|(name, bytes)| {
         let text = String::from_utf8_lossy(bytes).replace('\n', "\r\n");
         (name.clone(), if name.ends_with("ed25519") { bytes.clone() } else { text.into_bytes() })
     });
-    all.push(("cr-all.zip".to_owned(), Sent::zip(&files.collect()), String::new()));
+    all.push(("cr-all.zip".to_owned(), zip(&files.collect()), String::new()));
     all
 }
 
@@ -132,7 +128,7 @@ fn later(sent: &Sent) -> Vec<Harm> {
         let readme = String::from_utf8(files["README.txt"].clone()).unwrap();
         files.insert("README.txt".to_owned(), readme.replacen("hermit-proof/1", other, 1).into_bytes());
         files.insert("task/future.cbor".to_owned(), b"x".to_vec());
-        (format!("{}.zip", other.replace('/', "-")), Sent::zip(&files), (*other).to_owned())
+        (format!("{}.zip", other.replace('/', "-")), zip(&files), (*other).to_owned())
     };
     LATER.iter().map(of).collect()
 }

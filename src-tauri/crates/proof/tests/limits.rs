@@ -2,7 +2,7 @@
 
 use crate::twin::followed;
 use crate::world::World;
-use crate::world::tools::{Bench, Files, Power, files_of, repair, zip_of};
+use crate::world::tools::{Bench, Files, Power, files_of, repair, zip};
 use proof::{Report, Trust, export_to, verify};
 use seal::{SeedSigner, Signer as _, sshsig};
 use std::path::PathBuf;
@@ -185,7 +185,7 @@ fn a_zip_whose_directory_is_larger_than_its_files_need_is_refused_before_it_is_r
 #[test]
 fn a_zip_whose_directory_does_not_fit_its_files_to_the_byte_is_refused() {
     let sent = Sent::new();
-    let zip = zip_of(sent.files.iter().map(|(n, b)| (n.as_str(), b.as_slice())));
+    let zip = zip(&sent.files);
     let end = zip.len() - 22;
     let number = |at: usize| u32::from_le_bytes(zip[at..at + 4].try_into().unwrap());
     let at = usize::try_from(number(end + 16)).unwrap();

@@ -2,18 +2,8 @@
 
 use crate::world::World;
 use crate::world::standing::cases;
-use crate::world::tools::Bench;
-use proof::{Include, Options, Report, Scope, Trust, Verdict, export_to};
-use seal::Signer as _;
-
-fn checked(world: &World, options: &Options) -> Report {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bundle.zip");
-    export_to(world, world.signers(), world.task, options, &path).unwrap();
-    let zip = std::fs::read(path).unwrap();
-    // The manifest key vouches also where no receipt is in scope.
-    Bench::new().verify(&zip, &[Trust::from(world.keys.manifest.public())])
-}
+use crate::world::tools::checked;
+use proof::{Include, Options, Scope, Verdict};
 
 #[test]
 fn a_standing_grant_answers_for_a_person_and_bundles_of_every_scope_prove_it() {

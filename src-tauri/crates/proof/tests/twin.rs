@@ -16,7 +16,7 @@ pub use successors::followed;
 use words::said;
 
 use crate::world::World;
-use crate::world::tools::{Bench, Files, Power, files_of, repair, zip_of};
+use crate::world::tools::{Bench, Files, Power, files_of, repair, zip};
 use proof::{Report, Scope, Trust, Verdict, export_to};
 use seal::{Digest, Signer as _};
 use serde_json::Value;
@@ -170,10 +170,6 @@ impl Field {
     fn zip(&self) -> Vec<u8> {
         zip(&self.files)
     }
-}
-
-fn zip(files: &Files) -> Vec<u8> {
-    zip_of(files.iter().map(|(n, b)| (n.as_str(), b.as_slice())))
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! C2SP cosignatures: a witness says when it saw a log and that it had only grown (c2sp.org/tlog-cosignature), and the
 //! policy that says how many of them are asked for (c2sp.org/tlog-policy).
 
-use crate::note::{Checkpoint, Note, NoteSignature, SIGNATURES_MAX};
+use crate::note::{self, Checkpoint, Note, NoteSignature, SIGNATURES_MAX};
 use crate::{Digest, Error, PublicKey, Signature, Signer, encoding};
 use std::collections::{BTreeMap, BTreeSet};
 use std::{fmt, str::FromStr};
@@ -45,10 +45,7 @@ impl WitnessKey {
     /// The short id that stands in signature lines.
     #[must_use]
     pub fn key_id(&self) -> u32 {
-        let preimage = [self.name.as_bytes(), b"\n", &[COSIGNATURE_V1], self.key.as_bytes()].concat();
-        match Digest::of(&preimage).0 {
-            [a, b, c, d, ..] => u32::from_be_bytes([a, b, c, d]),
-        }
+        note::key_id(&self.name, COSIGNATURE_V1, &self.key)
     }
 
     /// Signs that at `time` (seconds since 1970) the log was seen as this checkpoint says, grown from what was seen
@@ -89,8 +86,7 @@ fn message(text: &str, time: u64) -> String {
 
 impl fmt::Display for WitnessKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let key = encoding::b64(&[&[COSIGNATURE_V1], self.key.as_bytes().as_slice()].concat());
-        write!(f, "{}+{:08x}+{key}", self.name, self.key_id())
+        f.write_str(&note::spelled(&self.name, COSIGNATURE_V1, &self.key))
     }
 }
 
@@ -98,20 +94,9 @@ impl FromStr for WitnessKey {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let bad = |reason: &str| Error::malformed("witness key", reason);
-        let mut parts = text.splitn(3, '+');
-        let (Some(name), Some(id), Some(key)) = (parts.next(), parts.next(), parts.next()) else {
-            return Err(bad("it does not have the form `name+hash+key`"));
-        };
-        let key: [u8; 33] = encoding::b64_exact("witness key", key)?;
-        let key = key.strip_prefix(&[COSIGNATURE_V1]).and_then(|key| key.try_into().ok());
-        let key = key.ok_or_else(|| bad("it is not a key for `cosignature/v1`"))?;
-        let read = Self::new(name, PublicKey::from_bytes(key)?)?;
-        let id: [u8; 4] = encoding::hex_exact("witness key", id)?;
-        if u32::from_be_bytes(id) != read.key_id() {
-            return Err(bad("its hash belongs to another key or name"));
-        }
-        Ok(read)
+        let (name, key) =
+            note::read_key("witness key", (COSIGNATURE_V1, "a key for `cosignature/v1`"), text)?;
+        Ok(Self { name, key })
     }
 }
 

@@ -8,12 +8,11 @@ use std::io::Write as _;
 use std::ops::Range;
 
 use serde::ser::{self, Serialize};
-use serde_json::Value;
 
 use crate::{
     Error,
     canon::{beyond, deeper, float, integer_fits},
-    ijson::{self, refuse_private},
+    ijson::{self, integers, refuse_private},
     write::{ROOM, order, string},
 };
 
@@ -83,14 +82,6 @@ fn close(to: &mut Vec<u8>, bracket: u8, variant: Option<&'static str>) {
     }
 }
 
-macro_rules! integers {
-    ($($method:ident: $of:ty),+) => { $(
-        fn $method(self, v: $of) -> Result<(), Error> {
-            self.integer(v.into())
-        }
-    )+ };
-}
-
 impl<'t> ser::Serializer for Direct<'t> {
     type Ok = ();
     type Error = Error;
@@ -107,10 +98,6 @@ impl<'t> ser::Serializer for Direct<'t> {
         serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64
     );
 
-    fn serialize_u128(self, v: u128) -> Result<(), Error> {
-        let number = i128::try_from(v).map_err(|_| Error::Unsealable { reason: beyond(v) })?;
-        self.integer(number)
-    }
     fn serialize_bool(self, v: bool) -> Result<(), Error> {
         self.word(if v { "true" } else { "false" })
     }
@@ -304,20 +291,13 @@ impl ser::SerializeMap for Members<'_> {
     type Error = Error;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Error> {
-        self.name = Some(match ijson::to_value(key)? {
-            Value::String(name) => name,
-            // The same courtesy as `serde_json`: an integer key is its decimal text.
-            Value::Number(number) => number.to_string(),
-            _ => {
-                return Err(Error::Unsealable { reason: "the name of a member must be a string".to_owned() });
-            }
-        });
+        self.name = Some(ijson::member_name(ijson::to_value(key)?)?);
         Ok(())
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, member: &T) -> Result<(), Error> {
         let name = self.name.take();
-        let name = name.ok_or_else(|| Error::Unsealable { reason: "a member has no name".to_owned() })?;
+        let name = name.ok_or_else(ijson::nameless)?;
         self.insert(Cow::Owned(name), member)
     }
 

@@ -53,6 +53,23 @@ impl Gate {
     }
 }
 
+/// Every integer, by `integer`, which refuses what the form has no room for.
+macro_rules! integers {
+    ($($method:ident: $of:ty),+) => {
+        $(
+            fn $method(self, v: $of) -> Result<Self::Ok, Error> {
+                self.integer(v.into())
+            }
+        )+
+
+        fn serialize_u128(self, v: u128) -> Result<Self::Ok, Error> {
+            let number = i128::try_from(v).map_err(|_| Error::Unsealable { reason: beyond(v) })?;
+            self.integer(number)
+        }
+    };
+}
+pub(crate) use integers;
+
 impl ser::Serializer for Gate {
     type Ok = Value;
     type Error = Error;
@@ -67,37 +84,11 @@ impl ser::Serializer for Gate {
     fn serialize_bool(self, v: bool) -> Result<Value, Error> {
         Ok(Value::Bool(v))
     }
-    fn serialize_i8(self, v: i8) -> Result<Value, Error> {
-        self.integer(v.into())
-    }
-    fn serialize_i16(self, v: i16) -> Result<Value, Error> {
-        self.integer(v.into())
-    }
-    fn serialize_i32(self, v: i32) -> Result<Value, Error> {
-        self.integer(v.into())
-    }
-    fn serialize_i64(self, v: i64) -> Result<Value, Error> {
-        self.integer(v.into())
-    }
-    fn serialize_i128(self, v: i128) -> Result<Value, Error> {
-        self.integer(v)
-    }
-    fn serialize_u8(self, v: u8) -> Result<Value, Error> {
-        self.integer(v.into())
-    }
-    fn serialize_u16(self, v: u16) -> Result<Value, Error> {
-        self.integer(v.into())
-    }
-    fn serialize_u32(self, v: u32) -> Result<Value, Error> {
-        self.integer(v.into())
-    }
-    fn serialize_u64(self, v: u64) -> Result<Value, Error> {
-        self.integer(v.into())
-    }
-    fn serialize_u128(self, v: u128) -> Result<Value, Error> {
-        let number = i128::try_from(v).map_err(|_| Error::Unsealable { reason: beyond(v) })?;
-        self.integer(number)
-    }
+    integers!(
+        serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64, serialize_i128: i128,
+        serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64
+    );
+
     fn serialize_f32(self, v: f32) -> Result<Value, Error> {
         Err(Error::Unsealable { reason: float(v) })
     }
@@ -257,25 +248,33 @@ impl Members {
     }
 }
 
+/// The name of a member.
+pub(crate) fn member_name(key: Value) -> Result<String, Error> {
+    match key {
+        Value::String(name) => Ok(name),
+        // The same courtesy as `serde_json`: an integer key is its decimal text.
+        Value::Number(number) => Ok(number.to_string()),
+        _ => Err(Error::Unsealable { reason: "the name of a member must be a string".to_owned() }),
+    }
+}
+
+/// A member came without its name.
+pub(crate) fn nameless() -> Error {
+    Error::Unsealable { reason: "a member has no name".to_owned() }
+}
+
 impl ser::SerializeMap for Members {
     type Ok = Value;
     type Error = Error;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Error> {
-        self.name = Some(match key.serialize(self.inner)? {
-            Value::String(name) => name,
-            // The same courtesy as `serde_json`: an integer key is its decimal text.
-            Value::Number(number) => number.to_string(),
-            _ => {
-                return Err(Error::Unsealable { reason: "the name of a member must be a string".to_owned() });
-            }
-        });
+        self.name = Some(member_name(key.serialize(self.inner)?)?);
         Ok(())
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, member: &T) -> Result<(), Error> {
         let name = self.name.take();
-        let name = name.ok_or_else(|| Error::Unsealable { reason: "a member has no name".to_owned() })?;
+        let name = name.ok_or_else(nameless)?;
         self.insert(name, member)
     }
 

@@ -68,17 +68,13 @@ impl VerifierKey {
     /// The short id that stands in signature lines. It is no strong hash, only a hint.
     #[must_use]
     pub fn key_id(&self) -> u32 {
-        let preimage = [self.name.as_bytes(), b"\n", &[ED25519], self.key.as_bytes()].concat();
-        match Digest::of(&preimage).0 {
-            [a, b, c, d, ..] => u32::from_be_bytes([a, b, c, d]),
-        }
+        key_id(&self.name, ED25519, &self.key)
     }
 }
 
 impl fmt::Display for VerifierKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let key = encoding::b64(&[&[ED25519], self.key.as_bytes().as_slice()].concat());
-        write!(f, "{}+{:08x}+{key}", self.name, self.key_id())
+        f.write_str(&spelled(&self.name, ED25519, &self.key))
     }
 }
 
@@ -86,21 +82,45 @@ impl FromStr for VerifierKey {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let bad = |reason: &str| Error::malformed("verifier key", reason);
-        let mut parts = text.splitn(3, '+');
-        let (Some(name), Some(id), Some(key)) = (parts.next(), parts.next(), parts.next()) else {
-            return Err(bad("it does not have the form `name+hash+key`"));
-        };
-        let key: [u8; 33] = encoding::b64_exact("verifier key", key)?;
-        let key = key.strip_prefix(&[ED25519]).and_then(|key| key.try_into().ok());
-        let key = key.ok_or_else(|| bad("it is not an Ed25519 key"))?;
-        let read = Self::new(name, PublicKey::from_bytes(key)?)?;
-        let id: [u8; 4] = encoding::hex_exact("verifier key", id)?;
-        if u32::from_be_bytes(id) != read.key_id() {
-            return Err(bad("its hash belongs to another key or name"));
-        }
-        Ok(read)
+        let (name, key) = read_key("verifier key", (ED25519, "an Ed25519 key"), text)?;
+        Ok(Self { name, key })
     }
+}
+
+/// The short id of a key under its name.
+pub(crate) fn key_id(name: &str, algorithm: u8, key: &PublicKey) -> u32 {
+    let preimage = [name.as_bytes(), b"\n", &[algorithm], key.as_bytes()].concat();
+    match Digest::of(&preimage).0 {
+        [a, b, c, d, ..] => u32::from_be_bytes([a, b, c, d]),
+    }
+}
+
+/// A key as `name+hash+base64(algorithm || key)`.
+pub(crate) fn spelled(name: &str, algorithm: u8, key: &PublicKey) -> String {
+    let bytes = encoding::b64(&[&[algorithm], key.as_bytes().as_slice()].concat());
+    format!("{name}+{:08x}+{bytes}", key_id(name, algorithm, key))
+}
+
+/// Reads what [`spelled`] writes, of one algorithm.
+pub(crate) fn read_key(
+    what: &'static str,
+    (algorithm, of_it): (u8, &str),
+    text: &str,
+) -> Result<(String, PublicKey), Error> {
+    let bad = |reason: &str| Error::malformed(what, reason);
+    let mut parts = text.splitn(3, '+');
+    let (Some(name), Some(id), Some(key)) = (parts.next(), parts.next(), parts.next()) else {
+        return Err(bad("it does not have the form `name+hash+key`"));
+    };
+    let key: [u8; 33] = encoding::b64_exact(what, key)?;
+    let key = key.strip_prefix(&[algorithm]).and_then(|key| key.try_into().ok());
+    let key = PublicKey::from_bytes(key.ok_or_else(|| bad(&format!("it is not {of_it}")))?)?;
+    check_name(name)?;
+    let id: [u8; 4] = encoding::hex_exact(what, id)?;
+    if u32::from_be_bytes(id) != key_id(name, algorithm, &key) {
+        return Err(bad("its hash belongs to another key or name"));
+    }
+    Ok((name.to_owned(), key))
 }
 
 impl Serialize for VerifierKey {

@@ -52,6 +52,6 @@ pub use reasoners::{Model, Reasoners, Say};
 pub use security_key::{PlainKey, Touch};
 pub use server::{Answers, Heard, PlainWeb, Server};
 pub use spoken::Spoken;
-pub use tool_servers::{LyingTools, ManyTools};
-pub use waiting::{Halted, Lines, Stop, TO_THE_END, comes, ends, finished, output, stop};
+pub use tool_servers::{LyingTools, ManyTools, Reached, one_tool};
+pub use waiting::{Halted, Killed, Lines, Stop, TO_THE_END, comes, ends, finished, output, stop};
 pub use world::{Listener, World, base64, change, command, done, fetch, look, say, write};

@@ -69,6 +69,51 @@ impl ToolServers for LyingTools {
     }
 }
 
+/// A protocol by which no server is started and each is reached: whom it talks with is what this makes of what it is offered.
+pub struct Reached(Box<dyn Fn(Offers) -> Box<dyn ToolSession> + Send + Sync>);
+
+impl Reached {
+    /// Every conversation is one of these.
+    pub fn by<S: ToolSession + 'static>(talk: impl Fn(Offers) -> S + Send + Sync + 'static) -> Self {
+        Self(Box::new(move |offers| -> Box<dyn ToolSession> { Box::new(talk(offers)) }))
+    }
+}
+
+impl ToolServers for Reached {
+    fn open(&self, _: Pipes, _: Offers, _: Duration, _: Ended<'_>) -> Result<Box<dyn ToolSession>, String> {
+        Err("it starts none".to_owned())
+    }
+
+    fn reach(
+        &self,
+        _: Arc<Endpoint>,
+        offers: Offers,
+        _: Duration,
+        _: Ended<'_>,
+    ) -> Result<Box<dyn ToolSession>, String> {
+        Ok((self.0)(offers))
+    }
+
+    fn fits(&self, tool: &str, value: &str) -> Result<(), String> {
+        ManyTools.fits(tool, value)
+    }
+}
+
+/// What a server says that offers one tool, which takes any object.
+///
+/// # Errors
+/// As [`ToolManifest::of`].
+pub fn one_tool(name: &str) -> Result<ToolManifest, String> {
+    ToolManifest::of(vec![ServerTool {
+        name: name.to_owned(),
+        title: None,
+        description: None,
+        input_schema: r#"{"type":"object"}"#.to_owned(),
+        output_schema: None,
+        hints: ToolHints::default(),
+    }])
+}
+
 struct Session(usize, Vec<String>);
 
 impl ToolSession for Session {

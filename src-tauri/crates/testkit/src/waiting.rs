@@ -209,6 +209,31 @@ fn ended(child: &mut Child, until: Instant) -> Option<ExitStatus> {
     }
 }
 
+/// A program that is killed when whoever holds it is gone, also where its test panics.
+#[derive(Debug)]
+pub struct Killed(pub Child);
+
+impl std::ops::Deref for Killed {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Killed {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.0
+    }
+}
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Kills it, and its process group where it leads one.
 fn kill(child: &mut Child) {
     #[cfg(unix)]

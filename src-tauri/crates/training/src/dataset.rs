@@ -4,7 +4,7 @@ use crate::Error;
 use crate::example::{DATASET_BYTES_MAX, EXAMPLES_MAX, Example, Split};
 use crate::near::Kept;
 use seal::Digest;
-use seal::merkle::{inclusion_proof, leaf_hash, root};
+use seal::merkle::{leaf_hash, root};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -250,15 +250,6 @@ pub fn receipts(examples: &[Example]) -> Vec<String> {
 #[must_use]
 pub fn receipts_root(examples: &[Example]) -> Digest {
     root(&receipts(examples).iter().map(|id| leaf_hash(id.as_bytes())).collect::<Vec<_>>())
-}
-
-/// Place and path of one receipt in that tree: it proves that this receipt was learned from, and shows no other.
-#[must_use]
-pub fn receipt_proof(examples: &[Example], receipt: &str) -> Option<(u64, u64, Vec<Digest>)> {
-    let ids = receipts(examples);
-    let index = ids.iter().position(|id| id == receipt)? as u64;
-    let leaves: Vec<Digest> = ids.iter().map(|id| leaf_hash(id.as_bytes())).collect();
-    Some((index, leaves.len() as u64, inclusion_proof(index, &leaves).ok()?))
 }
 
 /// Takes out what rests on any of these receipts: what stays, and the ids of what went.

@@ -33,8 +33,8 @@ mod protocol;
 mod spec;
 
 pub use dataset::{
-    Dataset, LeftOut, SplitRule, Why, assemble, check, is_by_time_alone, read_lines, recall, receipt_proof,
-    receipts, receipts_root, write_lines,
+    Dataset, LeftOut, SplitRule, Why, assemble, check, is_by_time_alone, read_lines, recall, receipts,
+    receipts_root, write_lines,
 };
 pub use example::{
     DATASET_BYTES_MAX, EXAMPLE_BYTES_MAX, EXAMPLES_MAX, Example, RECEIPTS_MAX, Role, Split, TURNS_MAX, Turn,

@@ -9,7 +9,7 @@ import card from "~/features/approvals/Card.module.css";
 const LOOK_MS = 300;
 
 /** The person's security key at a card: which one is plugged in, and its PIN. */
-export interface KeyInUse {
+interface KeyInUse {
   /** Whether the card is answered with it. */
   readonly isOn: boolean;
   /** Whether there is one to answer with at all. */

@@ -120,7 +120,7 @@ export function textsOf(schema: string): string[] {
 }
 
 /** JSON pointers to the members of a schema that are numbers. */
-export function numbersOf(schema: string): string[] {
+function numbersOf(schema: string): string[] {
   return members(schema, (of) => isOf(of, ["number", "integer"]) && !isOf(of, ["string"]));
 }
 

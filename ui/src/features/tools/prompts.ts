@@ -36,7 +36,7 @@ export function useServerPrompts(enabled: boolean) {
 }
 
 /** A skill that a person trusts, as a draft asks for it. */
-export interface OfferedSkill {
+interface OfferedSkill {
   name: string;
   says: string;
   typed: string;

@@ -11,7 +11,7 @@ import { count, shown } from "./words.ts";
 const SHOWN = 500;
 
 /** A sentence of an answer. */
-export interface SentenceTold {
+interface SentenceTold {
   /** What stands between it and the one before. */
   gap: string;
   text: string;

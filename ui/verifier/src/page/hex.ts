@@ -11,7 +11,7 @@ const ROWS = 24;
 const TRIALS = 200;
 
 /** What the bytes view asks of the page. */
-export interface BytesGo {
+interface BytesGo {
   /** Choose another file or byte; the grid is drawn again. */
   choose(file: string, offset: number): void;
   /** The bytes were changed: check them again. */

@@ -41,7 +41,7 @@ function refuseReserved(value: Json): void {
 }
 
 /** What opens one concealed leaf. */
-export interface Disclosure {
+interface Disclosure {
   digest: string;
   pointer: string;
   value: Json;

@@ -32,7 +32,7 @@ export interface Heads {
 }
 
 /** What became of a policy. */
-export interface Witnessed {
+interface Witnessed {
   /** Witnesses it names, and those of them who cosigned. */
   all: number;
   signed: number;

@@ -69,7 +69,7 @@ const FIXED: ReadonlySet<string> = new Set([
 ]);
 
 /** What the files of one anchor hold, by how their names end. */
-export const ANCHOR_PARTS = ["json", "checkpoint", "consistency", "tlog-proof", "rfc3161.tsr", "opentimestamps.ots", "op_return.json"] as const;
+const ANCHOR_PARTS = ["json", "checkpoint", "consistency", "tlog-proof", "rfc3161.tsr", "opentimestamps.ots", "op_return.json"] as const;
 export type AnchorPart = (typeof ANCHOR_PARTS)[number];
 /** More anchors than this do not go along. */
 export const ANCHORS_MAX = 8;

@@ -112,7 +112,7 @@ export function noteBytes(note: Note): Uint8Array {
 }
 
 /** Reads a note once a signature by `key` holds; signatures of others neither help nor harm. */
-export function openNote(bytes: Uint8Array, key: VerifierKey): Note {
+function openNote(bytes: Uint8Array, key: VerifierKey): Note {
   const note = parseNote(bytes);
   const ours = note.signatures.find((made) => made.name === key.name && made.keyId === key.keyId);
   if (!ours) throw new Malformed("note", "it is not signed by the key it should be signed by");

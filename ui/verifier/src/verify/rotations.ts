@@ -9,7 +9,7 @@ import type { Trust } from "./trust.ts";
 
 /** What keys are for. */
 export const PURPOSES = ["log", "receipt", "manifest", "approval"] as const;
-export type Purpose = (typeof PURPOSES)[number];
+type Purpose = (typeof PURPOSES)[number];
 /** Once a week for half a lifetime; a hostile bundle has more. */
 const ROTATIONS_MAX = 2_000;
 

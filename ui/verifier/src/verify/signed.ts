@@ -15,7 +15,7 @@ const SIGNATURES_MAX = 16;
 const envelope = object({ payloadType: string, payload: string, signatures: array(object({ keyid: digest, sig: string }, "closed")) }, "closed");
 
 /** The bytes that are signed: type and payload with their lengths, so that neither can pass for the other. */
-export function pae(type: string, payload: Uint8Array): Uint8Array {
+function pae(type: string, payload: Uint8Array): Uint8Array {
   return concat(utf8(`DSSEv1 ${utf8(type).length} ${type} ${payload.length} `), payload);
 }
 

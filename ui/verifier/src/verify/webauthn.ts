@@ -80,7 +80,7 @@ export function follows(last: number, counter: number): boolean {
 }
 
 /** The passkey that an assertion is held against, as it was enrolled. */
-export interface Enrolled {
+interface Enrolled {
   credentialId: Uint8Array;
   key: PasskeyKey;
   rpId: string;

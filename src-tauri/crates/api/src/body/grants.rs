@@ -15,7 +15,7 @@ use model::body::KeyPurpose;
 use model::policy::RiskBand;
 use model::principal::PrincipalType;
 use model::standing::{Cover, GivenAt, STANDING_FORMAT, StandingGrant, StandingScope};
-use model::{Digest, GrantId, RelPath, ResourceId, UnixMs, WorkspaceId};
+use model::{Digest, GrantId, RelPath, UnixMs, WorkspaceId};
 use projections::GrantState;
 use projections::rows::GrantRow;
 use wire::Error;
@@ -179,7 +179,7 @@ pub(crate) fn propose(host: &dyn Host, p: Propose) -> Result<Proposals, Error> {
         return Ok(Proposals { rows: Vec::new() });
     }
     let request = &packet.action_request;
-    let project = workspace_of(request).map(|workspace_id| StandingScope::Project { workspace_id });
+    let project = request.workspace().map(|workspace_id| StandingScope::Project { workspace_id });
     let task = StandingScope::Task { task_id: request.task_id };
     let scope = match (p.scope.as_deref(), schedule_of(host, request)?) {
         // Each message, and each asking of a clock, is a task of its own: what covers further ones names the chat or the clock.
@@ -213,14 +213,6 @@ pub(crate) fn propose(host: &dyn Host, p: Propose) -> Result<Proposals, Error> {
 fn schedule_of(host: &dyn Host, request: &ActionRequest) -> Result<Option<StandingScope>, Error> {
     let by = fold::task_state(&host.reader()?, request.task_id)?.task.scheduled_by;
     Ok(by.map(|by| StandingScope::Schedule { name: by.name, version: by.version }))
-}
-
-/// The project that an act is about.
-pub(crate) fn workspace_of(request: &ActionRequest) -> Option<WorkspaceId> {
-    request.target_resources.iter().find_map(|resource| match resource {
-        ResourceId::File(workspace, _) | ResourceId::Ref(workspace, _) => Some(*workspace),
-        _ => None,
-    })
 }
 
 /// Everything of a draft but what it covers.

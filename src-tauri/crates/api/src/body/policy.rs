@@ -221,7 +221,7 @@ pub(crate) fn draft_override(host: &dyn Host, p: DraftOverride) -> Result<Overri
     }
     // A task that has ended is tried again as another task: there the act belongs to its project.
     let ended = host.query()?.task(row.task_id).wire()?.is_some_and(|task| task.ended_at.is_some());
-    let scope = match crate::body::grants::workspace_of(&request).filter(|_| ended) {
+    let scope = match request.workspace().filter(|_| ended) {
         Some(workspace_id) => StandingScope::Project { workspace_id },
         None => StandingScope::Task { task_id: row.task_id },
     };

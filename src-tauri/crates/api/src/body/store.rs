@@ -310,15 +310,5 @@ fn read_manifest(from: &Path) -> Result<(Manifest, Digest), Error> {
 }
 
 fn digest_of(path: &Path) -> Result<(Digest, u64), Error> {
-    let mut file = open(path)?;
-    let unreadable = |e: std::io::Error| failed(format!("`{}` cannot be read: {e}", path.display()));
-    let (mut hasher, mut length, mut buffer) = (seal::Hasher::new(), 0_u64, vec![0_u8; 64 * 1024]);
-    loop {
-        let read = file.read(&mut buffer).map_err(unreadable)?;
-        if read == 0 {
-            return Ok((hasher.finish(), length));
-        }
-        hasher.update(buffer.get(..read).unwrap_or_default());
-        length += read as u64;
-    }
+    disk::digest(open(path)?).map_err(|e| failed(format!("`{}` cannot be read: {e}", path.display())))
 }

@@ -1,14 +1,12 @@
 //! `hermit anchor`.
 
 use super::Came;
-use super::run::{effects, take_up};
-use crate::approve::TerminalApproval;
+use super::run::{rejoin, take_up};
 use crate::args::{AnchorNow, AnchorVerb, ClocksSet, ClocksVerb};
 use crate::context::{Context, Signs, absolute};
 use crate::live::Live;
 use crate::output::{Output, Tone, table};
 use crate::text::{capital, count, plain, time};
-use crate::{follow, report};
 use host::Session;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -81,12 +79,7 @@ fn stay_with_each(
     let (mut code, mut heard) = (exit::DONE, heard);
     for task in std::iter::once(&first).chain(&tasks) {
         let live = Live::new(context, session, task, heard.take().or_else(|| session.listen()))?;
-        let rest = follow::stay(session, task, TerminalApproval::take(context), live)?;
-        let receipts = effects(session, task)?;
-        if !context.out.is_json() {
-            report::report(context, session, &rest, &receipts)?;
-        }
-        code = code.max(follow::exit_code(&rest));
+        code = code.max(rejoin(context, session, task, live)?);
     }
     let mut listed = session.call(&newest)?;
     let is_asked = |one: &AtClock| one.task_id.as_ref().is_some_and(|id| *id == first || tasks.contains(id));

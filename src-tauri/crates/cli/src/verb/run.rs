@@ -64,6 +64,16 @@ pub fn stay_on(
     Ok((follow::exit_code(&rest), rest))
 }
 
+/// Stays with a task that was begun and tells people what it came to; its exit code.
+pub fn rejoin(context: &Context, session: &Session, task: &str, live: Live<'_>) -> Came {
+    let rest = follow::stay(session, task, TerminalApproval::take(context), live)?;
+    let receipts = effects(session, task)?;
+    if !context.out.is_json() {
+        report::report(context, session, &rest, &receipts)?;
+    }
+    Ok(follow::exit_code(&rest))
+}
+
 /// Receipts of effects of a task, and of parts that its agent gave away; the newest first.
 pub fn effects(session: &Session, task: &str) -> Result<Vec<ReceiptRow>, Error> {
     let list = wire::receipts::List { task: Some(task.to_owned()), after: None, limit: None };
@@ -265,12 +275,7 @@ fn go_on(context: &Context, session: &Session) -> Came {
     let mut code = exit::DONE;
     for task in &resumed.tasks {
         let live = Live::new(context, session, task, session.listen())?;
-        let rest = follow::stay(session, task, TerminalApproval::take(context), live)?;
-        let receipts = effects(session, task)?;
-        if !context.out.is_json() {
-            report::report(context, session, &rest, &receipts)?;
-        }
-        code = code.max(follow::exit_code(&rest));
+        code = code.max(rejoin(context, session, task, live)?);
     }
     Ok(code)
 }

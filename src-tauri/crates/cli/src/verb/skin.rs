@@ -130,14 +130,8 @@ fn ask(context: &Context, wanted: &Choose) -> Result<SkinChosen, Error> {
 }
 
 fn text_of(file: &Path) -> Result<String, Error> {
-    let unread = |why: String| {
-        Error::new(Code::Usage, format!("cannot read `{}`: {why}", file.display()))
-            .hint("name the file of a skin; `hermit skin new NAME` makes one")
-    };
-    let mut bytes = Vec::new();
-    let open = std::fs::File::open(file).map_err(|e| unread(e.to_string()))?;
-    open.take(READ_MAX).read_to_end(&mut bytes).map_err(|e| unread(e.to_string()))?;
-    String::from_utf8(bytes).map_err(|_| unread("it is no text".to_owned()))
+    let hinted = |error: Error| error.hint("name the file of a skin; `hermit skin new NAME` makes one");
+    super::text_of(file, READ_MAX).map_err(hinted)
 }
 
 fn unwritten(file: &Path, why: &std::io::Error) -> Error {

@@ -1,13 +1,12 @@
 //! `hermit successor`.
 
-use super::{Came, adoptions};
+use super::{Came, adoptions, text_of};
 use crate::args::{SuccessorTry, SuccessorVerb};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
 use crate::text::{capital, count, plain, short, time};
 use host::{Interrupts, Session};
 use serde_json::{Value, json};
-use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 use wire::successor::{
@@ -122,7 +121,7 @@ fn patches(args: &SuccessorTry) -> Result<Vec<String>, Error> {
         |change: Value| json!({ "says": says, "sources": args.sources, "change": change }).to_string();
     let mut all = Vec::new();
     for file in &args.policies {
-        let mut change = json!({ "kind": "policy", "rules": text_of(file)? });
+        let mut change = json!({ "kind": "policy", "rules": text_of(file, READ_MAX)? });
         if let (Some(profile), Some(change)) = (&args.profile, change.as_object_mut()) {
             change.insert("profile".to_owned(), json!(profile));
         }
@@ -134,10 +133,10 @@ fn patches(args: &SuccessorTry) -> Result<Vec<String>, Error> {
     }
     all.extend(args.models.iter().map(|address| whole(json!({ "kind": "model", "address": address }))));
     for file in &args.diffs {
-        all.push(whole(json!({ "kind": "code", "source": args.base, "diff": text_of(file)? })));
+        all.push(whole(json!({ "kind": "code", "source": args.base, "diff": text_of(file, READ_MAX)? })));
     }
     for file in &args.patches {
-        all.push(text_of(file)?);
+        all.push(text_of(file, READ_MAX)?);
     }
     if all.is_empty() {
         return Err(Error::new(Code::Usage, "name a change: --policy, --words, --model, --diff or --patch"));
@@ -162,15 +161,7 @@ fn item(word: &str) -> Result<Value, Error> {
             format!("`{what}` is not one of skin, skill, playbook, pinned, soul"),
         ));
     }
-    Ok(json!({ "what": what, "name": name, "text": text_of(Path::new(file))? }))
-}
-
-fn text_of(file: &Path) -> Result<String, Error> {
-    let unread = |why: String| Error::new(Code::Usage, format!("cannot read `{}`: {why}", file.display()));
-    let mut bytes = Vec::new();
-    let open = std::fs::File::open(file).map_err(|e| unread(e.to_string()))?;
-    open.take(READ_MAX).read_to_end(&mut bytes).map_err(|e| unread(e.to_string()))?;
-    String::from_utf8(bytes).map_err(|_| unread("it is no text".to_owned()))
+    Ok(json!({ "what": what, "name": name, "text": text_of(Path::new(file), READ_MAX)? }))
 }
 
 fn listed_in_words(out: &Output, list: &TrialList) {

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use testkit::Lines;
+use testkit::{Killed, Lines};
 
 /// How long anything expected may take on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -19,7 +19,7 @@ const NOBODY: &str = "65534";
 
 /// A host that serves a store; it is killed where it is dropped.
 pub struct Served {
-    process: Child,
+    process: Killed,
     address: String,
     link: String,
     pub token: String,
@@ -35,7 +35,7 @@ impl Served {
         let mut lines = Lines::of(process.stdout.take().unwrap());
         // Killed also where it does not say what is waited for.
         let (address, link, token) = (String::new(), String::new(), String::new());
-        let mut served = Self { process, address, link, token };
+        let mut served = Self { process: Killed(process), address, link, token };
         let line = lines.find(|line| line.contains("/#token=")).expect("a link");
         let url = line.trim().strip_prefix("http://").unwrap();
         let (address, link) = url.split_once("/#token=").unwrap();
@@ -110,13 +110,6 @@ impl Served {
         let pid = rustix::process::Pid::from_child(&self.process);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
         testkit::ends(&mut self.process);
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 

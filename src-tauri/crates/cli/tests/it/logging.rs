@@ -3,8 +3,8 @@
 use crate::bench::{Bench, program};
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
-use std::process::{Child, Command, Stdio};
-use testkit::Lines;
+use std::process::{Command, Stdio};
+use testkit::{Killed, Lines};
 
 fn log(bench: &Bench, text: &[u8]) -> std::path::PathBuf {
     let folder = bench.home().join("logs");
@@ -46,16 +46,6 @@ fn of_a_long_log_only_the_end_is_read_and_no_log_says_where_it_would_be() {
     std::fs::remove_file(&path).unwrap();
     let none = bench.run(&["logs"]).ends_with(1);
     assert!(none.err.contains(path.to_str().unwrap()) && none.err.contains("hint:"), "{}", none.err);
-}
-
-/// A program that runs until it is killed, also where its test panics.
-struct Killed(Child);
-
-impl Drop for Killed {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 #[test]

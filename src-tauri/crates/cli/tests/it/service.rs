@@ -3,9 +3,9 @@
 use crate::bench::{Bench, Ran, VAULT, allow, before, program};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use testkit::Lines;
+use testkit::{Killed, Lines};
 
 /// Nothing here takes longer, also on a machine that does much else.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -247,7 +247,7 @@ fn a_service_does_not_start_once_others_can_read_its_passphrase_file_and_the_doc
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let err = child.stderr.take().unwrap();
-        let mut service = Begun(child);
+        let mut service = Killed(child);
         let ended = ends(&mut service);
         let said = std::io::read_to_string(err).unwrap();
         // With 2 the unit is not started again and again.
@@ -270,11 +270,8 @@ fn the_doctor_waits_for_no_systemctl_that_is_stuck_and_says_so() {
     assert!(begun.elapsed() < Duration::from_secs(100), "it took {:?}", begun.elapsed());
 }
 
-/// A process that is killed at the end.
-struct Begun(Child);
-
 /// How it ends by itself.
-fn ends(process: &mut Begun) -> Option<i32> {
+fn ends(process: &mut Killed) -> Option<i32> {
     let begun = Instant::now();
     loop {
         if let Some(ended) = process.0.try_wait().unwrap() {
@@ -285,20 +282,13 @@ fn ends(process: &mut Begun) -> Option<i32> {
     }
 }
 
-impl Drop for Begun {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn begin(bench: &Bench, words: &[String], environment: &[(&str, &str)]) -> (Begun, Lines) {
+fn begin(bench: &Bench, words: &[String], environment: &[(&str, &str)]) -> (Killed, Lines) {
     let mut command = Command::new(program());
     command.args(words).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
     command.env("HERMIT_HOME", bench.home()).envs(environment.iter().copied());
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
     let lines = Lines::of(child.stdout.take().unwrap());
-    (Begun(child), lines)
+    (Killed(child), lines)
 }
 
 /// Everything that is said up to these words.

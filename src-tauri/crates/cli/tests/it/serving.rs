@@ -1,22 +1,15 @@
 //! A host that goes on: after a full disk, after it was killed, and with keys that are opened and locked at a terminal.
 
 use crate::bench::{APPROVAL, Bench, VAULT, allow, before, program};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use testkit::Lines;
+use testkit::{Killed, Lines};
 
 /// Nothing here takes longer, also on a machine that does much else.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// `hermit serve` in the background, and what it said first; killed at the end.
-pub struct Served(pub Child, String);
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
+pub struct Served(pub Killed, String);
 
 impl Served {
     /// Begins, and waits until others can attach.
@@ -33,7 +26,7 @@ impl Served {
         let mut child = command.spawn().unwrap();
         let mut lines = Lines::of(child.stdout.take().unwrap());
         // Killed also where it does not say what is waited for.
-        let mut served = Self(child, String::new());
+        let mut served = Self(Killed(child), String::new());
         while !served.1.contains("Ctrl-C ends it") {
             served.1 += &lines.next().expect("it serves");
         }

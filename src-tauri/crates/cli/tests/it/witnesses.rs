@@ -5,21 +5,14 @@ use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use testkit::Lines;
+use std::process::{Command, Stdio};
+use testkit::{Killed, Lines};
 
 /// A witness at work; it ends with the test.
 struct Serving {
-    child: Child,
+    _child: Killed,
     url: String,
     key: String,
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 fn log_key(bench: &Bench) -> String {
@@ -46,7 +39,7 @@ fn serve(bench: &Bench, log: &str, fault: &str) -> Serving {
         .unwrap();
     let mut lines = Lines::of(child.stdout.take().unwrap());
     // Killed also where it says nothing.
-    let mut serving = Serving { child, url: String::new(), key: String::new() };
+    let mut serving = Serving { _child: Killed(child), url: String::new(), key: String::new() };
     let said: Value = serde_json::from_str(&lines.next().expect("where it listens")).unwrap();
     (serving.url, serving.key) = (text(&said["url"]), text(&said["key"]));
     serving

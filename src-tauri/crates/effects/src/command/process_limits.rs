@@ -3,6 +3,10 @@
 //! The system's own limit of processes does not hold for root, and counts all of a user's processes where there is no
 //! namespace of users. So the command's processes are counted from outside as well, and a crowd is ended as a whole.
 
+mod looks;
+
+pub use looks::FamilyLooks;
+
 use std::time::{Duration, Instant};
 
 /// How often everything is counted, however quiet it looks.
@@ -70,11 +74,6 @@ pub struct FamilyUse {
     pub child: Option<u32>,
 }
 
-/// Everything that descends from a process, or is of its group, as the system tells it now.
-pub fn family_use(first: u32) -> FamilyUse {
-    family(first)
-}
-
 /// Milliseconds of one tick, in which the system tells programs how long a process ran.
 #[cfg(target_os = "linux")]
 const TICK_MS: u64 = 10;
@@ -83,11 +82,23 @@ const TICK_MS: u64 = 10;
 #[cfg(target_os = "linux")]
 fn machine() -> Option<u64> {
     let load = std::fs::read_to_string("/proc/loadavg").ok()?;
-    load.split_whitespace().nth(3)?.split_once('/')?.1.parse().ok()
+    let threads = load.split_whitespace().nth(3)?.split_once('/')?.1.parse().ok();
+    threads.filter(|threads| *threads > 0)
+}
+
+/// Bytes of memory that the whole machine has left to give; none where it does not say.
+#[cfg(target_os = "linux")]
+fn free_bytes() -> Option<u64> {
+    bytes_at(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
 }
 
 #[cfg(not(target_os = "linux"))]
 fn machine() -> Option<u64> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn free_bytes() -> Option<u64> {
     None
 }
 
@@ -152,11 +163,15 @@ fn seen(pid: u32, stat: &str) -> Option<Seen> {
 #[cfg(target_os = "linux")]
 fn own_bytes(pid: u32) -> u64 {
     let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/status")) else { return 0 };
-    let kib = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name));
-        line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0)
-    };
-    kib("RssAnon:").saturating_add(kib("RssShmem:")).saturating_mul(1024)
+    let bytes = |name: &str| bytes_at(&status, name).unwrap_or(0);
+    bytes("RssAnon:").saturating_add(bytes("RssShmem:"))
+}
+
+/// What the line of a name says in KiB, in bytes.
+#[cfg(target_os = "linux")]
+fn bytes_at(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
 #[cfg(all(test, target_os = "linux"))]

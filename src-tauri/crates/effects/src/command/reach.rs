@@ -7,7 +7,7 @@
 use crate::stage::ignore::Ignore;
 use crate::workspace::descent::Descent;
 use crate::workspace::entry::Kind;
-use crate::workspace::{digest_reader, names};
+use crate::workspace::names;
 use crate::{Error, Executors, MANIFEST_ENTRIES_MAX, Workspace};
 use acts::Action;
 use acts::sensitive_paths::{PathKind, is_secret, path_kind};
@@ -187,7 +187,7 @@ fn program(workspace: &Workspace, word: &str) -> Option<Program> {
     if at.starts_with(workspace.root()) || !crate::sandbox::is_system(&at) || !at.is_file() {
         return None;
     }
-    let (sha256, _) = digest_reader(&mut std::fs::File::open(&at).ok()?).ok()?;
+    let (sha256, _) = disk::digest(std::fs::File::open(&at).ok()?).ok()?;
     let at = crate::system::walls::plain(at);
     Some(Program { name: word.to_owned(), path: at.to_str()?.to_owned(), sha256 })
 }

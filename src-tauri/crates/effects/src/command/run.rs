@@ -11,7 +11,6 @@ use crate::egress_proxy::Outlet;
 use crate::reads::read::encode;
 use crate::sandbox::Sandbox;
 use crate::system::process_group;
-use crate::workspace::digest_reader;
 use crate::{Error, Executors, Outcome, Output, Progress};
 use acts::{Action, ActionRequest};
 use model::action::Reach;
@@ -358,5 +357,5 @@ pub(crate) fn transcript(asked: &Asked<'_>, ran: &Ran, code: Option<i32>) -> Opt
 }
 
 pub(crate) fn digest_file(path: &Path) -> Option<Digest> {
-    digest_reader(&mut File::open(path).ok()?).ok().map(|(digest, _)| digest)
+    disk::digest(File::open(path).ok()?).ok().map(|(digest, _)| digest)
 }

@@ -2,7 +2,6 @@
 
 use super::fan_out;
 use super::walk::{Secrets, Unread, unread_json, walk};
-use crate::workspace::digest_reader;
 use crate::workspace::entry::Kind;
 use crate::{Error, HASH_ENTRIES_MAX, Workspace};
 use model::RelPath;
@@ -60,6 +59,6 @@ pub(crate) fn hash(
 
 fn one(workspace: &Workspace, path: &RelPath) -> Result<Value, Error> {
     let (mut file, _) = workspace.parent(path)?.open_file(path.file_name(), path)?;
-    let (sha256, byte_size) = digest_reader(&mut file).map_err(|e| Error::io("reading", path, e))?;
+    let (sha256, byte_size) = disk::digest(&mut file).map_err(|e| Error::io("reading", path, e))?;
     Ok(json!({"path": path.to_string(), "sha256": sha256.to_string(), "byte_size": byte_size}))
 }

@@ -1,7 +1,6 @@
 //! Some lines of a file: a line of a long file costs a line.
 
 use super::read::encode;
-use crate::workspace::digest_reader;
 use crate::{Error, READ_BYTES_MAX, Workspace};
 use model::RelPath;
 use redact::Redactor;
@@ -22,7 +21,7 @@ pub(crate) fn lines(
     let (file, _) = workspace.parent(path)?.open_file(path.file_name(), path)?;
     let mut picking =
         Picking { inner: file, from, to, line: 1, open: false, kept: Vec::new(), around: Around::default() };
-    let (sha256, byte_size) = digest_reader(&mut picking).map_err(|e| Error::io("reading", path, e))?;
+    let (sha256, byte_size) = disk::digest(&mut picking).map_err(|e| Error::io("reading", path, e))?;
     let count = picking.line - u64::from(!picking.open);
     if from > count {
         return Err(Error::Request(format!("`{path}` has {count} lines, and line {from} was asked for")));

@@ -1,6 +1,5 @@
 //! A file's bytes, as text where they are text.
 
-use crate::workspace::digest_reader;
 use crate::{Error, READ_BYTES_MAX, Workspace};
 use base64::Engine;
 use model::RelPath;
@@ -11,7 +10,7 @@ use std::io::{self, Read};
 pub(crate) fn read(workspace: &Workspace, path: &RelPath) -> Result<Value, Error> {
     let (file, _) = workspace.parent(path)?.open_file(path.file_name(), path)?;
     let mut keeping = Keeping { inner: file, head: Vec::new() };
-    let (sha256, byte_size) = digest_reader(&mut keeping).map_err(|e| Error::io("reading", path, e))?;
+    let (sha256, byte_size) = disk::digest(&mut keeping).map_err(|e| Error::io("reading", path, e))?;
     let cut = byte_size > keeping.head.len() as u64;
     let mut value = json!({
         "op": "read",

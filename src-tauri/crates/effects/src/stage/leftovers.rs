@@ -3,7 +3,6 @@
 use super::Unstaged;
 use super::diff::{Link, New, cannot};
 use crate::system::permissions;
-use crate::workspace::digest_reader;
 use model::limits::ARTIFACT_BYTES_MAX;
 use model::{Digest, RelPath};
 use std::fs::{self, File};
@@ -19,7 +18,7 @@ pub(super) fn read(path: &RelPath, at: &Path, mode: Option<u32>) -> Result<New, 
             "it leaves `{path}` with {length} bytes, more than the {ARTIFACT_BYTES_MAX} of one file"
         )));
     }
-    let (sha256, byte_size) = digest_reader(&mut file).map_err(fail)?;
+    let (sha256, byte_size) = disk::digest(&mut file).map_err(fail)?;
     Ok(New { at: at.to_path_buf(), sha256, byte_size, mode })
 }
 

@@ -1,8 +1,8 @@
 //! A handle on one folder: names in, nothing followed.
 
+use super::Error;
 use super::entry::{Kind, Stat};
 use super::names::{name_bytes, os_name};
-use super::{Error, digest_reader};
 use crate::system::{file_identity, folder_moves, permissions};
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, OpenOptions};
@@ -86,7 +86,7 @@ impl Folder {
             Kind::File => {
                 let (mut file, stat) = self.open_file(name, path)?;
                 let (sha256, byte_size) =
-                    digest_reader(&mut file).map_err(|e| Error::io("reading", path, e))?;
+                    disk::digest(&mut file).map_err(|e| Error::io("reading", path, e))?;
                 Found::File { sha256, byte_size, mode: stat.mode }
             }
         })

@@ -16,7 +16,7 @@ use entry::{Kind, Stat};
 use folder::Folder;
 use model::file_name::is_within;
 use model::witness::Found;
-use model::{Digest, RelPath, WorkspaceId};
+use model::{RelPath, WorkspaceId};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -165,26 +165,5 @@ impl Workspace {
             .read_to_end(&mut bytes)
             .map_err(|e| Error::io("reading", path, e))?;
         if bytes.len() as u64 > most { Err(too_long()) } else { Ok(bytes) }
-    }
-}
-
-/// Digest and length of everything a reader gives.
-pub(crate) fn digest_reader(reader: &mut dyn Read) -> std::io::Result<(Digest, u64)> {
-    let mut hasher = seal::Hasher::new();
-    // Most files are short, and there may be many.
-    let mut buffer = vec![0u8; 4 * 1024];
-    let mut length = 0u64;
-    loop {
-        let n = match reader.read(&mut buffer) {
-            Ok(0) => return Ok((hasher.finish(), length)),
-            Ok(n) => n,
-            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(e) => return Err(e),
-        };
-        hasher.update(buffer.get(..n).unwrap_or(&[]));
-        if n == buffer.len() {
-            buffer.resize(128 * 1024, 0);
-        }
-        length = length.saturating_add(n as u64);
     }
 }

@@ -18,7 +18,7 @@ use judge::{Asked, Judge, Judgement, Kinds};
 use model::action::ActionClass;
 use model::policy::{PolicyResult, Profile, RiskBand, Verdict};
 use model::receipt::SandboxLevel;
-use model::{PolicyResultId, ResourceId, UnixMs, WorkspaceId};
+use model::{PolicyResultId, UnixMs, WorkspaceId};
 use seal::{Digest, canon};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -370,22 +370,6 @@ fn honest(question: &Question<'_>, classes: &[ActionClass]) -> Result<(), String
 
 /// Whether the declared targets are those of the action, in one workspace.
 pub(crate) fn targets_are_its_own(request: &ActionRequest) -> bool {
-    let workspace = request.target_resources.iter().find_map(|resource| match resource {
-        ResourceId::File(workspace, _) | ResourceId::Ref(workspace, _) => Some(*workspace),
-        ResourceId::Host(..)
-        | ResourceId::Mcp(..)
-        | ResourceId::Secret(_)
-        | ResourceId::Memory(_)
-        | ResourceId::Receipt(_)
-        | ResourceId::Rules
-        | ResourceId::Soul
-        | ResourceId::Successor
-        | ResourceId::Skill(_)
-        | ResourceId::Schedule(_)
-        | ResourceId::Skin(_)
-        | ResourceId::Gateway(_)
-        | ResourceId::Chat(..) => None,
-    });
     let tool = request.action.as_tool();
     // Only what may be staged has been, and only words of a command lead anywhere.
     let (staged, reach) = (request.staged.as_ref(), request.reach.as_ref());
@@ -393,7 +377,7 @@ pub(crate) fn targets_are_its_own(request: &ActionRequest) -> bool {
         return false;
     }
     let nowhere = WorkspaceId::new(uuid::Uuid::nil());
-    let meant = resources_of(workspace.unwrap_or(nowhere), &request.action, staged, reach);
+    let meant = resources_of(request.workspace().unwrap_or(nowhere), &request.action, staged, reach);
     tool.check().is_ok() && meant == request.target_resources
 }
 

@@ -14,7 +14,7 @@ use model::limits::{
 };
 use model::policy::RiskBand;
 use model::standing::{Cover, PathAct, STANDING_FORMAT, StandingGrant, StandingRef, StandingScope};
-use model::{Digest, RelPath, ResourceId, UnixMs, WorkspaceId};
+use model::{Digest, RelPath, ResourceId, UnixMs};
 
 /// A standing grant that was verified, with the uses it has had.
 #[derive(Debug, Clone, Copy)]
@@ -128,7 +128,7 @@ fn sound_override(grant: &StandingGrant) -> Result<(), Refusal> {
 /// # Errors
 /// Why it does not, in words.
 pub fn covers(grant: &StandingGrant, request: &ActionRequest) -> Result<(), String> {
-    let workspace = workspace_of(request);
+    let workspace = request.workspace();
     let here = match &grant.scope {
         // A request does not say which schedule began its task: whoever looks for grants that hold there knows.
         StandingScope::User | StandingScope::Schedule { .. } => true,
@@ -175,13 +175,6 @@ pub fn covers(grant: &StandingGrant, request: &ActionRequest) -> Result<(), Stri
         (Cover::Host { name, port, write }, _) => host(name, *port, *write, request),
         _ => Err("it is for another kind of act".to_owned()),
     }
-}
-
-fn workspace_of(request: &ActionRequest) -> Option<WorkspaceId> {
-    request.target_resources.iter().find_map(|resource| match resource {
-        ResourceId::File(workspace, _) | ResourceId::Ref(workspace, _) => Some(*workspace),
-        _ => None,
-    })
 }
 
 fn command(cover: &Cover, request: &ActionRequest) -> Result<(), String> {

@@ -1,12 +1,9 @@
 //! A model that was made here, taken among those in the box.
 
-use super::fetch::CHUNK;
 use super::files::{Files, Kept};
 use crate::{Error, Home};
 use reasoning::model_box;
-use seal::Hasher;
 use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 use wire::Code;
 
@@ -29,8 +26,9 @@ pub(crate) fn may_be_named(name: &str) -> Result<(), Error> {
 pub(crate) fn may_take_in(home: &Home, kept: &Kept, made: &Path) -> Result<u64, Error> {
     may_be_named(&kept.name)?;
     Files::of(home).may_name(&kept.name, &kept.sha256)?;
-    let (found, bytes) = digest_of(made).map_err(|e| Error::io("read", made, &e))?;
-    if found != kept.sha256 {
+    let read = File::open(made).and_then(disk::digest);
+    let (found, bytes) = read.map_err(|e| Error::io("read", made, &e))?;
+    if found.to_string() != kept.sha256 {
         let message = format!("`{}` has other bytes than were said: its SHA-256 is {found}", made.display());
         return Err(Error::Said(wire::Error::new(Code::Damaged, message).hint("export it again")));
     }
@@ -57,17 +55,4 @@ pub(crate) fn weights_of(home: &Home, address: &str) -> Option<String> {
     let model = address.strip_prefix(model_box::URL)?;
     let (name, digest) = model_box::named(model).ok()?;
     Files::of(home).meant(name, digest).ok().map(|kept| kept.sha256)
-}
-
-fn digest_of(path: &Path) -> std::io::Result<(String, u64)> {
-    let (mut file, mut hasher) = (File::open(path)?, Hasher::new());
-    let (mut piece, mut bytes) = (vec![0; CHUNK], 0_u64);
-    loop {
-        let read = file.read(&mut piece)?;
-        if read == 0 {
-            return Ok((hasher.finish().to_string(), bytes));
-        }
-        hasher.update(piece.get(..read).unwrap_or_default());
-        bytes = bytes.saturating_add(read as u64);
-    }
 }

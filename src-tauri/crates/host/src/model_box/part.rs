@@ -1,12 +1,12 @@
 //! Weights that are not whole yet, in a file of their own that one fetch has at a time.
 
-use super::fetch::{AGAIN, CHUNK, said};
+use super::fetch::{AGAIN, said};
 use super::files::{Files, removed};
 use super::header::{self, Header};
 use crate::Error;
 use seal::Hasher;
 use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 /// What is here of weights that are not whole.
@@ -24,7 +24,7 @@ impl Part {
     pub(super) fn open(files: &Files, digest: &str) -> Result<Self, Error> {
         let mut part = Self::locked(path(files, digest), true)?;
         let failed = |e: std::io::Error| Error::io("read", &part.path, &e);
-        (part.hasher, part.length) = hashed(&mut part.file).map_err(failed)?;
+        (part.hasher, part.length) = disk::hashed(&mut part.file).map_err(failed)?;
         Ok(part)
     }
 
@@ -126,21 +126,8 @@ pub(super) fn begins(bytes: &[u8]) -> Result<(), Error> {
 /// # Errors
 /// When it cannot be read.
 pub(super) fn is_of(path: &Path, digest: &str) -> std::io::Result<bool> {
-    let (hasher, _) = hashed(&mut File::open(path)?)?;
-    Ok(hasher.finish().to_string() == digest)
-}
-
-/// Reads to the end; how much that was.
-fn hashed(file: &mut File) -> std::io::Result<(Hasher, u64)> {
-    let (mut hasher, mut length, mut buffer) = (Hasher::new(), 0, vec![0; CHUNK]);
-    loop {
-        let read = file.read(&mut buffer)?;
-        if read == 0 {
-            return Ok((hasher, length));
-        }
-        hasher.update(buffer.get(..read).unwrap_or_default());
-        length += read as u64;
-    }
+    let (found, _) = disk::digest(File::open(path)?)?;
+    Ok(found.to_string() == digest)
 }
 
 /// What the disk has left. Where it is not known the disk says so itself, when it is full.

@@ -4,7 +4,7 @@
 use super::live_model::LiveModel;
 use crate::chance::Deadline;
 use ::successor::{Budget, Used};
-use effects::{CloneHome, CloneView, Sandbox, family_use};
+use effects::{CloneHome, CloneView, FamilyLooks, FamilyUse, Sandbox};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Stdio};
@@ -17,7 +17,7 @@ use words::successor::BudgetPart;
 pub const EVIDENCE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Bytes of complaints that are kept.
 const COMPLAINT_BYTES_MAX: u64 = 16 * 1024;
-/// How often it is measured.
+/// How often it is asked whether it has ended, has filled its disk, and may have come to another bound.
 pub(super) const LOOK: Duration = Duration::from_millis(10);
 /// How often a folder is weighed, which takes longer.
 const WEIGH: Duration = Duration::from_millis(500);
@@ -149,7 +149,14 @@ pub(super) fn run_answered(
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let child = command.spawn().map_err(|e| format!("the clone cannot be started: {e}"))?;
-    Running::new(child, (input, model), home_bytes, clone.home.clone()).to_end(budget, stopped)
+    let most = FamilyUse {
+        threads: u64::from(budget.processes),
+        bytes: budget.memory_bytes,
+        cpu_ms: budget.cpu_ms,
+        child: None,
+    };
+    let looks = FamilyLooks::of(child.id(), most);
+    Running::new((child, looks), (input, model), home_bytes, clone.home.clone()).to_end(budget, stopped)
 }
 
 /// What a reading thread tells.
@@ -163,6 +170,7 @@ enum Piped {
 /// A clone that runs. However this is left, the clone has ended then.
 struct Running {
     child: Child,
+    looks: FamilyLooks,
     heard: Receiver<Piped>,
     model: Option<Arc<LiveModel>>,
     began: Instant,
@@ -182,7 +190,7 @@ impl Drop for Running {
 
 impl Running {
     fn new(
-        mut child: Child,
+        (mut child, looks): (Child, FamilyLooks),
         (input, model): (Vec<u8>, Option<&Arc<LiveModel>>),
         home_bytes: u64,
         folder: Option<PathBuf>,
@@ -217,7 +225,7 @@ impl Running {
             });
         }
         let (began, weighed, used) = (Instant::now(), None, Used::default());
-        Self { child, heard, model, began, home_bytes, folder, weighed, crowd: 0, used }
+        Self { child, looks, heard, model, began, home_bytes, folder, weighed, crowd: 0, used }
     }
 
     /// Ends its group, and its namespace with it.
@@ -289,7 +297,7 @@ impl Running {
 
     /// What it uses now, and which part of its budget that is more than.
     fn measure(&mut self, budget: &Budget) {
-        let family = family_use(self.child.id());
+        let family = self.looks.now();
         self.used.cpu_ms = self.used.cpu_ms.max(family.cpu_ms);
         self.used.memory_bytes = self.used.memory_bytes.max(family.bytes);
         self.crowd = self.crowd.max(family.threads);

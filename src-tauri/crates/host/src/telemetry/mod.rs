@@ -14,6 +14,7 @@ mod spans;
 
 use crate::chance::SystemClock;
 use crate::logs::OrLogged as _;
+use crate::model_http::poster;
 use crate::{Config, Home, Local};
 use ledger::Reader;
 use model::{Body, Clock as _, Digest, TaskId, action::ActionClass, receipt::ResultCode};
@@ -27,7 +28,6 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use ureq::tls::{RootCerts, TlsConfig};
 use wire::host::{Level, TelemetryStands};
 use words::task::TaskStatus;
 
@@ -372,20 +372,8 @@ impl Collector {
     }
 
     fn status(&self, path: &str, body: &[u8]) -> Result<u16, String> {
-        let mut config = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .timeout_connect(Some(CONNECT))
-            .timeout_global(Some(ANSWER))
-            .user_agent("hermit");
         let is_here = settings::leads_here(&self.address);
-        config = config.proxy(if is_here { None } else { ureq::Proxy::try_from_env() });
-        if let Some(path) = &self.authorities {
-            let roots = crate::model_http::certificates(path).map_err(|e| e.to_string())?;
-            config = config.tls_config(TlsConfig::builder().root_certs(RootCerts::from(roots)).build());
-        }
-        let agent: ureq::Agent = config.build().into();
+        let agent = poster((CONNECT, ANSWER), is_here, self.authorities.as_deref())?;
         let uri = format!("{}{path}", self.address.trim_end_matches('/'));
         let request = ureq::http::Request::builder().method("POST").uri(uri);
         let request = request.header("content-type", "application/json").body(body);

@@ -2,16 +2,12 @@
 //! every control bounded.
 
 use crate::bench::{Bench, Heard, PATIENCE};
-use crate::model::Model;
+use crate::model::{Model, call};
 use crate::served::Shown;
 use conforms::conforms;
 use runstream::Family;
 use serde_json::{Value, json};
 use std::net::TcpListener;
-
-fn call(tool: &str, arguments: &Value) -> Vec<String> {
-    vec![format!("```json\n{}\n```", json!({ "tool": tool, "arguments": arguments }))]
-}
 
 pub fn run_of(started: &Value) -> String {
     started["run_id"].as_str().expect("a name").to_owned()

@@ -2,16 +2,12 @@
 
 use crate::bench::{Bench, PATIENCE};
 use crate::contract::run_of;
-use crate::model::{Model, THINKS};
+use crate::model::{Model, THINKS, call};
 use crate::served::Shown;
 use conforms::conforms;
 use runstream::Family;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-
-fn call(tool: &str, arguments: Value) -> Vec<String> {
-    vec![format!("```json\n{}\n```", json!({ "tool": tool, "arguments": arguments }))]
-}
 
 /// A run of a model that says these words and then makes these calls, a turn each.
 fn talks(bench: &Bench, answers: Vec<Vec<String>>) -> String {
@@ -27,7 +23,7 @@ fn ended(bench: &Bench) -> Vec<(String, &'static str)> {
     bench.reaches(&well, &["completed"]);
     let said = talks(bench, vec![vec!["all ".to_owned(), "is ".to_owned(), "well".to_owned()]]);
     bench.reaches(&said, &["completed"]);
-    let ask = call("ask", json!({ "question": "which?", "choices": [] }));
+    let ask = call("ask", &json!({ "question": "which?", "choices": [] }));
     let cancelled = talks(bench, vec![ask]);
     bench.reaches(&cancelled, &["awaiting_clarify"]);
     bench.control(&cancelled, "cancel", &json!({}));
@@ -90,9 +86,9 @@ fn every_end_is_told_again_as_it_was_and_nothing_is_told_twice() {
 fn words_and_tools_come_back_once_to_whoever_broke_off_and_from_the_next_host() {
     let mut bench = Bench::new();
     bench.files(2);
-    let ask = call("ask", json!({ "question": "which one?", "choices": [] }));
+    let ask = call("ask", &json!({ "question": "which one?", "choices": [] }));
     let look =
-        [vec!["First ".to_owned(), "I look.\n".to_owned()], call("read", json!({ "path": "000.txt" }))]
+        [vec!["First ".to_owned(), "I look.\n".to_owned()], call("read", &json!({ "path": "000.txt" }))]
             .concat();
     let run = talks(&bench, vec![look, ask]);
     bench.reaches(&run, &["awaiting_clarify"]);
@@ -129,9 +125,9 @@ fn the_journal_keeps_every_family_that_is_made_and_only_ever_grows() {
     let mut bench = Bench::new();
     let mut runs: Vec<String> = ended(&bench).into_iter().map(|(run, _)| run).collect();
     let item = |n: u32| json!({ "op": "write", "path": format!("m/{n}.txt"), "content": "m" });
-    let ask = call("ask", json!({ "question": "which one?", "choices": [] }));
-    let change = call("change", json!({ "items": (0..400).map(item).collect::<Vec<_>>() }));
-    let busy = talks(&bench, vec![ask, change, call("done", json!({ "summary": "done" }))]);
+    let ask = call("ask", &json!({ "question": "which one?", "choices": [] }));
+    let change = call("change", &json!({ "items": (0..400).map(item).collect::<Vec<_>>() }));
+    let busy = talks(&bench, vec![ask, change, call("done", &json!({ "summary": "done" }))]);
     let question = bench.reaches(&busy, &["awaiting_clarify"])["pending_clarify_id"].clone();
     let before = bench.events(&busy);
     let respond = format!("/v1/runs/{busy}/clarifications/{}/respond", question.as_str().expect("a name"));
@@ -162,7 +158,7 @@ fn the_journal_keeps_every_family_that_is_made_and_only_ever_grows() {
 fn how_a_run_stands_says_what_bears_each_sentence_of_its_last_words() {
     let bench = Bench::new();
     let said = "The mail is out. Mail \u{2705} Anything else?";
-    let model = Model::new(vec![call("done", json!({ "summary": said }))], true);
+    let model = Model::new(vec![call("done", &json!({ "summary": said }))], true);
     let asked = json!({ "message": "mail it", "workspace": bench.path("work"), "model": model.address });
     let run = bench.post("/v1/runs", &asked)["run_id"].as_str().expect("a name").to_owned();
     let status = bench.reaches(&run, &["completed"]);

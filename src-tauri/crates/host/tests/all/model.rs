@@ -1,5 +1,6 @@
 //! A model's server that says what a test wants, a word at a time.
 
+use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Sender, channel};
@@ -7,6 +8,11 @@ use std::sync::{Arc, Mutex};
 
 /// Begins a word that is reasoned and not said.
 pub const THINKS: char = '~';
+
+/// The answer that calls a tool.
+pub fn call(tool: &str, arguments: &Value) -> Vec<String> {
+    vec![format!("```json\n{}\n```", json!({ "tool": tool, "arguments": arguments }))]
+}
 
 /// Answers each request with one answer of the list, the last one again and again.
 pub struct Model {

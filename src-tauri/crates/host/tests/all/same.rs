@@ -2,14 +2,10 @@
 
 use crate::bench::{Bench, PATIENCE};
 use crate::contract::run_of;
-use crate::model::Model;
+use crate::model::{Model, call};
 use conforms::conforms;
 use serde_json::{Value, json};
 use std::time::Instant;
-
-fn call(tool: &str, arguments: Value) -> Vec<String> {
-    vec![format!("```json\n{}\n```", json!({ "tool": tool, "arguments": arguments }))]
-}
 
 /// Who answers: a client of the run API, or the commands of every other surface.
 #[derive(Debug, Clone, Copy)]
@@ -20,9 +16,9 @@ enum By {
 
 /// A run that asks which one, wants to write, is refused, and ends; what its model was sent.
 fn answered(bench: &Bench, by: By) -> (String, Vec<String>) {
-    let write = |path: &str| call("write", json!({ "path": path, "content": "x" }));
-    let ask = call("ask", json!({ "question": "which one?", "choices": ["left", "right"] }));
-    let end = call("done", json!({ "summary": "as far as I may" }));
+    let write = |path: &str| call("write", &json!({ "path": path, "content": "x" }));
+    let ask = call("ask", &json!({ "question": "which one?", "choices": ["left", "right"] }));
+    let end = call("done", &json!({ "summary": "as far as I may" }));
     let model = Model::new(vec![ask, write("a.md"), end], true);
     let asked = json!({ "message": "work", "workspace": bench.path("work"), "model": model.address });
     let run = run_of(&bench.post("/v1/runs", &asked));

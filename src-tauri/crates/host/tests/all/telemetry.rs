@@ -1,7 +1,7 @@
 //! A collector of telemetry that a person named is told of tasks that ended, without a word of what they were about; nobody else is.
 
 use crate::bench::{Bench, PATIENCE};
-use crate::model::Model;
+use crate::model::{Model, call};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -63,15 +63,11 @@ fn said(span: &Value) -> BTreeMap<String, String> {
     pairs.collect()
 }
 
-fn called(tool: &str, arguments: &Value) -> Vec<String> {
-    vec![format!("```json\n{}\n```", json!({ "tool": tool, "arguments": arguments }))]
-}
-
 /// A task whose goal, file, content and answer hold planted words.
 fn planted(bench: &Bench) -> (String, Model) {
     std::fs::write(bench.path("work").join("planted-name.txt"), "planted-content\n").expect("a file");
-    let look = called("read", &json!({ "path": "planted-name.txt" }));
-    let model = Model::new(vec![look, called("done", &json!({ "summary": "planted-summary" }))], true);
+    let look = call("read", &json!({ "path": "planted-name.txt" }));
+    let model = Model::new(vec![look, call("done", &json!({ "summary": "planted-summary" }))], true);
     let asked = json!({ "message": "planted-goal", "workspace": bench.path("work"), "model": model.address });
     let run = bench.post("/v1/runs", &asked)["run_id"].as_str().expect("a name").to_owned();
     bench.reaches(&run, &["completed"]);

@@ -28,7 +28,7 @@ use model::policy::Profile;
 use model::principal::PrincipalType;
 use model::task::Priority;
 use model::web::WebUrl;
-use model::{Body, Digest, TaskId, WorkspaceId};
+use model::{Body, Digest, TaskId};
 use std::sync::Arc;
 
 /// The folder of tasks that ask clocks; nobody works in it.
@@ -251,7 +251,7 @@ impl Kernel {
         let planned = seal::canon::to_canonical(&Planned::Anchor { anchor: asked })?;
         let change = String::from_utf8(planned).map_err(|e| Error::Broken(e.to_string()))?;
         let (reasoning, profile) = (Reasoning::Tools { change }, Profile::ExternalPublishGated);
-        let workspace_id = self.anchors_folder()?;
+        let workspace_id = self.workspace(&self.made_folder(FOLDER)?)?;
         let submitted = match by {
             By::Sender(channel, key) => {
                 let submission = Submission::of(goal, workspace_id, reasoning, channel, key.to_owned());
@@ -344,13 +344,6 @@ impl Kernel {
         self.ports.entropy.fill(&mut random);
         let letter = |at: u8| HEX.get(usize::from(at)).map_or('0', |letter| char::from(*letter));
         random.into_iter().flat_map(|byte| [letter(byte >> 4), letter(byte & 15)]).collect()
-    }
-
-    fn anchors_folder(&self) -> Result<WorkspaceId, Error> {
-        let root = self.dir.join(FOLDER);
-        std::fs::create_dir_all(&root)
-            .map_err(|e| Error::Input(format!("cannot make `{}`: {e}", root.display())))?;
-        self.workspace(&root)
     }
 
     fn anchor_writeup(&self, number: u64) -> Result<Writeup<'_>, Error> {

@@ -281,7 +281,11 @@ fn words_of(left: &[&ChangeItem], cuts: &[Cut], feedback: Option<&str>) -> Strin
     };
     let taken: String =
         cuts.iter().take(NAMED_MAX).map(|cut| format!("; taken: {}", cut.taken_in_words())).collect();
-    let left = format!("left out: {}{more}{taken}", named.join(", "));
+    with_words(format!("left out: {}{more}{taken}", named.join(", ")), feedback)
+}
+
+/// What was left out, behind the person's words where there are any.
+pub(super) fn with_words(left: String, feedback: Option<&str>) -> String {
     // The words are one line of the draft.
     let feedback = feedback.map(|words| words.split_whitespace().collect::<Vec<_>>().join(" "));
     match feedback.filter(|words| !words.is_empty()) {

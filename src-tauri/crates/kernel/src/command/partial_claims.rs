@@ -1,7 +1,7 @@
 //! A person remembers some of several claims on one card: the card is denied, and those that they chose are asked about by
 //! themselves. What they left out is struck: it is on record with their words, and proposed again only on new evidence.
 
-use super::partial_approval::{Chosen, NAMED_MAX};
+use super::partial_approval::{Chosen, NAMED_MAX, with_words};
 use crate::Error;
 use crate::drive::{StandsIn, keep_draft};
 use crate::kernel::Kernel;
@@ -83,11 +83,5 @@ fn words_of(left: &[String], feedback: Option<&str>) -> String {
         more => format!(" and {more} more"),
     };
     let named: Vec<&str> = left.iter().take(NAMED_MAX).map(String::as_str).collect();
-    let left = format!("left out: {}{more}", named.join(", "));
-    // The words are one line of the draft.
-    let feedback = feedback.map(|words| words.split_whitespace().collect::<Vec<_>>().join(" "));
-    match feedback.filter(|words| !words.is_empty()) {
-        Some(words) => format!("{words} ({left})"),
-        None => left,
-    }
+    with_words(format!("left out: {}{more}", named.join(", ")), feedback)
 }

@@ -10,7 +10,6 @@ use acts::{ActionRequest, Publish, Tool as _};
 use effects::{Outcome, Published};
 use mesh::published;
 use mesh::sealed::{NostrSealing, WireEvent};
-use model::WorkspaceId;
 use model::artifact::ArtifactKind;
 use model::body::IdentityPublished;
 use model::ingress::Channel;
@@ -18,7 +17,8 @@ use model::policy::Profile;
 use model::task::Priority;
 use seal::canon;
 
-/// The folder of tasks that publish, below the store's.
+/// The folder of tasks that publish, below the store's. It holds nothing: in the one of the rules no rule of the person's would bear
+/// on what leaves.
 const FOLDER: &str = "publish";
 
 impl Kernel {
@@ -41,19 +41,11 @@ impl Kernel {
         }
         let planned = canon::to_canonical(&Planned::Publish { publish })?;
         let change = String::from_utf8(planned).map_err(|e| Error::Broken(e.to_string()))?;
-        let workspace_id = self.publication_folder()?;
+        let workspace_id = self.workspace(&self.made_folder(FOLDER)?)?;
         let reasoning = Reasoning::Tools { change };
         let submission = Submission::of(goal, workspace_id, reasoning, channel, idempotency_key);
         let profile = Profile::ExternalPublishGated;
         self.submit(&Submission { profile, priority: Priority::High, ..submission })
-    }
-
-    /// A folder of its own, which holds nothing: in the one of the rules no rule of the person's would bear on what leaves.
-    fn publication_folder(&self) -> Result<WorkspaceId, Error> {
-        let root = self.dir.join(FOLDER);
-        std::fs::create_dir_all(&root)
-            .map_err(|e| Error::Input(format!("cannot make `{}`: {e}", root.display())))?;
-        self.workspace(&root)
     }
 
     /// The act that publishes the chain as it is now.

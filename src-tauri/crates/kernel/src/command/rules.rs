@@ -74,7 +74,12 @@ impl Kernel {
 
     /// That folder, made where it is not there yet.
     pub(super) fn made_rules_folder(&self) -> Result<PathBuf, Error> {
-        let root = self.rules_folder();
+        self.made_folder(FOLDER)
+    }
+
+    /// A folder of this name for tasks that the store gives itself, below its own; made where it is not there yet.
+    pub(super) fn made_folder(&self, name: &str) -> Result<PathBuf, Error> {
+        let root = self.dir.join(name);
         std::fs::create_dir_all(&root)
             .map_err(|e| Error::Input(format!("cannot make `{}`: {e}", root.display())))?;
         Ok(root)

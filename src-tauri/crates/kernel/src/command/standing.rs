@@ -297,6 +297,26 @@ impl Kernel {
 
     /// How many messages to a chat standing grants answer for by now, without a question to the person.
     pub(super) fn messages_left(&self, gateway: &str, version: u32, chat: &str) -> Result<u32, Error> {
+        self.uses_left(|cover| {
+            matches!(cover, Cover::Chat { gateway: named, version: at, chat: to }
+                if (named.as_str(), *at, to.as_str()) == (gateway, version, chat))
+        })
+    }
+
+    /// How many further askings of this clock standing grants answer for by now, without a question to the person.
+    pub(super) fn anchors_left(&self, asked: &acts::Anchor) -> Result<u32, Error> {
+        if asked.costs() {
+            return Ok(0);
+        }
+        let asked_hosts = asked.hosts().unwrap_or_default();
+        self.uses_left(|cover| {
+            matches!(cover, Cover::Anchor { clock, hosts }
+                if *clock == asked.clock && asked_hosts.iter().all(|host| hosts.contains(host)))
+        })
+    }
+
+    /// How many further uses the person's grants that are in force everywhere have, of those with such a cover.
+    fn uses_left(&self, is_meant: impl Fn(&Cover) -> bool) -> Result<u32, Error> {
         let now = self.ports.clock.now();
         let records: Vec<(GrantId, StandingRecord)> = {
             let store = lock(&self.store);
@@ -305,34 +325,7 @@ impl Kernel {
         };
         let mut left = 0_u32;
         for (grant_id, record) in records {
-            let Some(held) = self.held(grant_id, &record)? else { continue };
-            if let Cover::Chat { gateway: named, version: at, chat: to } = &held.grant.cover
-                && (named.as_str(), *at, to.as_str()) == (gateway, version, chat)
-            {
-                left = left.saturating_add(held.grant.max_uses.saturating_sub(held.uses));
-            }
-        }
-        Ok(left)
-    }
-
-    /// How many further askings of this clock standing grants answer for by now, without a question to the person.
-    pub(super) fn anchors_left(&self, asked: &acts::Anchor) -> Result<u32, Error> {
-        if asked.costs() {
-            return Ok(0);
-        }
-        let (now, hosts) = (self.ports.clock.now(), asked.hosts().unwrap_or_default());
-        let records: Vec<(GrantId, StandingRecord)> = {
-            let store = lock(&self.store);
-            let open = |r: &StandingRecord| r.is_open(now) && matches!(r.scope, StandingScope::User);
-            store.standing.iter().filter(|(_, r)| open(r)).map(|(id, r)| (*id, r.clone())).collect()
-        };
-        let mut left = 0_u32;
-        for (grant_id, record) in records {
-            let Some(held) = self.held(grant_id, &record)? else { continue };
-            if let Cover::Anchor { clock, hosts: named } = &held.grant.cover
-                && *clock == asked.clock
-                && hosts.iter().all(|host| named.contains(host))
-            {
+            if let Some(held) = self.held(grant_id, &record)?.filter(|held| is_meant(&held.grant.cover)) {
                 left = left.saturating_add(held.grant.max_uses.saturating_sub(held.uses));
             }
         }

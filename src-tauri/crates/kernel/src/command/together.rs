@@ -4,12 +4,8 @@
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::sender::Sender;
-use model::body::DecisionRecorded;
-use model::decision::{Decision, DecisionClass};
-use model::fault::Point;
-use model::policy::RiskBand;
+use model::decision::DecisionClass;
 use model::principal::PrincipalType;
-use model::{DecisionId, Sensitive};
 use seal::{PublicKey, Signature};
 use training::outer::OuterHead;
 
@@ -24,27 +20,8 @@ impl Kernel {
             Some(sender) => self.principal_of(sender)?,
             None => self.actor(PrincipalType::System)?,
         };
-        let mut w = self.store_writeup(Point::DecisionRecord, actor, "training:together".to_owned(), None)?;
-        let decision = Decision {
-            decision_id: DecisionId::fresh(&*self.ports.clock, &*self.ports.entropy),
-            task_id: w.scope.task_id,
-            step_id: None,
-            attempt_id: None,
-            decision_type: DecisionClass::Publishing,
-            summary: Sensitive::from(says.to_owned()),
-            rationale: Sensitive::from(why.to_owned()),
-            evidence_refs: Vec::new(),
-            risk_level: RiskBand::Moderate,
-            decided_by: actor.actor_id,
-            reversible: false,
-            created_at: w.now,
-            alternatives_considered: Vec::new(),
-            policy_override_ref: None,
-            effective_until: None,
-            constraints_ref: None,
-        };
-        w.push(DecisionRecorded { decision });
-        self.commit(w).map(drop)
+        let words = (says.to_owned(), why.to_owned());
+        self.record_decision(actor, "training:together".to_owned(), DecisionClass::Publishing, words)
     }
 
     /// Signs how far this machine came in a round, with the key of its log, and nothing else: the bytes begin as no other text does that

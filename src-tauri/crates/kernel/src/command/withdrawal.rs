@@ -5,6 +5,7 @@ use crate::kernel::Kernel;
 use crate::sender::Sender;
 use model::body::DecisionRecorded;
 use model::decision::{Decision, DecisionClass};
+use model::event::Actor;
 use model::fault::Point;
 use model::policy::RiskBand;
 use model::{DecisionId, Sensitive};
@@ -16,15 +17,32 @@ impl Kernel {
     /// [`Error::Secret`] when the reason holds one.
     pub fn record_withdrawal(&self, machine: &str, reason: &str, by: impl Into<Sender>) -> Result<(), Error> {
         let actor = self.principal_of(by.into())?;
-        let mut w = self.store_writeup(Point::DecisionRecord, actor, format!("mesh:{machine}"), None)?;
+        let summary = format!("The machine {machine} is withdrawn from the mesh");
+        self.record_decision(
+            actor,
+            format!("mesh:{machine}"),
+            DecisionClass::Safety,
+            (summary, reason.to_owned()),
+        )
+    }
+
+    /// Puts a decision about this store on record, of no task: what was decided, and why.
+    pub(super) fn record_decision(
+        &self,
+        actor: Actor,
+        correlation: String,
+        decision_type: DecisionClass,
+        (summary, why): (String, String),
+    ) -> Result<(), Error> {
+        let mut w = self.store_writeup(Point::DecisionRecord, actor, correlation, None)?;
         let decision = Decision {
             decision_id: DecisionId::fresh(&*self.ports.clock, &*self.ports.entropy),
             task_id: w.scope.task_id,
             step_id: None,
             attempt_id: None,
-            decision_type: DecisionClass::Safety,
-            summary: Sensitive::from(format!("The machine {machine} is withdrawn from the mesh")),
-            rationale: Sensitive::from(reason.to_owned()),
+            decision_type,
+            summary: Sensitive::from(summary),
+            rationale: Sensitive::from(why),
             evidence_refs: Vec::new(),
             risk_level: RiskBand::Moderate,
             decided_by: actor.actor_id,

@@ -34,13 +34,7 @@ pub struct Break {
 pub fn breaks(reader: &Reader) -> Result<Vec<Break>, Error> {
     reader.with(|conn| {
         let tx = conn.unchecked_transaction().map_err(|e| Error::sql("verifying", &e))?;
-        found(&tx).map_err(|stop| match stop {
-            Stop::Error(error) => error,
-            Stop::At(place, why) => {
-                Error::Corrupt { path: crate::FILE.to_owned(), why: format!("{place}: {why}") }
-            }
-            Stop::Missing(why) => Error::Corrupt { path: crate::FILE.to_owned(), why },
-        })
+        found(&tx).map_err(Stop::into_error)
     })
 }
 

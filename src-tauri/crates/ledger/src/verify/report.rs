@@ -223,6 +223,18 @@ pub(super) enum Stop {
     Error(Error),
 }
 
+impl Stop {
+    /// The same for whoever asked something else than whether it verifies.
+    pub(super) fn into_error(self) -> Error {
+        let corrupt = |why| Error::Corrupt { path: crate::FILE.to_owned(), why };
+        match self {
+            Self::Error(error) => error,
+            Self::At(place, why) => corrupt(format!("{place}: {why}")),
+            Self::Missing(why) => corrupt(why),
+        }
+    }
+}
+
 impl From<rusqlite::Error> for Stop {
     fn from(error: rusqlite::Error) -> Self {
         Self::Error(match Error::sql("verifying", &error) {

@@ -51,13 +51,7 @@ pub(crate) fn look(conn: &Connection, log_id: &str, keys: &[PublicKey]) -> Resul
             Err(why) => Ok(Some(own(why))),
         }
     };
-    done().map_err(|stop| match stop {
-        Stop::Error(error) => error,
-        Stop::At(place, why) => {
-            Error::Corrupt { path: crate::FILE.to_owned(), why: format!("{place}: {why}") }
-        }
-        Stop::Missing(why) => Error::Corrupt { path: crate::FILE.to_owned(), why },
-    })
+    done().map_err(Stop::into_error)
 }
 
 /// The newest head of the whole log that one of these keys signed.

@@ -2,7 +2,7 @@
 //!
 //! Exit codes: 0 made, 2 when it was called wrongly or could not.
 
-use proof::{MadeOf, ReleaseParts, digest_of, make_release, release_signer};
+use proof::{MadeOf, ReleaseParts, make_release, release_signer};
 use seal::{Digest, Signer as _};
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -107,7 +107,7 @@ fn key_of(path: &Path) -> Result<String, String> {
 /// Digest of the archive of the source, from standard input.
 fn source() -> Result<Digest, String> {
     let cannot = |why: &str| format!("the source cannot be read from standard input: {why}");
-    match digest_of(std::io::stdin().lock()) {
+    match disk::digest(std::io::stdin().lock()) {
         Ok((_, 0)) => Err(cannot("there is none")),
         Ok((digest, _)) => Ok(digest),
         Err(error) => Err(cannot(&error.to_string())),

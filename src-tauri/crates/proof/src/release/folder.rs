@@ -3,7 +3,7 @@
 use super::{FILES_MAX, LOG, PROOF, STATEMENT};
 use crate::Error;
 use crate::container::{Stop, unread};
-use seal::{Digest, Hasher};
+use seal::Digest;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -13,8 +13,6 @@ use std::path::{Path, PathBuf};
 const DEPTH_MAX: usize = 8;
 /// Bytes of a name.
 const NAME_BYTES_MAX: usize = 256;
-/// Bytes that are hashed at once.
-const PIECE: usize = 64 * 1024;
 
 /// Files by name, with the bytes that each had when they were listed.
 pub(crate) struct Folder {
@@ -95,29 +93,11 @@ impl Folder {
     /// Digest of a file that has so many bytes, read in pieces.
     pub(crate) fn digest(&self, name: &str, size: u64) -> Result<Digest, Stop> {
         let file = File::open(self.root.join(name)).map_err(|e| unread(name, &e))?;
-        let (digest, read) = digest_of(file.take(size + 1)).map_err(|e| unread(name, &e))?;
+        let (digest, read) = disk::digest(file.take(size + 1)).map_err(|e| unread(name, &e))?;
         if read != size {
             return Err(Stop::at(name, "its size changed while it was read"));
         }
         Ok(digest)
-    }
-}
-
-/// Digest and number of the bytes of what is read to its end.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn digest_of(mut from: impl io::Read) -> io::Result<(Digest, u64)> {
-    let (mut hasher, mut read, mut piece) = (Hasher::new(), 0_u64, vec![0_u8; PIECE]);
-    loop {
-        let count = match from.read(&mut piece) {
-            Ok(0) => return Ok((hasher.finish(), read)),
-            Ok(count) => count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        hasher.update(piece.get(..count).unwrap_or_default());
-        read += count as u64;
     }
 }
 

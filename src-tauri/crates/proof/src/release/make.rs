@@ -81,7 +81,7 @@ fn copy_programs(programs: &[PathBuf], out: &Path, files: &mut Files) -> Result<
         let to = folder.join(name);
         fs::copy(program, &to).map_err(|e| Error::io("copy", program, &e))?;
         // What lies in the release now is what is signed.
-        let read = File::open(&to).and_then(folder::digest_of);
+        let read = File::open(&to).and_then(disk::digest);
         let read = read.map_err(|e| Error::io("read", &to, &e))?;
         if files.insert(format!("{PROGRAMS}{name}"), read).is_some() {
             return Err(refused(format!("two programs have the name `{name}`")));

@@ -210,23 +210,40 @@ impl Check<'_> {
         Ok(decision)
     }
 
+    /// What an approval key of this bundle signed, and its place. None where it is not here, or its key is not, which is said in these
+    /// words.
+    pub(super) fn by_approval_key<T: DeserializeOwned>(
+        &mut self,
+        digest: Digest,
+        payload_type: &str,
+        (only_digest, no_key): (String, String),
+    ) -> Result<Option<(String, T)>, Stop> {
+        let Some(bytes) = self.artifact(&digest)? else {
+            self.not_shown(only_digest);
+            return Ok(None);
+        };
+        self.named.insert(digest);
+        let place = Named::Artifact(digest).path();
+        let signers = seal::dsse::Envelope::parse(&bytes).map(|e| e.signatures).unwrap_or_default();
+        let signed = |key: &PublicKey| signers.iter().any(|s| s.keyid == key.keyid());
+        let Some(key) = self.ever("approval").into_iter().find(signed) else {
+            self.lacks(no_key);
+            return Ok(None);
+        };
+        let payload = envelope_of(&place, &bytes, payload_type, &key)?;
+        let said = seal::canon::from_canonical(&payload).map_err(|e| Stop::at(&place, e))?;
+        Ok(Some((place, said)))
+    }
+
     /// Standing grants that answered for a person: signed by the approval key, in force when they were used.
     fn standing(&mut self) -> Result<(), Stop> {
         for (digest, uses) in self.facts.standing.clone() {
-            let Some(bytes) = self.artifact(&digest)? else {
-                self.not_shown("a standing grant, only its digest".to_owned());
-                continue;
-            };
-            self.named.insert(digest);
-            let place = Named::Artifact(digest).path();
-            let signers = seal::dsse::Envelope::parse(&bytes).map(|e| e.signatures).unwrap_or_default();
-            let signed = |key: &PublicKey| signers.iter().any(|s| s.keyid == key.keyid());
-            let Some(key) = self.ever("approval").into_iter().find(signed) else {
-                self.lacks("the key that signed a standing grant is not in this bundle".to_owned());
-                continue;
-            };
-            let payload = envelope_of(&place, &bytes, STANDING_PAYLOAD_TYPE, &key)?;
-            let grant = seal::canon::from_canonical(&payload).map_err(|e| Stop::at(&place, e))?;
+            let words = (
+                "a standing grant, only its digest".to_owned(),
+                "the key that signed a standing grant is not in this bundle".to_owned(),
+            );
+            let found = self.by_approval_key::<StandingGrant>(digest, STANDING_PAYLOAD_TYPE, words)?;
+            let Some((place, grant)) = found else { continue };
             self.lasts(&place, &grant)?;
             if let Some(fact) = uses.iter().find(|fact| !is_in_force(&grant, fact)) {
                 let why = format!("event {} used it beyond what it says", fact.seq);

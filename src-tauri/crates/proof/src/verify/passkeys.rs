@@ -1,16 +1,14 @@
 //! A yes that a passkey signed: let by the approval key, of a person who was verified, at its origin, counted on.
 
 use super::Check;
-use super::manifest::envelope_of;
 use crate::container::Stop;
 use crate::facts::DecisionFact;
-use crate::layout::Named;
 use model::approval::{Choice, DECISION_PAYLOAD_TYPE, Surface};
 use model::passkey::{
     MESH_ORIGIN, PASSKEY_FORMAT, PASSKEY_PAYLOAD_TYPE, PasskeyEnrolment, SECURITY_KEY_ORIGIN,
 };
+use seal::Digest;
 use seal::webauthn::{self, Enrolled, PasskeyKey, Said, Signed};
-use seal::{Digest, PublicKey};
 
 /// What is known of a passkey that said yes.
 pub(super) struct Seen {
@@ -103,25 +101,13 @@ impl Check<'_> {
         fact: &DecisionFact,
         digest: Digest,
     ) -> Result<Option<(PasskeyKey, PasskeyEnrolment)>, Stop> {
-        let Some(bytes) = self.artifact(&digest)? else {
-            let of = fact.approval_id;
-            self.not_shown(format!("what lets the passkey say yes that decided {of}, only its digest"));
-            return Ok(None);
-        };
-        self.named.insert(digest);
-        let place = Named::Artifact(digest).path();
-        let signers = seal::dsse::Envelope::parse(&bytes).map(|e| e.signatures).unwrap_or_default();
-        let signed = |key: &PublicKey| signers.iter().any(|s| s.keyid == key.keyid());
-        let Some(approval_key) = self.ever("approval").into_iter().find(signed) else {
-            self.lacks(format!(
-                "the key that let the passkey decide {} is not in this bundle",
-                fact.approval_id
-            ));
-            return Ok(None);
-        };
-        let payload = envelope_of(&place, &bytes, PASSKEY_PAYLOAD_TYPE, &approval_key)?;
-        let enrolment: PasskeyEnrolment =
-            seal::canon::from_canonical(&payload).map_err(|e| Stop::at(&place, e))?;
+        let of = fact.approval_id;
+        let words = (
+            format!("what lets the passkey say yes that decided {of}, only its digest"),
+            format!("the key that let the passkey decide {of} is not in this bundle"),
+        );
+        let found = self.by_approval_key::<PasskeyEnrolment>(digest, PASSKEY_PAYLOAD_TYPE, words)?;
+        let Some((place, enrolment)) = found else { return Ok(None) };
         if enrolment.format != PASSKEY_FORMAT {
             return Err(Stop::at(place, format!("it is of another version: `{}`", enrolment.format)));
         }

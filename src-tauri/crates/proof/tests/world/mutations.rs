@@ -3,9 +3,9 @@
 //! A mutant is one step (a byte, a line, a length, a file, a key, a checkpoint from elsewhere) and then everything
 //! that its maker can make look right again. What binds nobody, and what may be withheld, is left out by name.
 
-use super::tools::{Bench, Files, Power, files_of, repair, zip_of};
+use super::tools::{Bench, Files, Power, exported, repair, zip};
 use super::{Persons, World};
-use proof::{Options, Scope, Trust, export_to};
+use proof::{Options, Scope, Trust};
 use seal::Signer as _;
 use std::collections::BTreeMap;
 
@@ -47,17 +47,6 @@ pub struct Mutant {
     /// The files, or nothing where the zip itself was changed.
     pub files: Option<Files>,
     pub zip: Vec<u8>,
-}
-
-fn exported(world: &World, options: &Options) -> Files {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bundle");
-    export_to(world, world.signers(), world.task, options, &path).unwrap();
-    files_of(&path)
-}
-
-fn zip(files: &Files) -> Vec<u8> {
-    zip_of(files.iter().map(|(n, b)| (n.as_str(), b.as_slice())))
 }
 
 impl Reference {

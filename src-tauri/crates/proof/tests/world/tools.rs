@@ -1,6 +1,7 @@
 //! Files of bundles, what an attacker can repair, and a second writer of zips.
 
 use super::World;
+use proof::{Options, Report, Trust, export_to};
 use seal::{Digest, Signer as _, dsse, sshsig};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,28 @@ pub fn files_of(root: &Path) -> Files {
     let mut files = Files::new();
     walk(root, root, &mut files);
     files
+}
+
+/// What a stranger who trusts the manifest key, which vouches also where no receipt is in scope, says of a bundle of this world.
+pub fn checked(world: &World, options: &Options) -> Report {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bundle.zip");
+    export_to(world, world.signers(), world.task, options, &path).unwrap();
+    let zip = std::fs::read(path).unwrap();
+    Bench::new().verify(&zip, &[Trust::from(world.keys.manifest.public())])
+}
+
+/// The files of a bundle of this world.
+pub fn exported(world: &World, options: &Options) -> Files {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bundle");
+    export_to(world, world.signers(), world.task, options, &path).unwrap();
+    files_of(&path)
+}
+
+/// These files as a zip.
+pub fn zip(files: &Files) -> Vec<u8> {
+    zip_of(files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())))
 }
 
 /// What an attacker may have got hold of.

@@ -43,23 +43,26 @@ impl OuterMessage {
     /// # Errors
     /// They are no such message.
     pub fn from_bytes(bytes: &[u8], length: u32) -> Result<Self, Error> {
-        let no = || Error::Peer("it is no message of training".to_owned());
         if bytes.len() > MESSAGE_BYTES_MAX {
             return Err(Error::Peer(format!("it is longer than {MESSAGE_BYTES_MAX} bytes")));
         }
-        let rest = bytes.strip_prefix(DOMAIN).ok_or_else(no)?;
-        let (run, rest) = rest.split_first_chunk::<32>().ok_or_else(no)?;
-        let (round, rest) = rest.split_first_chunk::<4>().ok_or_else(no)?;
-        let (state, rest) = rest.split_first_chunk::<32>().ok_or_else(no)?;
-        let (steps, rest) = rest.split_first_chunk::<4>().ok_or_else(no)?;
-        Ok(Self {
-            run: Digest(*run),
-            round: u32::from_be_bytes(*round),
-            state: Digest(*state),
-            steps: u32::from_be_bytes(*steps),
-            packed: Packed::from_bytes(rest, length)?,
-        })
+        let (run, round, state, steps, rest) = begun(bytes).ok_or_else(no_message)?;
+        Ok(Self { run, round, state, steps, packed: Packed::from_bytes(rest, length)? })
     }
+}
+
+/// What stands before the numbers of a message: run, round, state and steps; and what follows.
+fn begun(bytes: &[u8]) -> Option<(Digest, u32, Digest, u32, &[u8])> {
+    let rest = bytes.strip_prefix(DOMAIN)?;
+    let (run, rest) = rest.split_first_chunk()?;
+    let (round, rest) = rest.split_first_chunk()?;
+    let (state, rest) = rest.split_first_chunk()?;
+    let (steps, rest) = rest.split_first_chunk()?;
+    Some((Digest(*run), u32::from_be_bytes(*round), Digest(*state), u32::from_be_bytes(*steps), rest))
+}
+
+fn no_message() -> Error {
+    Error::Peer("it is no message of training".to_owned())
 }
 
 /// What a message says of itself before its numbers.
@@ -81,15 +84,9 @@ impl OuterHead {
     /// # Errors
     /// They begin as no message does.
     pub fn of(bytes: &[u8]) -> Result<Self, Error> {
-        let no = || Error::Peer("it is no message of training".to_owned());
-        let rest = bytes.strip_prefix(DOMAIN).ok_or_else(no)?;
-        let (run, rest) = rest.split_first_chunk::<32>().ok_or_else(no)?;
-        let (round, rest) = rest.split_first_chunk::<4>().ok_or_else(no)?;
-        let (state, rest) = rest.split_first_chunk::<32>().ok_or_else(no)?;
-        let (_, rest) = rest.split_first_chunk::<4>().ok_or_else(no)?;
-        let (length, _) = rest.split_first_chunk::<4>().ok_or_else(no)?;
-        let (round, length) = (u32::from_be_bytes(*round), u32::from_be_bytes(*length));
-        Ok(Self { run: Digest(*run), round, state: Digest(*state), length })
+        let (run, round, state, _, rest) = begun(bytes).ok_or_else(no_message)?;
+        let length = u32::from_be_bytes(*rest.first_chunk().ok_or_else(no_message)?);
+        Ok(Self { run, round, state, length })
     }
 }
 

@@ -27,7 +27,7 @@ export function spelled(hash: Uint8Array): string {
 }
 
 /** A block's header. */
-export interface Header {
+interface Header {
   bytes: Uint8Array;
   previous: Uint8Array;
   root: Uint8Array;
@@ -266,7 +266,7 @@ class Wire {
 }
 
 /** A transaction: its id and the scripts of its outputs. */
-export interface Transaction {
+interface Transaction {
   id: Uint8Array;
   scripts: Uint8Array[];
 }

@@ -157,7 +157,7 @@ export function bitsOf({ body }: Der): Uint8Array {
 }
 
 /** A time with the milliseconds since 1970, rounded down, and whether something was cut off. */
-export interface DerTime {
+interface DerTime {
   ms: number;
   isCut: boolean;
 }

@@ -39,7 +39,7 @@ const APPEND = 0xf0;
 const PREPEND = 0xf1;
 
 /** What is attested of a message that the digest led to. */
-export type Attestation = { kind: "pending"; uri: string } | { kind: "bitcoin"; height: number; message: Uint8Array } | { kind: "unknown" };
+type Attestation = { kind: "pending"; uri: string } | { kind: "bitcoin"; height: number; message: Uint8Array } | { kind: "unknown" };
 
 function bad(why: string): Malformed {
   return new Malformed("OpenTimestamps proof", why);

@@ -66,7 +66,7 @@ export interface Certificate {
   isUnknown: boolean;
 }
 
-export function parseCertificate(der: Uint8Array): Certificate {
+function parseCertificate(der: Uint8Array): Certificate {
   const outer = DerReader.within(der, SEQUENCE);
   const body = outer.next(SEQUENCE);
   const algorithm = outer.next(SEQUENCE);

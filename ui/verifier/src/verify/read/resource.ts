@@ -12,7 +12,7 @@ function escapes(byte: number): boolean {
 }
 
 /** The bytes of a path below a workspace root, or nothing when the text is none in its one spelling. */
-export function pathBytes(text: string): Uint8Array | undefined {
+function pathBytes(text: string): Uint8Array | undefined {
   const bytes: number[] = [];
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);

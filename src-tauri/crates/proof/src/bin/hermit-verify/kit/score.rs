@@ -230,7 +230,7 @@ fn named_files(command: &[String]) -> Vec<Named> {
         if !path.is_file() {
             return None;
         }
-        let (sha256, _) = proof::digest_of(std::fs::File::open(&path).ok()?).ok()?;
+        let (sha256, _) = disk::digest(std::fs::File::open(&path).ok()?).ok()?;
         Some(Named { word: word.clone(), sha256 })
     });
     found.collect()
