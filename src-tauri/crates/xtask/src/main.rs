@@ -123,7 +123,7 @@ environment
 ";
 
 /// Words that build, and claim the target folder.
-const BUILDS: [&str; 14] = [
+const BUILDS: [&str; 15] = [
     "start",
     "dev",
     "test",
