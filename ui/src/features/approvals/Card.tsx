@@ -228,7 +228,7 @@ function Reach({ approval, packet }: Of) {
           packet?.witness != null ? ["Witness", <Hash key="witness" of={packet.witness.id} what="identifier" />] : null,
           approval.approval_keyid !== null ? ["Key", <Hash key="key" of={approval.approval_keyid} />] : ["Key", "None registered"],
         ]} />
-        {packet?.witness != null && <p className={styles.seen}><Icon name="eye" size={14} />{count(packet.witness.found, "path")} checked, and checked again just before running</p>}
+        {packet?.witness != null && packet.witness.found > 0 && <p className={styles.seen}><Icon name="eye" size={14} />{count(packet.witness.found, "path")} checked, and checked again just before running</p>}
       </section>
       {row.status === "pending" && (
         <section className={styles.nothing}>

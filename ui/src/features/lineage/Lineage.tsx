@@ -46,7 +46,7 @@ function Finder() {
   const [text, setText] = useState("");
   return (
     <form onSubmit={(event) => { event.preventDefault(); if (text.trim() !== "") void navigate({ to: "/lineage", search: { of: text.trim() } }); }}>
-      <TextField label="File, line of a file, or identifier" hideLabel mono placeholder="A file, file:line or id" value={text} onChange={(event) => setText(event.target.value)} />
+      <TextField label="File, line of a file, or identifier" hideLabel mono placeholder="File, line or id" value={text} onChange={(event) => setText(event.target.value)} />
     </form>
   );
 }

@@ -35,7 +35,7 @@ function One({ shown }: { shown: Shown }) {
       <header className={styles.section}>
         <Standing row={row} />
         <h2><Words of={row.says ?? "Its words were erased"} /></h2>
-        <p>{kindName(row.kind)}, begun <Time at={row.began_at} ago />.{row.about !== null && <> It is to do: <Words of={row.about} />.</>}</p>
+        <p>{kindName(row.kind)}, begun <Time at={row.began_at} ago />.{row.about !== null && <> What the change is to do: <Words of={row.about} />.</>}</p>
         {row.proposed_by !== null && <p>Proposed by <Link to="/task/$id" params={{ id: row.proposed_by }}>a task</Link>, not by you.</p>}
         {row.why !== null && <p className={styles.note}><Words of={capital(row.why)} /></p>}
         {row.state === "running" && <div><Button because={stop.isPending ? "Stopping" : null} onClick={() => stop.mutate({ trial: row.trial_id, reason: null })}>Stop this trial</Button></div>}
@@ -43,8 +43,8 @@ function One({ shown }: { shown: Shown }) {
       </header>
       <section className={styles.section} aria-labelledby="changed">
         <h3 id="changed">What changed</h3>
-        {shown.changes.map((piece) => <Lines key={piece.what} title={`${capital(piece.what)} (${count(piece.text.split("\n").length, "line")})`} lines={piece.text.split("\n")} mono />)}
-        <p>Comes from: {shown.sources.map((source, at) => <span key={source}>{at > 0 && "; "}<Words of={source} /></span>)}</p>
+        {shown.changes.map((piece) => <Lines key={piece.what} title={`${capital(piece.what)} (${count(piece.text.split("\n").length, "line")})`} lines={piece.text.split("\n")} mono diff={/^(?:diff --git |--- |@@ )/m.test(piece.text)} />)}
+        <p>Sources: {shown.sources.map((source, at) => <span key={source}>{at > 0 && "; "}<Words of={source} /></span>)}</p>
         <p>Change <Hash of={shown.patch_sha256} what="change" /></p>
       </section>
       <section className={styles.section} aria-labelledby="run">
@@ -77,7 +77,7 @@ function One({ shown }: { shown: Shown }) {
             </tbody>
           </table>
           {row.measures.some((one) => one.measured_by === "successor") && <p className={styles.note}>What the changed program counts of itself can make this verdict worse, never better.</p>}
-          {verdict.ended_for !== null && <p className={styles.note}>A clone used up its {plain(verdict.ended_for)} and was ended.</p>}
+          {verdict.ended_for !== null && <p className={styles.note}>A copy used up its {plain(verdict.ended_for)}, so Hermit ended it.</p>}
         </section>
       )}
       {verdict !== null && <Why verdict={verdict} />}
