@@ -55,7 +55,7 @@ function Whole({ approval, stacked }: { approval: Approval; stacked: boolean }) 
         <div className={styles.first}>
           <RiskTag risk={row.risk} />
           <span className={styles.of}>
-            <Link to="/task/$id" params={{ id: row.task_id }}><Words of={packet?.goal ?? "its task"} /></Link>
+            <Link to="/task/$id" params={{ id: row.task_id }}><Words of={packet === null || packet.goal.toLowerCase() === approval.title.toLowerCase() ? "Its task" : packet.goal} /></Link>
           </span>
           <span className={styles.when}>
             Asked <Time at={row.requested_at} ago />{waits && <>, expires <Time at={row.expires_at} /></>}
