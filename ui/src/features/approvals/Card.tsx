@@ -14,7 +14,7 @@ import { many } from "~/primitives/number";
 import { Answer } from "~/primitives/States";
 import { RiskTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
-import { Words } from "~/primitives/Words";
+import { Prose, Words } from "~/primitives/Words";
 import { Allow } from "./Allow";
 import { Asker } from "./Asker";
 import { Deny } from "./Deny";
@@ -218,7 +218,7 @@ function Reach({ approval, packet }: Of) {
           ["Network", approval.hosts.length === 0 ? "No network" : approval.hosts.includes("*:0") ? "Any public address" : <Words key="hosts" of={approval.hosts.join(", ")} />],
           packet?.sandbox != null ? ["Sandbox", sandboxName(packet.sandbox)] : null,
           packet?.profile != null ? ["Policy", profileName(packet.profile)] : null,
-          ["Undo", capital(packet?.rollback.replace(/^can be undone: /, "") ?? "")],
+          ["Undo", <Prose key="undo" of={capital(packet?.rollback.replace(/^can be undone: /, "") ?? "")} />],
         ]} />
       </section>
       <section>

@@ -3,6 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Trial as Shown, TrialParentTests, TrialVerdict } from "~/ipc/generated/successor";
+import { ACTION_CLASS } from "~/ipc/generated/words";
+import { oneOf } from "~/ipc/words";
 import { Button } from "~/primitives/Button";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
@@ -12,7 +14,7 @@ import { Answer, Failed } from "~/primitives/States";
 import tables from "~/primitives/Table.module.css";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
-import { capital, count, plain } from "~/screen/words";
+import { capital, className, count, plain } from "~/screen/words";
 import { Adopt, isAdoptable } from "./Adopt";
 import { Edits } from "./Edits";
 import { Race, Standing } from "./Race";
@@ -109,6 +111,12 @@ function Planted({ verdict }: { verdict: TrialVerdict }) {
   return <p>{count(verdict.planted.length, "change")} known to be bad, tried in the same run, {verdict.planted.length === 1 ? "was" : "were"} refused.</p>;
 }
 
+/** What kind of act it is; in the words of the host, where this page knows no better. */
+function kindOf(word: string): string {
+  const known = oneOf(ACTION_CLASS, word);
+  return known === null ? plain(word) : className(known);
+}
+
 function Differed({ verdict }: { verdict: TrialVerdict }) {
   const { differences, more_differences: more, has_evidence: has } = verdict;
   return (
@@ -124,7 +132,7 @@ function Differed({ verdict }: { verdict: TrialVerdict }) {
               {differences.map((one, at) => (
                 // The same act may differ twice in one task.
                 <tr key={`${one.task_id} ${at}`}>
-                  <td className={tables.main}><Words of={one.summary} /><div className={styles.faint}>{capital(plain(one.class))}</div></td>
+                  <td className={tables.main}><Words of={one.summary} /><div className={styles.faint}>{capital(kindOf(one.class))}</div></td>
                   <td>{saidOf(one.before)}</td>
                   <td>{saidOf(one.after)}</td>
                   <td>{one.effect_differs ? "Another one" : "The same"}</td>

@@ -185,7 +185,7 @@ class Teller {
         // What came with the goal was given before the task was ready.
         if (to === "ready" && this.messages.length === 1) this.#withIt();
         if (to === "paused" || to === "cancelled" || to === "failed") {
-          this.#add(event, "phase", [capital(plain(to)), word(body["reason"])].filter((one, at) => one !== "" && (at === 0 || one !== plain(to))).join(": "), here, { tone: to === "failed" ? "failed" : "mute", mark: to === "failed" ? "failed" : "paused" });
+          this.#add(event, "phase", `${capital(plain(to))}: ${word(body["reason"]) === plain(to) ? "the task ended" : word(body["reason"])}`, here, { tone: to === "failed" ? "failed" : "mute", mark: to === "failed" ? "failed" : "paused" });
         }
         break;
       }

@@ -9,7 +9,7 @@ test("what would be learned from is seen, with what is left out and why, before 
   const host = scene({ "training.preview": CURATION, "training.curate": DATASET });
   const { user: person } = show(host, "/training");
   expect(screen.queryByRole("button", { name: "Keep this dataset" })).toBeNull();
-  await person.click(await screen.findByRole("button", { name: "Look" }));
+  await person.click(await screen.findByRole("button", { name: "Preview the dataset" }));
   const card = within(await screen.findByRole("group", { name: "What a dataset would hold" }));
   expect(card.getByText(/8 examples are learned from, with 9 receipts; 2 are held out, of other projects/)).toBeTruthy();
   expect(card.getByText("You or policy said no")).toBeTruthy();
@@ -26,7 +26,7 @@ test("what would be learned from is seen, with what is left out and why, before 
 test("where no dataset can be made the reason stands there, and there is nothing to keep", async () => {
   const host = scene({ "training.preview": { ...CURATION, examples: 0, held_out: 0, shown: [], trouble: "all examples are of one project" } });
   const { user: person } = show(host, "/training");
-  await person.click(await screen.findByRole("button", { name: "Look" }));
+  await person.click(await screen.findByRole("button", { name: "Preview the dataset" }));
   expect(await screen.findByText("all examples are of one project")).toBeTruthy();
   expect(screen.queryByRole("button", { name: "Keep this dataset" })).toBeNull();
 });
