@@ -29,13 +29,13 @@ export function plain(word: string): string {
   return word.replaceAll("_", " ").replaceAll(".", " ");
 }
 
-const KINDS: ReadonlyMap<string, string> = new Map([
-  ["task_contract", "goal of a task"], ["action_result", "result of an act"], ["tool_execution", "act carried out"], ["hermit.change", "change of files"],
-]);
+const KIND: Readonly<Record<string, string>> = {
+  "task contract": "goal of a task", "action result": "result of an act", "tool execution": "act carried out", "hermit change": "change of files",
+};
 
 /** What kind of thing stands in a lineage. */
 export function kindWords(word: string): string {
-  return KINDS.get(word) ?? plain(word);
+  return lookUp(KIND, plain(word), plain(word));
 }
 
 const PROFILE: Readonly<Record<Profile, string>> = {
