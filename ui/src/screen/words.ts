@@ -29,6 +29,15 @@ export function plain(word: string): string {
   return word.replaceAll("_", " ").replaceAll(".", " ");
 }
 
+const KIND: Readonly<Record<string, string>> = {
+  "task contract": "goal of a task", "action result": "result of an act", "tool execution": "act carried out", "hermit change": "change of files",
+};
+
+/** What kind of thing stands in a lineage. */
+export function kindWords(word: string): string {
+  return lookUp(KIND, plain(word), plain(word));
+}
+
 const PROFILE: Readonly<Record<Profile, string>> = {
   readonly_analysis: "Read only", local_edit_allowed: "Ask before edits", network_read_allowed: "May read from the network",
   repo_mutation_gated: "Ask before Git changes", external_publish_gated: "Ask before publishing", destructive_denied: "Never delete", service: "Read and propose, in the background",

@@ -104,7 +104,7 @@ function Form({ by, saved }: { by: ClockSettings; saved: () => void }) {
         </div>
       </details>
       <div className={styles.pair}>
-        <TextField label="Blocks that must stand" inputMode="numeric" value={depth} hint="The first one among them. More blocks are harder to take back." onChange={(event) => setDepth(event.target.value)} />
+        <TextField label="Blocks that must stand" inputMode="numeric" value={depth} hint="With the block that holds it. More blocks are harder to undo." onChange={(event) => setDepth(event.target.value)} />
         <TextField label="By itself, every so many hours" inputMode="numeric" value={hours} hint="0 for never. It asks you each time, unless you allowed it from now on." onChange={(event) => setHours(event.target.value)} />
       </div>
       <div className={styles.buttons}><Button type="submit" because={because}>Save clocks</Button></div>

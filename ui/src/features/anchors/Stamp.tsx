@@ -42,7 +42,7 @@ function Choice({ by }: { by: ClockSettings }) {
     <>
       {set.length === 0
         ? <p>No clock is set, so there is nobody to ask. Set one under Clocks; each asking is then put to you on a card.</p>
-        : <p>A clock is given 32 bytes, the digest of what is stamped, and nothing of what is in your log. Each is asked by a task of its own, and a card asks you first.</p>}
+        : <p>A clock gets 32 bytes, the digest of what you stamp, and nothing of what is in your log. A task of its own asks each clock, and a card asks you first.</p>}
       {newest !== undefined && set.length > 0 && (
         <Select label="What is stamped" value={what} options={[{ value: HEAD, label: "The newest head of your log" }, { value: "link", label: `Link ${newest.number} of the identity, the newest` }]} onChange={(event) => setWhat(event.target.value)} />
       )}

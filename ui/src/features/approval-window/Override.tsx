@@ -37,7 +37,7 @@ export function Override({ act, desk }: { act: string; desk: Desk }) {
           {(denied) => (
             <>
               <header className={card.head}>
-                <div className={card.first}><RiskTag risk={denied.risk} /><span className={card.of}>Refused under “{profileName(denied.profile)}”</span></div>
+                <div className={card.first}><RiskTag risk={denied.risk} /><span className={card.of}>Denied under “{profileName(denied.profile)}”</span></div>
                 <h2><Words of={capital(denied.summary)} /></h2>
               </header>
               <Why denied={denied} />

@@ -14,7 +14,7 @@ import { many } from "~/primitives/number";
 import { Answer } from "~/primitives/States";
 import { RiskTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
-import { Words } from "~/primitives/Words";
+import { Prose, Words } from "~/primitives/Words";
 import { Allow } from "./Allow";
 import { Asker } from "./Asker";
 import { Deny } from "./Deny";
@@ -55,7 +55,7 @@ function Whole({ approval, stacked }: { approval: Approval; stacked: boolean }) 
         <div className={styles.first}>
           <RiskTag risk={row.risk} />
           <span className={styles.of}>
-            <Link to="/task/$id" params={{ id: row.task_id }}><Words of={packet?.goal ?? "its task"} /></Link>
+            <Link to="/task/$id" params={{ id: row.task_id }}><Words of={packet === null || packet.goal.toLowerCase() === approval.title.toLowerCase() ? "Its task" : packet.goal} /></Link>
           </span>
           <span className={styles.when}>
             Asked <Time at={row.requested_at} ago />{waits && <>, expires <Time at={row.expires_at} /></>}
@@ -218,7 +218,7 @@ function Reach({ approval, packet }: Of) {
           ["Network", approval.hosts.length === 0 ? "No network" : approval.hosts.includes("*:0") ? "Any public address" : <Words key="hosts" of={approval.hosts.join(", ")} />],
           packet?.sandbox != null ? ["Sandbox", sandboxName(packet.sandbox)] : null,
           packet?.profile != null ? ["Policy", profileName(packet.profile)] : null,
-          ["Undo", capital(packet?.rollback.replace(/^can be undone: /, "") ?? "")],
+          ["Undo", <Prose key="undo" of={capital(packet?.rollback.replace(/^can be undone: /, "") ?? "")} />],
         ]} />
       </section>
       <section>
@@ -228,7 +228,7 @@ function Reach({ approval, packet }: Of) {
           packet?.witness != null ? ["Witness", <Hash key="witness" of={packet.witness.id} what="identifier" />] : null,
           approval.approval_keyid !== null ? ["Key", <Hash key="key" of={approval.approval_keyid} />] : ["Key", "None registered"],
         ]} />
-        {packet?.witness != null && <p className={styles.seen}><Icon name="eye" size={14} />{count(packet.witness.found, "path")} checked, and checked again just before running</p>}
+        {packet?.witness != null && packet.witness.found > 0 && <p className={styles.seen}><Icon name="eye" size={14} />{count(packet.witness.found, "path")} checked, and checked again just before running</p>}
       </section>
       {row.status === "pending" && (
         <section className={styles.nothing}>

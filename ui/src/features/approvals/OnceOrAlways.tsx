@@ -19,6 +19,7 @@ export function OnceOrAlways({ approval, lasting, set }: { approval: Approval; l
           Also similar actions, from now on
         </button>
       </div>
+      {because !== undefined && <p className={card.note}>{because}.</p>}
       <p className={card.note}>
         {lasting ? "Within the limits you choose. It never covers critical risk or what policy denies, and you can revoke it."
           : "If a file changes before it runs, nothing happens and you are asked again."}

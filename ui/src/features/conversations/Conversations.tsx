@@ -37,7 +37,7 @@ export function Conversations({ chosen }: { chosen: string | undefined }) {
       <div className={styles.conversations} data-chosen={chosen !== undefined || undefined}>
         <div className={styles.list}>
           <Button icon="plus" onClick={() => go(NEW)}>New conversation</Button>
-          <Answer asked={asked} what="conversations" lines={8} isEmpty={(found) => found.rows.length === 0} empty={<Empty small title="No conversation yet" />}>
+          <Answer asked={asked} what="conversations" lines={8} isEmpty={(found) => found.rows.length === 0} empty={<Empty small title="No conversation yet">Begin one: choose a folder and say what should be done in it.</Empty>}>
             {() => (
               <>
                 <ul aria-label="Conversations">

@@ -5,7 +5,7 @@ import type { Candidate, Heard } from "~/ipc/generated/conversations";
 import { Button } from "~/primitives/Button";
 import { Failed, sentence } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
-import { isOver, plain, said } from "~/screen/words";
+import { isOver, runLook, said } from "~/screen/words";
 import styles from "./Conversations.module.css";
 
 /** How well the words fit the first of them, and whether it stands out. */
@@ -43,7 +43,7 @@ function Way({ one, why, because, be }: { one: Candidate; why: string | null; be
   return (
     <li>
       <span>
-        <Link to="/task/$id" params={{ id: one.task_id }}><Words of={said(one.title)} /></Link>, {plain(one.status)}
+        <Link to="/task/$id" params={{ id: one.task_id }}><Words of={said(one.title)} /></Link>, {runLook(one.status).word.toLowerCase()}
         {why !== null && <small>{why}</small>}
       </span>
       <span className={styles.row}>

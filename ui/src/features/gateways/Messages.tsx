@@ -71,7 +71,7 @@ function Row({ message: one, names }: { message: Message; names: Names }) {
       {one.why !== null && one.why !== "" && <p className={styles.note}><Words of={capital(one.why)} /></p>}
       {(one.task_id !== null || one.sent_by !== null) && (
         <p className={styles.head}>
-          {one.task_id !== null && <span><Link to="/task/$id" params={{ id: one.task_id }}>Task</Link>{one.task_status !== null && ` (${plain(one.task_status)})`}</span>}
+          {one.task_id !== null && <span><Link to="/task/$id" params={{ id: one.task_id }}>Task</Link>{one.task_status !== null && ` (${one.task_status === "completed" ? "done" : plain(one.task_status)})`}</span>}
           {one.sent_by !== null && <Link to="/task/$id" params={{ id: one.sent_by }}>Receipt of sending it</Link>}
         </p>
       )}

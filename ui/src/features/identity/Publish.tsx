@@ -27,7 +27,7 @@ export function Publish({ of }: { of: Identity }) {
         error={wrong === undefined ? null : `“${wrong}” is no address of a relay: it begins with wss://.`}
         onChange={(event) => setText(event.target.value)}
       />
-      <div className={styles.buttons}><Button look="person" because={because} onClick={() => publish.mutate({ relays, channel: "app" })}>Publish</Button></div>
+      <div className={styles.buttons}><Button because={because} onClick={() => publish.mutate({ relays, channel: "app" })}>Publish</Button></div>
       {publish.error !== null && <Failed error={publish.error} />}
       {publish.data !== undefined && <Said tone="done">Asked for. <Link to="/task/$id" params={{ id: publish.data.task_id }}>The task that asks you</Link> shows the card, and then which relays took it.</Said>}
     </div>

@@ -8,7 +8,7 @@ import { serviceName, useServices } from "~/features/chats/services";
 import { AskerLine } from "~/features/approvals/Asker";
 import { Card } from "~/features/approvals/Card";
 import { AsksYou } from "~/features/mesh/AsksYou";
-import { approvalLook, brief, capital, count, plain, said } from "~/screen/words";
+import { approvalLook, brief, capital, className, count, said } from "~/screen/words";
 import { useAsk } from "~/ipc/client";
 import type { RiskBand } from "~/ipc/generated/words";
 import { lookUp } from "~/ipc/words";
@@ -233,6 +233,11 @@ function Nothing() {
   );
 }
 
+/** The task of an act; what kind of act it is, where the task has the same words. */
+function taskOr(task: string | undefined, act: string, kind: string): string {
+  return task === undefined || task.toLowerCase() === brief(act).toLowerCase() ? capital(kind) : task;
+}
+
 function Line({ item, title }: { item: Item; title: ReadonlyMap<string, string> }) {
   const services = useServices();
   switch (item.kind) {
@@ -241,7 +246,7 @@ function Line({ item, title }: { item: Item; title: ReadonlyMap<string, string> 
         <>
           <RiskMark risk={item.row.risk} />
           <span className={styles.what}><Words of={brief(capital(said(item.row.summary)))} /></span>
-          <span className={styles.second}><span>{title.get(item.row.task_id) ?? plain(item.row.action_class)}</span><Time at={item.at} /></span>
+          <span className={styles.second}><span>{taskOr(title.get(item.row.task_id), said(item.row.summary), className(item.row.action_class))}</span><Time at={item.at} /></span>
           <span className={styles.third} data-risk={item.row.risk}>{capital(item.row.risk)} risk</span>
           <span className={styles.third} data-asker><AskerLine of={item.row} /></span>
         </>

@@ -49,7 +49,7 @@ export function Knowledge() {
 function Beliefs() {
   const asked = usePages("knowledge.beliefs", { limit: LIMIT });
   return (
-    <Answer asked={asked} what="beliefs" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="No findings yet">A belief is a claim that a task backed with evidence.</Empty>}>
+    <Answer asked={asked} what="beliefs" isEmpty={(page) => page.rows.length === 0} empty={<Empty title="No beliefs yet">A belief is a claim that a task backed with evidence. They appear here as tasks record them.</Empty>}>
       {(page) => <BeliefTable page={page} further={asked.further} />}
     </Answer>
   );

@@ -143,7 +143,7 @@ function OneMemory({ memory, folders }: { memory: Memory; folders: readonly Fold
         ["Task", <Link key="task" to="/task/$id" params={{ id: memory.task_id }}>Open the task</Link>],
         memory.supersedes === null ? null : ["Replaces", <Hash key="old" of={memory.supersedes} what="memory" />],
         memory.superseded_by === null ? null : ["Replaced by", <Hash key="new" of={memory.superseded_by} what="memory" />],
-        memory.ended_at === null ? null : ["Ended", <><Time at={memory.ended_at} ago /> {said(memory.end_reason, "")}</>],
+        memory.ended_at === null ? null : ["Ended", <><Time at={memory.ended_at} ago />{said(memory.end_reason, "") !== "" && <>: <Words of={said(memory.end_reason, "")} /></>}</>],
       ]} />
       {memory.uses > 0 && <Contexts key={memory.memory_id} of={memory.memory_id} />}
       <h3>Evidence</h3>

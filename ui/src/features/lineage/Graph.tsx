@@ -3,7 +3,7 @@
 import { Background, Controls, type Node as FlowNode, type NodeProps, ReactFlow, ReactFlowProvider, ViewportPortal, getViewportForBounds, useReactFlow, useStore, useStoreApi } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import { type MouseEvent, memo, startTransition, useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { count, plain } from "~/screen/words";
+import { count, kindWords } from "~/screen/words";
 import type { Drawing, Node } from "~/ipc/generated/lineage";
 import { Mark } from "~/primitives/Icon";
 import { LABELS, NODE, type Placed, type Plan, at as under, plan, shapes, sizeOf } from "./layout";
@@ -90,7 +90,7 @@ function flowNodes(planned: Plan, focus: string): { all: FlowNode[]; stripes: Fl
   }));
   const cards = planned.placed.map((placed): FlowNode => ({
     id: placed.node.id, type: "thing", width: NODE.width, height: NODE.height, zIndex: 1, position: { x: placed.x, y: placed.y },
-    data: { placed, focus: placed.node.id === focus } satisfies Thing, ariaLabel: `${plain(placed.node.kind)} ${placed.name}`,
+    data: { placed, focus: placed.node.id === focus } satisfies Thing, ariaLabel: `${kindWords(placed.node.kind)} ${placed.name}`,
   }));
   return { all: [...stripes, ...cards], stripes };
 }
@@ -138,8 +138,8 @@ function ThingNode({ data }: NodeProps<FlowNode<Thing>>) {
 function Card({ placed, focus }: { placed: Placed; focus: boolean }) {
   const { node, name, person } = placed;
   return (
-    <div className={styles.node} data-focus={focus || undefined} data-lit={node.feeds || node.tainted || undefined} title={`${plain(node.kind)}: ${name}`}>
-      <span>{plain(node.detail === "" ? node.kind : node.detail)}</span>
+    <div className={styles.node} data-focus={focus || undefined} data-lit={node.feeds || node.tainted || undefined} title={`${kindWords(node.kind)}: ${name}`}>
+      <span>{kindWords(node.detail === "" ? node.kind : node.detail)}</span>
       <b>{name}</b>
       {node.trust === "untrusted" && <Mark name="moderate" size={11} />}
       {person && <i aria-hidden="true" />}

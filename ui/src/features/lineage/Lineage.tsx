@@ -2,7 +2,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { Screen } from "~/screen/Screen";
-import { count, plain, trust } from "~/screen/words";
+import { count, kindWords, trust } from "~/screen/words";
 import { useAsk } from "~/ipc/client";
 import type { Drawing } from "~/ipc/generated/lineage";
 import { Button, Segmented } from "~/primitives/Button";
@@ -45,8 +45,8 @@ function Finder() {
   const navigate = useNavigate();
   const [text, setText] = useState("");
   return (
-    <form onSubmit={(event) => { event.preventDefault(); if (text.trim() !== "") void navigate({ to: "/lineage", search: { of: text.trim() } }); }}>
-      <TextField label="File, line of a file, or identifier" hideLabel mono placeholder="A file, file:line or id" value={text} onChange={(event) => setText(event.target.value)} />
+    <form className={styles.finder} onSubmit={(event) => { event.preventDefault(); if (text.trim() !== "") void navigate({ to: "/lineage", search: { of: text.trim() } }); }}>
+      <TextField label="File, line of a file, or identifier" hideLabel mono placeholder="File, line or id" value={text} onChange={(event) => setText(event.target.value)} />
     </form>
   );
 }
@@ -82,7 +82,7 @@ function Shown({ drawing, view, setView, go }: { drawing: Drawing; view: View; s
         </div>
         {focus !== undefined && (
           <div className={styles.facts}>
-            <span>{plain(focus.kind)}{focus.detail !== "" && `, ${plain(focus.detail)}`}</span>
+            <span>{kindWords(focus.kind)}{focus.detail !== "" && `, ${kindWords(focus.detail)}`}</span>
             {focus.trust !== null && <span data-untrusted={focus.trust === "untrusted" || undefined}>{trust(focus.trust)}</span>}
             <Hash of={focus.id} what="identifier" />
             {focus.sha256 !== null && <Hash of={focus.sha256} />}
@@ -121,7 +121,7 @@ function Shown({ drawing, view, setView, go }: { drawing: Drawing; view: View; s
                     <td className={table.main}>
                       <button type="button" className={styles.open} onClick={() => go(node.id)}><Words of={names.get(node.id) ?? node.id} /></button>
                       <div className={table.faint}>
-                        {node.kind === "artifact" ? plain(node.detail) : `${plain(node.kind)}${node.detail === "" ? "" : `, ${plain(node.detail)}`}`}{node.trust !== null && `, ${trust(node.trust)}`}
+                        {node.kind === "artifact" ? kindWords(node.detail) : `${kindWords(node.kind)}${node.detail === "" ? "" : `, ${kindWords(node.detail)}`}`}{node.trust !== null && `, ${trust(node.trust)}`}
                       </div>
                     </td>
                     <td><Hash of={node.sha256 ?? node.id} what={node.sha256 === null ? "identifier" : "digest"} /></td>

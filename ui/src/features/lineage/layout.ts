@@ -1,5 +1,5 @@
 // From nodes and lines to places and shapes. Pure, and linear in what is drawn: a thousand nodes take a few milliseconds.
-import { brief, capital, plain, said } from "~/screen/words";
+import { brief, capital, kindWords, said } from "~/screen/words";
 import type { Drawing, Node } from "~/ipc/generated/lineage";
 import { BANDS, type Band, type Line, type View, band, lines } from "./path";
 
@@ -44,7 +44,7 @@ export function nodeNames(drawing: Drawing): Map<string, string> {
     if (task !== undefined) return brief(said(task.label));
     const label = node.label === null ? "" : said(node.label);
     if (label !== "" && !label.startsWith("sha256:")) return capital(brief(label));
-    return capital(plain(node.detail === "" ? node.kind : node.detail));
+    return capital(kindWords(node.detail === "" ? node.kind : node.detail));
   };
   return new Map(drawing.nodes.map((node) => [node.id, nameOf(node)]));
 }

@@ -9,6 +9,7 @@ import { Copyable } from "~/primitives/Copyable";
 import { Hash } from "~/primitives/Hash";
 import { Hold } from "~/primitives/Hold";
 import { useLeft } from "~/primitives/left";
+import { Lines } from "~/primitives/Lines";
 import { useParts } from "~/primitives/Parts";
 import { Answer, Failed } from "~/primitives/States";
 import { StateTag } from "~/primitives/Tag";
@@ -42,10 +43,21 @@ function List({ questions }: { questions: readonly Question[] }) {
   );
 }
 
+/** With what a line begins that says by which rule and of which attempt, and nothing of what would be done. */
+const DETAIL = ["policy `", "rules: ", "touches `", "must hold: ", "found there: ", "the model had read `", "proposed by `", "task `", "asked at ", "when it expires, "];
+
+/** What a person reads, and what is folded: the tail of a packet, as long as nothing but details stands in it. */
+function divided(lines: readonly string[]): readonly [readonly string[], readonly string[]] {
+  const at = lines.findLastIndex((line) => !DETAIL.some((begins) => line.startsWith(begins))) + 1;
+  // Where nothing else would be left, all of it is read.
+  return at === 0 ? [lines, []] : [lines.slice(0, at), lines.slice(at)];
+}
+
 function One({ question: one }: { question: Question }) {
   const name = nodeName(one);
   const title = capital(said(one.title, "What it would do"));
   const left = useLeft(one.expires_at);
+  const [shown, folded] = divided(one.lines.map((line) => said(line)));
   return (
     <article className={styles.card} aria-label={`${name} asks`}>
       <header>
@@ -55,8 +67,9 @@ function One({ question: one }: { question: Question }) {
       </header>
       <h3><Words of={title} /></h3>
       <ul className={styles.lines} aria-label="What it would do">
-        {one.lines.map((line, at) => <li key={at}><Words of={said(line)} /></li>)}
+        {shown.map((line, at) => <li key={at}><Words of={line} /></li>)}
       </ul>
+      <Lines title="Technical details" lines={folded} mono />
       <p className={styles.note}>What is signed: <Hash of={one.packet_sha256} what="packet" /> It names files and programs of <Words of={name} />, not of this machine.</p>
       {left === 0 ? <p role="status">It has expired, and nothing was done.</p> : <Decide question={one} />}
     </article>

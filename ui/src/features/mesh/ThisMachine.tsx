@@ -42,7 +42,7 @@ function Standing({ mesh }: { mesh: Mesh }) {
       ["Reads at", mesh.relays.length === 0 ? "No relay" : <Words key="relays" of={mesh.relays.join(", ")} />],
       ["Reached at", mesh.listen === null ? "No address of its own" : <Words key="listen" of={mesh.listen} />],
       ["Takes goals for", folders.length === 0 ? "No folder" : <ul key="folders" className={styles.plain}>{folders.map(([alias, path]) => <li key={alias}><b><Words of={alias} /></b>: <code><Words of={path} /></code></li>)}</ul>],
-      mesh.cosign_key === null ? null : ["Signs heads of the others as", <code key="cosign"><Words of={mesh.cosign_key} /></code>],
+      mesh.cosign_key === null ? null : ["Cosigns with", <Hash key="cosign" of={mesh.cosign_key} what="key" />],
       mesh.public ? ["Seen by", "Everybody who reads these relays"] : null,
       ["Works with", mesh.model === null ? "The default model" : <Words key="model" of={modelName(mesh.model)} />],
     ]} />

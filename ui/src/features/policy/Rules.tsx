@@ -27,7 +27,7 @@ export function Rules() {
     <Answer asked={profiles} what="the profiles" lines={12}>
       {(found) => (
         <div className={styles.screen}>
-          <div className={styles.tools}>
+          <div className={`${styles.tools} ${styles.profiles}`}>
             <Segmented label="Profile" value={profile} onChange={setProfile} options={found.rows.map((one) => ({ value: one.profile, label: profileName(one.profile) }))} />
             <p>{capital(found.rows.find((one) => one.profile === profile)?.about ?? "")}</p>
           </div>

@@ -8,12 +8,13 @@ import type { ScheduleState } from "~/ipc/generated/words";
 import { lookUp } from "~/ipc/words";
 import { Button, Segmented } from "~/primitives/Button";
 import { Facts } from "~/primitives/Facts";
+import type { MarkName } from "~/primitives/Icon";
 import { Answer, Empty, Failed } from "~/primitives/States";
 import { StateTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { Screen } from "~/screen/Screen";
-import { capital, count, runLook } from "~/screen/words";
+import { capital, count, modelName, profileName, runLook } from "~/screen/words";
 import { Asks } from "./Asks";
 import { Calendar } from "./Calendar";
 import { reason } from "./Entry";
@@ -26,6 +27,8 @@ import styles from "./Schedules.module.css";
 import { unseen, waits, watches } from "./triggers";
 
 const TONE: Readonly<Record<ScheduleState, "done" | "waiting" | "mute">> = { active: "done", paused: "waiting", over: "mute", removed: "mute" };
+
+const MARK: Readonly<Record<ScheduleState, MarkName>> = { active: "done", paused: "paused", over: "idle", removed: "idle" };
 
 /** How often it is asked whether one that machines hold together waits for a way between them: no notice tells of that. */
 const AGAIN_MS = 5_000;
@@ -66,7 +69,7 @@ function One({ schedule: one, open }: { schedule: Schedule; open: boolean }) {
     <article className={styles.card} aria-label={one.name}>
       <header>
         <h2><Words of={one.name} /></h2>
-        <StateTag tone={lookUp(TONE, one.state, "mute")}>{one.by_itself ? "Paused itself" : capital(one.state)}</StateTag>
+        <StateTag tone={lookUp(TONE, one.state, "mute")} mark={lookUp(MARK, one.state, "idle")}>{one.by_itself ? "Paused itself" : capital(one.state)}</StateTag>
       </header>
       <p className={styles.when}><Words of={capital(one.said)} />{next !== undefined && <>. Next: <b>{next.text}</b></>}{one.waits_for !== null && <>. <b><Words of={waits(one.waits_for, one.folder)} /></b></>}</p>
       {one.why !== null && <p role="status"><Words of={capital(one.why)} /></p>}
@@ -77,10 +80,10 @@ function One({ schedule: one, open }: { schedule: Schedule; open: boolean }) {
         <summary>{capital(count(one.fired, "run"))}, {one.passed_over === 0 ? "no time passed over" : `${count(one.passed_over, "time")} passed over`}</summary>
         <Facts wide rows={[
           ["Folder", <Words key="folder" of={one.folder} />],
-          ["Works with", <Words key="worker" of={one.worker} />],
-          ["Policy profile", one.profile],
+          ["Works with", <Words key="worker" of={modelName(one.worker)} />],
+          ["Policy profile", profileName(one.profile)],
           ...(one.waits_for === null ? [["Read as", `${one.rule}, time zone ${one.zone}`] as const] : watches(one.waits_for)),
-          one.waits_for !== null ? null : ["Missed times", one.catch_up === "skip" ? "Skipped" : one.catch_up === "newest" ? "The newest is made up for" : `The newest ${one.catch_up_most ?? 1} are made up for`],
+          one.waits_for !== null ? null : ["Missed times", one.catch_up === "skip" ? "Skipped" : one.catch_up === "newest" ? "Hermit makes up for the newest" : `Hermit makes up for the newest ${one.catch_up_most ?? 1}`],
           one.grace_minutes === null ? null : ["Too late after", count(one.grace_minutes, "minute")],
           ...boundsOf(one.limits),
           one.quiet ? ["Reports", "Only runs that changed something, asked, were denied something or failed"] : null,

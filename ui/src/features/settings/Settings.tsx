@@ -79,7 +79,7 @@ function Machine() {
               <li key={at} data-level={fact.level}>
                 <Mark name={LEVEL[fact.level]} />
                 <b>{capital(fact.name)}</b>
-                <div><Prose of={fact.value} />{fact.advice !== "" && <p>{sentence(fact.advice)}</p>}</div>
+                <div><Told of={fact.value} />{fact.advice !== "" && <p>{sentence(fact.advice)}</p>}</div>
               </li>
             ))}
           </ul>
@@ -87,6 +87,11 @@ function Machine() {
       </Answer>
     </section>
   );
+}
+
+/** What a fact says, its digests short. */
+function Told({ of }: { of: string }) {
+  return <>{of.split(/\b([0-9a-f]{32,64})\b/).map((part, at) => (at % 2 === 1 ? <Hash key={at} of={part} /> : <Prose key={at} of={part} />))}</>;
 }
 
 function Store() {

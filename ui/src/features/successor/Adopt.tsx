@@ -94,14 +94,14 @@ function OneAdoption({ of, isLast = false }: { of: Adoption; isLast?: boolean })
   const back = useAct("adoptions.back");
   return (
     <div className={styles.one} role="group" aria-label={`Adopted change ${of.trial_id}`}>
-      <h3>{of.says === null ? "Its words were erased" : <Words of={of.says} />} <StateTag tone={of.at_work ? "done" : "mute"}>{of.at_work ? "at work" : "returned from"}</StateTag></h3>
+      <h3>{of.says === null ? "Its words were erased" : <Words of={of.says} />} <StateTag tone={of.at_work ? "done" : "mute"}>{of.at_work ? "In force" : "Taken back"}</StateTag></h3>
       <Facts wide rows={[
         ["Changes", KIND[of.kind]],
         ["Adopted", <Time key="adopted" at={of.adopted_at} ago />],
         of.task_id === null ? null : ["Your yes", <Link key="task" to="/task/$id" params={{ id: of.task_id }}>Its card and receipt</Link>],
         of.reviewers.length === 0 ? null : ["Reviewed by", <Words key="reviewers" of={of.reviewers.join(", ")} />],
         of.constitutional.length === 0 ? null : ["Keeps Hermit in check", <Words key="parts" of={of.constitutional.join(", ")} />],
-        of.returned_at === null ? null : ["Returned from", <><Time at={of.returned_at} ago />{of.why !== null && of.why !== "" && <>: <Words of={of.why} /></>}</>],
+        of.returned_at === null ? null : ["Taken back", <><Time at={of.returned_at} ago />{of.why !== null && of.why !== "" && <>: <Words of={of.why} /></>}</>],
       ]} />
       {isLast && (
         <div className={styles.buttons}>

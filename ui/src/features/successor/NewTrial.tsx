@@ -62,7 +62,7 @@ export function NewTrial({ close }: { close: () => void }) {
   const read = useAsk("successor.preview", JSON.parse(settled) as { patches: string[] }, { enabled: settled === asks && patches !== null });
   const wrong = isSettled && patches !== null && read.error !== null ? capital(read.error.message) : null;
   const begin = useAct("successor.try_change");
-  const because = begin.isPending ? "Beginning" : lack ?? (wrong !== null ? "Mend the change first" : !isSettled || read.data === undefined ? "Reading the change" : null);
+  const because = begin.isPending ? "Beginning" : lack ?? (wrong !== null ? "Correct the change first" : !isSettled || read.data === undefined ? "Reading the change" : null);
   const send = () => {
     if (patches === null) return;
     begin.mutate(tryOf(draft, patches), {
@@ -197,7 +197,7 @@ function Before({ of: { changes, budget } }: { of: Previewed }) {
   const seconds = (ms: number) => (ms >= 120_000 ? `${many(Math.round(ms / 60_000))} minutes` : `${many(Math.round(ms / 1_000))} seconds`);
   return (
     <>
-      <p>Each copy may use {seconds(budget.wall_ms)}, {seconds(budget.cpu_ms)} of processors, {bytes(budget.memory_bytes)} of memory, {bytes(budget.disk_bytes)} of disk{budget.processes !== null && <>, {count(budget.processes, "process", "processes")}</>} and {count(budget.tokens, "token")}. It is ended where it wants more.</p>
+      <p>Each copy may use {seconds(budget.wall_ms)}, {seconds(budget.cpu_ms)} of processors, {bytes(budget.memory_bytes)} of memory, {bytes(budget.disk_bytes)} of disk{budget.processes !== null && <>, {count(budget.processes, "process", "processes")}</>} and {count(budget.tokens, "token")}. Hermit ends a copy that wants more.</p>
       {changes.length > 1 && <p>{count(changes.length, "change")} race over the same tasks at the same time, each with copies of its own: together they may use {changes.length} times as much.</p>}
       {[...new Set(changes.flatMap((one) => one.edited_tests))].map((file) => <p key={file} className={styles.note}>It edits, moves or removes tests in <Words of={file} />. You look at these before you adopt it.</p>)}
       {changes.filter((one) => one.constitutional.length > 0).map((one) => <p key={one.says} className={styles.bad}>It touches what checks every change: {one.constitutional.map(plain).join(", ")}.</p>)}

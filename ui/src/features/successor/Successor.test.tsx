@@ -20,7 +20,7 @@ test("a trial is one page: what changed, what was run, what differed, what it co
   expect(within(page).getByText(/1 completed task of yours, drawn with 7/)).toBeTruthy();
   expect(within(page).getByText(/2 changes known to be bad, tried in the same run, were refused/)).toBeTruthy();
   const acts = within(within(page).getByRole("table", { name: "Acts that differ" })).getAllByRole("row");
-  expect(acts[1]?.textContent).toBe("Edit docs/plan.mdWrite localasked youallowedThe same");
+  expect(acts[1]?.textContent).toBe("Edit docs/plan.mdWrite filesasked youallowedThe same");
   const cost = within(within(page).getByRole("table", { name: "Cost" })).getAllByRole("row");
   expect(cost[1]?.textContent).toBe("Questions to you124");
   expect(within(page).getByText(/Questions: 4 instead of 12/)).toBeTruthy();

@@ -42,7 +42,7 @@ export function Successor({ of }: { of: string | undefined }) {
         </div>
         <div>
           {of === undefined
-            ? <section className={styles.section}><p>Choose a trial to see what changed, what was run, what differed, what it cost, and why the verdict is what it is.</p></section>
+            ? <Empty title="No trial is chosen" small>Choose a trial to see what changed, what Hermit ran, what differed, what it cost, and the reasons for its verdict.</Empty>
             : <Trial key={of} id={of} />}
         </div>
       </div>
@@ -53,7 +53,7 @@ export function Successor({ of }: { of: string | undefined }) {
 /** A part, and behind it as many `older` ones: each begins where this one ends now, so that nothing falls between them. */
 function Part({ cursor, older, another, of }: { cursor: string | null; older: number; another: () => void; of: string | undefined }) {
   const asked = useAsk("successor.list", { cursor, limit: PART }, { keep: true });
-  const none = <Empty title="No change of Hermit was tried" small>A change of your rules, of SOUL.md or a playbook, of the standard model or of the source can be.</Empty>;
+  const none = <Empty title="No change of Hermit was tried" small>You can try a change of your rules, of SOUL.md or a playbook, of the standard model or of the source.</Empty>;
   return (
     <Answer asked={asked} what="trials" lines={3} isEmpty={(found) => found.trials.length === 0 && cursor === null} empty={none}>
       {(found) => (

@@ -3,6 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Trial as Shown, TrialParentTests, TrialVerdict } from "~/ipc/generated/successor";
+import { ACTION_CLASS } from "~/ipc/generated/words";
+import { oneOf } from "~/ipc/words";
 import { Button } from "~/primitives/Button";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
@@ -12,7 +14,7 @@ import { Answer, Failed } from "~/primitives/States";
 import tables from "~/primitives/Table.module.css";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
-import { capital, count, plain } from "~/screen/words";
+import { capital, className, count, plain } from "~/screen/words";
 import { Adopt, isAdoptable } from "./Adopt";
 import { Edits } from "./Edits";
 import { Race, Standing } from "./Race";
@@ -35,7 +37,7 @@ function One({ shown }: { shown: Shown }) {
       <header className={styles.section}>
         <Standing row={row} />
         <h2><Words of={row.says ?? "Its words were erased"} /></h2>
-        <p>{kindName(row.kind)}, begun <Time at={row.began_at} ago />.{row.about !== null && <> It is to do: <Words of={row.about} />.</>}</p>
+        <p>{kindName(row.kind)}, begun <Time at={row.began_at} ago />.{row.about !== null && <> What the change is to do: <Words of={row.about} />.</>}</p>
         {row.proposed_by !== null && <p>Proposed by <Link to="/task/$id" params={{ id: row.proposed_by }}>a task</Link>, not by you.</p>}
         {row.why !== null && <p className={styles.note}><Words of={capital(row.why)} /></p>}
         {row.state === "running" && <div><Button because={stop.isPending ? "Stopping" : null} onClick={() => stop.mutate({ trial: row.trial_id, reason: null })}>Stop this trial</Button></div>}
@@ -43,8 +45,8 @@ function One({ shown }: { shown: Shown }) {
       </header>
       <section className={styles.section} aria-labelledby="changed">
         <h3 id="changed">What changed</h3>
-        {shown.changes.map((piece) => <Lines key={piece.what} title={`${capital(piece.what)} (${count(piece.text.split("\n").length, "line")})`} lines={piece.text.split("\n")} mono />)}
-        <p>Comes from: {shown.sources.map((source, at) => <span key={source}>{at > 0 && "; "}<Words of={source} /></span>)}</p>
+        {shown.changes.map((piece) => <Lines key={piece.what} title={`${capital(piece.what)} (${count(piece.text.split("\n").length, "line")})`} lines={piece.text.split("\n")} mono diff={/^(?:diff --git |--- |@@ )/m.test(piece.text)} />)}
+        <p>Sources: {shown.sources.map((source, at) => <span key={source}>{at > 0 && "; "}<Words of={source} /></span>)}</p>
         <p>Change <Hash of={shown.patch_sha256} what="change" /></p>
       </section>
       <section className={styles.section} aria-labelledby="run">
@@ -77,7 +79,7 @@ function One({ shown }: { shown: Shown }) {
             </tbody>
           </table>
           {row.measures.some((one) => one.measured_by === "successor") && <p className={styles.note}>What the changed program counts of itself can make this verdict worse, never better.</p>}
-          {verdict.ended_for !== null && <p className={styles.note}>A clone used up its {plain(verdict.ended_for)} and was ended.</p>}
+          {verdict.ended_for !== null && <p className={styles.note}>A copy used up its {plain(verdict.ended_for)}, so Hermit ended it.</p>}
         </section>
       )}
       {verdict !== null && <Why verdict={verdict} />}
@@ -109,6 +111,12 @@ function Planted({ verdict }: { verdict: TrialVerdict }) {
   return <p>{count(verdict.planted.length, "change")} known to be bad, tried in the same run, {verdict.planted.length === 1 ? "was" : "were"} refused.</p>;
 }
 
+/** What kind of act it is; in the words of the host, where this page knows no better. */
+function kindOf(word: string): string {
+  const known = oneOf(ACTION_CLASS, word);
+  return known === null ? plain(word) : className(known);
+}
+
 function Differed({ verdict }: { verdict: TrialVerdict }) {
   const { differences, more_differences: more, has_evidence: has } = verdict;
   return (
@@ -124,7 +132,7 @@ function Differed({ verdict }: { verdict: TrialVerdict }) {
               {differences.map((one, at) => (
                 // The same act may differ twice in one task.
                 <tr key={`${one.task_id} ${at}`}>
-                  <td className={tables.main}><Words of={one.summary} /><div className={styles.faint}>{capital(plain(one.class))}</div></td>
+                  <td className={tables.main}><Words of={one.summary} /><div className={styles.faint}>{capital(kindOf(one.class))}</div></td>
                   <td>{saidOf(one.before)}</td>
                   <td>{saidOf(one.after)}</td>
                   <td>{one.effect_differs ? "Another one" : "The same"}</td>

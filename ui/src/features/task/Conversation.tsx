@@ -29,7 +29,7 @@ import { PromptPicker } from "../tools/PromptPicker";
 import type { Given as GivenWith, Message } from "./message";
 import type { See } from "~/screen/see";
 import { type Story, shortReceipt } from "./story";
-import { textOf } from "./quoted";
+import { sourceOf, textOf } from "./quoted";
 import type { Part } from "./parts";
 import { EditGoal } from "./Goal";
 import { Criteria } from "./Criteria";
@@ -76,7 +76,7 @@ export const Conversation = memo(function Conversation({ task, story, live, even
         <Plan rows={story.rows} see={see} />
         {live && <Criteria task={task} see={see} />}
         <p className={styles.origin}><Icon name="talk" size={14} /><Link to="/conversations" search={{ at: task.conversation_id }}>Its conversation</Link></p>
-        <p className={styles.origin}><Icon name="folder" size={14} />Started {task.channel === "chat" ? <>from <FromChat conversation={task.conversation_id} /></> : task.row.origin !== "person" ? `by ${originName(task.row.origin)}` : task.channel === "cli" ? "in the terminal" : task.channel === "app" ? "in Hermit" : task.channel === "mesh" ? "at another machine of yours" : `by ${task.channel}`}: {said(task.workspace, "no folder")}</p>
+        <p className={styles.origin}><Icon name="folder" size={14} /><span>Started {task.channel === "chat" ? <>from <FromChat conversation={task.conversation_id} /></> : task.row.origin !== "person" ? `by ${originName(task.row.origin)}` : task.channel === "cli" ? "in the terminal" : task.channel === "app" ? "in Hermit" : task.channel === "mesh" ? "at another machine of yours" : `by ${task.channel}`}: {said(task.workspace, "no folder")}</span></p>
         {task.row.parent_task_id !== null && task.row.origin === "agent" && <p className={styles.origin}><Icon name="lineage" size={14} />A part of&nbsp;<Before task={task.row.parent_task_id} /></p>}
         {story.parts.some((part) => part.task !== "") && <Parts parts={story.parts} />}
         {task.follows !== null && <p className={styles.origin}><Icon name="undo" size={14} />Goes on from&nbsp;<Before task={task.follows} /></p>}
@@ -182,7 +182,7 @@ function Given({ one }: { one: GivenWith }) {
   const host = useHost();
   const text = useQuery({ queryKey: ["quoted", one.id], queryFn: () => textOf(host, one.id), enabled: one.isQuote, staleTime: Number.POSITIVE_INFINITY });
   return one.isQuote
-    ? <><blockquote><Words of={text.data ?? one.name} /></blockquote><small title={one.name}>{one.name.replace(/_[0-9a-f]{20,}/, (id) => `…${id.slice(-4)}`)}</small></>
+    ? <><blockquote><Words of={text.data ?? one.name} /></blockquote><small title={one.name}>{sourceOf(one.name)}</small></>
     : <><Icon name="file" size={12} /><Link to="/lineage" search={{ of: one.id }}><Words of={one.name} /></Link><small>{bytes(one.size)}</small></>;
 }
 

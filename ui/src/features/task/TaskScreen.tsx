@@ -90,7 +90,7 @@ function Opened({ task, chosen }: { task: Task; chosen: string | undefined }) {
       <Head task={task} until={until} />
       {task.interrupted === true && (
         <p className={styles.interrupted} role="status">
-          <Mark name="unknown" /> Interrupted. It should be at work and nobody works on it: what you see ends with event {task.last_seq}, at <Time at={task.row.updated_at} />.
+          <Mark name="unknown" /><span>Interrupted. It should be at work and nobody works on it: what you see ends with event {task.last_seq}, at <Time at={task.row.updated_at} />.</span>
         </p>
       )}
       <div className={styles.panes}>
@@ -136,7 +136,7 @@ function Head({ task, until }: { task: Task; until: number | null }) {
       {denied === undefined
         ? <span className={styles.faint}>{step === undefined ? row.reason : [step.number > 1 ? `Attempt ${step.number}` : "", row.run_status === "running" || at.tone === "waiting" || row.reason === at.word.toLowerCase() ? "" : row.reason].filter(Boolean).join(", ")}</span>
         : <Barred act={denied.action_request_id} />}
-      {task.workspace !== null && <span className={styles.faint} title={said(task.workspace)}>{folderName(said(task.workspace))}</span>}
+      {task.workspace !== null && <span className={`${styles.faint} ${styles.folder}`} title={said(task.workspace)}>{folderName(said(task.workspace))}</span>}
       {error !== null && <Failed error={error} />}
       <span className={styles.space} />
       {!ended && <Urgency task={row.task_id} value={row.priority} />}
@@ -176,7 +176,7 @@ function Barred({ act }: { act: string }) {
   const rule = asked.data?.rules.find((one) => one.effect !== "permit") ?? asked.data?.rules[0];
   if (asked.data === undefined) return <span className={styles.faint}>Nothing was done</span>;
   return (
-    <span className={styles.faint} title={rule === undefined ? undefined : `Rule ${rule.name}, profile ${profileName(asked.data.profile)}`}>
+    <span className={`${styles.faint} ${styles.barred}`} title={rule === undefined ? undefined : `Rule ${rule.name}, profile ${profileName(asked.data.profile)}`}>
       Nothing was done.{rule !== undefined && <> Rule <code>{rule.name}</code>:</>} {sentence(rule === undefined || rule.reason === "" ? "no rule permits it" : rule.reason)}
     </span>
   );

@@ -65,7 +65,7 @@ const STEP: Readonly<Record<StepStatus, [Tone, MarkName]>> = {
 
 const ANSWERED: Readonly<Record<Exclude<Of<"approval">, "approval.requested" | "approval.signed">, string>> = {
   "approval.granted": "You approved it once", "approval.denied": "You denied it", "approval.expired": "The question expired",
-  "approval.cancelled": "The question was cancelled", "approval.invalidated": "The question was invalidated",
+  "approval.cancelled": "The question ended with its task", "approval.invalidated": "The question is no longer valid",
 };
 
 /** Whose words they are that may be relied on so far; older stores took all of them for the person's. */
@@ -185,7 +185,7 @@ class Teller {
         // What came with the goal was given before the task was ready.
         if (to === "ready" && this.messages.length === 1) this.#withIt();
         if (to === "paused" || to === "cancelled" || to === "failed") {
-          this.#add(event, "phase", `${capital(plain(to))}: ${word(body["reason"])}`, here, { tone: to === "failed" ? "failed" : "mute", mark: to === "failed" ? "failed" : "paused" });
+          this.#add(event, "phase", `${capital(plain(to))}: ${word(body["reason"]) === plain(to) ? "the task ended" : word(body["reason"])}`, here, { tone: to === "failed" ? "failed" : "mute", mark: to === "failed" ? "failed" : "paused" });
         }
         break;
       }

@@ -55,7 +55,7 @@ export function Tasks({ of, look: opened }: { of?: string | undefined; look?: st
     <Screen
       title="Tasks"
       sub={project !== undefined ? <span>{count(project.tasks, "task")} in {project.name}</span> : counts !== undefined && <span>{count(counts.all, "task")}</span>}
-      actions={<><Link to="/schedules">Schedules</Link><Button icon="plus" onClick={begin}>New task</Button></>}
+      actions={<><Link to="/schedules" className={styles.schedules}>Schedules</Link><Button icon="plus" onClick={begin}>New task</Button></>}
     >
       <div className={styles.tasks}>
         <div className={styles.tools}>

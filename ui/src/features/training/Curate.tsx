@@ -19,10 +19,10 @@ export function Curate() {
   return (
     <section className={styles.section} aria-labelledby="curate">
       <h2 id="curate">What would be learned from</h2>
-      <p>What a model was sent and what it answered, of tasks that completed, where a receipt says what came of it. Nothing is kept before you have seen it.</p>
-      <Check label="Divide by time alone, for work that is all in one project" checked={byTime} onChange={() => setByTime(!byTime)} />
+      <p>What a model was sent and what it answered, of tasks that completed, where a receipt says what came of it. You see what it would hold before you keep it.</p>
+      <Check label="All my work is in one project: hold the newest of it out" checked={byTime} onChange={() => setByTime(!byTime)} />
       <div className={styles.buttons}>
-        <Button because={look.isPending ? "Reading your work" : null} onClick={() => { keep.reset(); look.mutate({ by_time: byTime }); }}>Look</Button>
+        <Button because={look.isPending ? "Reading your work" : null} onClick={() => { keep.reset(); look.mutate({ by_time: byTime }); }}>Preview the dataset</Button>
       </div>
       {look.error !== null && <Failed error={look.error} />}
       {found !== undefined && <Card found={found} />}

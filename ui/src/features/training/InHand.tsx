@@ -4,7 +4,7 @@ import { useAct, useAsk } from "~/ipc/client";
 import type { DatasetRow, LiveRun, RunStands } from "~/ipc/generated/training";
 import { Button } from "~/primitives/Button";
 import { Check, Select, TextField } from "~/primitives/Field";
-import { Answer, Failed, Said } from "~/primitives/States";
+import { Answer, Failed, Said, sentence } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import { Curve } from "./Curve";
 import styles from "./Training.module.css";
@@ -18,17 +18,17 @@ export function InHand({ dataset }: { dataset: DatasetRow | null }) {
   const asked = useAsk("training.stands", {}, { refetchInterval: busy ? LOOK_MS : false });
   return (
     <section className={styles.section} aria-labelledby="in-hand">
-      <h2 id="in-hand">Run in hand</h2>
-      <Answer asked={asked} what="the run in hand" lines={4}>
+      <h2 id="in-hand">Current run</h2>
+      <Answer asked={asked} what="the current run" lines={4}>
         {(now) => (
           <>
-            {now.run === null ? <p>No run is in hand.</p> : <Live run={now.run} />}
+            {now.run === null ? <p>No model is learning now. Keep a dataset, choose a model, and train it.</p> : <Live run={now.run} />}
             {now.invitations.map((one) => (
               <Said key={`${one.node} ${one.name}`} tone="note">
                 <Words of={one.from} /> asks whether this machine learns <Words of={one.name} /> together with it, in {one.rounds} rounds of {one.steps} steps. You say yes at a terminal: <code>hermit train join</code>.
               </Said>
             ))}
-            {now.trouble !== null && <Said tone="note"><Words of={now.trouble} /></Said>}
+            {now.trouble !== null && <Said tone="note">{sentence(now.trouble)}</Said>}
             {!busy && <Begin dataset={dataset} now={now} />}
           </>
         )}
@@ -91,6 +91,7 @@ function Begin({ dataset, now }: { dataset: DatasetRow | null; now: RunStands })
       <Check label="Also on battery, and while I am at this machine" checked={always} onChange={() => setAlways(!always)} />
       <div className={styles.buttons}>
         <Button look="person" because={because} onClick={() => run.mutate({ base: chosen, steps: many, always })}>Train</Button>
+        {because !== null && !run.isPending && <span>{because}.</span>}
         {now.resumable.map((id) => <Button key={id} look="quiet" onClick={() => run.mutate({ resume: id })}>Continue {id}</Button>)}
       </div>
       {run.error !== null && <Failed error={run.error} />}

@@ -17,7 +17,7 @@ export function Recall({ of }: { of: Trainings }) {
   return (
     <section className={styles.section} aria-labelledby="recall">
       <h2 id="recall">Recall</h2>
-      <p>What you name goes out of every dataset, and nothing is learned from it again. Adapters that saw it are not offered any more.</p>
+      <p>Hermit takes what you name out of every dataset and never learns from it again. It no longer offers adapters that saw it.</p>
       <TextField label="Task, receipt, artifact or folder" value={source} onChange={(event) => setSource(event.target.value)} />
       <div className={styles.buttons}>
         <Button look="danger" because={recall.isPending ? "Recalling" : named === "" ? "Name what is recalled" : null} onClick={() => recall.mutate({ source: named })}>Recall it</Button>

@@ -11,8 +11,8 @@ import { perCent } from "./words";
 export function Runs({ of }: { of: Trainings }) {
   return (
     <section className={styles.section} aria-labelledby="runs">
-      <h2 id="runs">What came of it</h2>
-      {of.runs.length === 0 && <Empty title="Nothing was trained yet" small>An adapter is measured before and after, on work that it did not see. One that is worse is not offered.</Empty>}
+      <h2 id="runs">Trained adapters</h2>
+      {of.runs.length === 0 && <Empty title="Nothing was trained yet" small>An adapter is what a model has learned. Hermit measures it before and after on work that it did not see, and offers none that is worse.</Empty>}
       <ul className={styles.list}>{of.runs.map((run) => <li key={run.run_id}><Run of={run} /></li>)}</ul>
     </section>
   );
@@ -20,7 +20,7 @@ export function Runs({ of }: { of: Trainings }) {
 
 function Run({ of }: { of: RunRow }) {
   const make = useAct("training.export");
-  const stands = of.recalled !== null ? "Learned from something that was recalled: not offered any more" : of.offered ? "Offered" : "Not offered";
+  const stands = of.recalled !== null ? "Learned from something that you recalled: no longer offered" : of.offered ? "Offered" : "Not offered";
   return (
     <article className={styles.card} aria-label={of.run_id}>
       <header><strong>{stands}</strong><span>{of.run_id}</span><Time at={of.at} ago /></header>

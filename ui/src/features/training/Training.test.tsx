@@ -9,7 +9,7 @@ test("what would be learned from is seen, with what is left out and why, before 
   const host = scene({ "training.preview": CURATION, "training.curate": DATASET });
   const { user: person } = show(host, "/training");
   expect(screen.queryByRole("button", { name: "Keep this dataset" })).toBeNull();
-  await person.click(await screen.findByRole("button", { name: "Look" }));
+  await person.click(await screen.findByRole("button", { name: "Preview the dataset" }));
   const card = within(await screen.findByRole("group", { name: "What a dataset would hold" }));
   expect(card.getByText(/8 examples are learned from, with 9 receipts; 2 are held out, of other projects/)).toBeTruthy();
   expect(card.getByText("You or policy said no")).toBeTruthy();
@@ -26,7 +26,7 @@ test("what would be learned from is seen, with what is left out and why, before 
 test("where no dataset can be made the reason stands there, and there is nothing to keep", async () => {
   const host = scene({ "training.preview": { ...CURATION, examples: 0, held_out: 0, shown: [], trouble: "all examples are of one project" } });
   const { user: person } = show(host, "/training");
-  await person.click(await screen.findByRole("button", { name: "Look" }));
+  await person.click(await screen.findByRole("button", { name: "Preview the dataset" }));
   expect(await screen.findByText("all examples are of one project")).toBeTruthy();
   expect(screen.queryByRole("button", { name: "Keep this dataset" })).toBeNull();
 });
@@ -63,7 +63,7 @@ test("before and after stand beside each other, worse is not offered, and better
   expect(worse.getByText("Not offered")).toBeTruthy();
   expect(within(worse.getByRole("row", { name: /^After/ })).getByText("25.0 %")).toBeTruthy();
   expect(worse.queryByRole("button")).toBeNull();
-  expect(within(screen.getByRole("article", { name: "run_0d" })).getByText(/something that was recalled/)).toBeTruthy();
+  expect(within(screen.getByRole("article", { name: "run_0d" })).getByText(/something that you recalled/)).toBeTruthy();
   await person.click(within(screen.getByRole("article", { name: "run_0c" })).getByRole("button", { name: "Make a model of it" }));
   await waitFor(() => expect(host.asked.find((call) => call.name === "training.export")?.params).toEqual({ run: "run_0c" }));
 });

@@ -7,7 +7,7 @@ use crate::args::SkinVerb;
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
 use crate::text::plain;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 use wire::skins::{
     Check, Choose, Draft, List, Show, SkinChosen, SkinList, SkinRow, SkinShown, SkinUntrusted, Trust, Untrust,
