@@ -83,6 +83,10 @@ fn only_what_rests_on_evidence_is_remembered_and_that_has_a_receipt() {
             && !shows(&pack, "the gate is red")
             && !shows(&pack, "the gate is blue")
     );
+    // What is told of it says how far it may be relied on.
+    let told: Vec<_> = pack.items.iter().filter(|item| item.section == Section::Memory).collect();
+    let [item] = &told[..] else { panic!("one record is told: {told:?}") };
+    assert_eq!(item.trust_tier, model::artifact::TrustTier::UserAsserted);
 }
 
 #[conforms::conforms("HK-6.1-3", "HK-8.7-5")]

@@ -43,6 +43,9 @@ fn an_attempt_has_on_record_where_it_works_by_which_rules_and_at_which_commit() 
     let names = ["LANG", "LC_ALL", "TERM", "SHELL", "TZ", "PATH", "NO_COLOR", "CI"];
     let variables = facts["environment"].as_object().expect("variables");
     assert!(variables.keys().all(|name| names.contains(&name.as_str())), "{variables:?}");
+    let path = std::env::var("PATH").expect("tests have one");
+    assert_eq!(variables["PATH"], path, "as it is, and not by name alone");
+    assert_eq!(facts["hermit_version"], kernel::VERSION, "the tools are of this version");
 }
 
 #[test]
