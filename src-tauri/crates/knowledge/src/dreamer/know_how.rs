@@ -65,7 +65,7 @@ pub fn groups(claims: &[&str]) -> Vec<Vec<usize>> {
     for (at, said) in words.iter().enumerate() {
         match groups.iter_mut().find(|(first, _)| is_like(first, said)) {
             Some((_, group)) => group.push(at),
-            None => groups.push((said, vec![at])),
+            None => groups.push((said.as_slice(), vec![at])),
         }
     }
     groups.into_iter().map(|(_, group)| group).collect()
