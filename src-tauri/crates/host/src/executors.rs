@@ -228,11 +228,23 @@ impl ExecutorSource for LocalExecutors {
             "shell": std::env::var("SHELL").unwrap_or_default(),
             "cwd": root.to_string_lossy(),
             "environment": variables,
-            "network": "held, but for the hosts that a grant names",
+            "network": network_behind(walls.level()),
             "sandbox_level": walls.level().as_str(),
             "sandbox_why": walls.why(),
             "hermit_version": env!("CARGO_PKG_VERSION"),
         })
+    }
+}
+
+/// How the network stands for commands behind walls of this level.
+const fn network_behind(level: SandboxLevel) -> &'static str {
+    match level {
+        SandboxLevel::NamespacesLandlock | SandboxLevel::Namespaces => {
+            "held, but for the hosts that a grant names"
+        }
+        SandboxLevel::Landlock | SandboxLevel::Seatbelt | SandboxLevel::AppContainer => "held",
+        SandboxLevel::SeatbeltOpen | SandboxLevel::RestrictedToken | SandboxLevel::Unconfined => "open",
+        SandboxLevel::Beneath | SandboxLevel::NotApplicable => "not reached: no command runs",
     }
 }
 

@@ -71,6 +71,7 @@ pub(crate) use judge::{InHand, Judged};
 pub(crate) use normalise::Unfit;
 pub(crate) use offered_parts::GET_PROMPT;
 pub(crate) use predecessor::Told;
+pub(crate) use refuse::void;
 pub use rules::{PROJECT_RULES, USER_RULES, project_rules};
 pub(crate) use seen::weakest_seen;
 pub(crate) use stopped::in_words;

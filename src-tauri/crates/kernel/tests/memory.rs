@@ -4,7 +4,7 @@ use crate::story::{completed, count, events, object, packs, shows, state};
 use kernel::Error;
 use model::Body;
 use model::artifact::ArtifactKind;
-use model::context::Section;
+use model::context::{ContextItem, Section};
 use model::knowledge::{MemoryStatus, WorkingState};
 use model::limits;
 use model::proposal::Answer;
@@ -83,6 +83,11 @@ fn only_what_rests_on_evidence_is_remembered_and_that_has_a_receipt() {
             && !shows(&pack, "the gate is red")
             && !shows(&pack, "the gate is blue")
     );
+    // What is told of it says how far it may be relied on.
+    let is_it =
+        |item: &&ContextItem| item.section == Section::Memory && item.text.contains("the gate is green");
+    let told = pack.items.iter().find(is_it).map(|item| item.trust_tier);
+    assert_eq!(told, Some(model::artifact::TrustTier::UserAsserted));
 }
 
 #[conforms::conforms("HK-6.1-3", "HK-8.7-5")]

@@ -99,6 +99,8 @@ fn resolved(seed: u64) -> World {
     let (task, _) = asks("stop");
     world.kernel().cancel(task, "enough").unwrap();
     world.drive(task);
+    let (task, _) = asks("again");
+    world.kernel().retry(task, "again".to_owned()).unwrap();
     let (task, _) = asks("too late");
     world.clock.advance(limits::APPROVAL_MS_MAX + 1);
     world.drive(task);
@@ -117,6 +119,7 @@ fn what_is_told_of_effects_authority_answers_and_proof_carries_a_key_of_its_own(
         "approval.denied",
         "approval.cancelled",
         "approval.expired",
+        "approval.invalidated",
         "receipt.issued",
     ];
     let all = log(world.kernel());

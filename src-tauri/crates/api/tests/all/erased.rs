@@ -4,15 +4,17 @@ use crate::home::Home;
 use api::Host as _;
 use kernel::command::erase::Erasure;
 use kernel::command::person::{Matter, Signed};
+use kernel::command::submit::{Reasoning, Submission};
 use model::Clock as _;
 use model::artifact::ArtifactKind;
+use model::policy::Profile;
 use projections::ArtifactState;
 use projections::query::{ArtifactFilter, Ask};
 use projections::rows::ArtifactRow;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
-use testkit::{done, look};
+use testkit::{done, look, say};
 
 const PLANTED: &str = "quokka zanzibar 7731 under the third stone";
 
@@ -116,4 +118,39 @@ fn what_is_erased_of_one_artifact_is_in_no_context_no_request_and_no_check_of_it
     assert_eq!(kinds(&holding(&home)), BTreeSet::new());
     home.world.kernel().scrub().unwrap();
     assert_eq!(files(home.world.store.path()), Vec::<String>::new());
+}
+
+#[test]
+fn what_was_searched_drafted_and_tested_goes_with_its_task_and_a_test_with_its_words() {
+    let home = Home::new(178);
+    home.world.file("notes.txt", "alpha\n");
+    let goal = "search, and delete nothing";
+    let answers = vec![
+        say("search", json!({ "pattern": "alpha" })),
+        say("delete", json!({ "path": "notes.txt" })),
+        done("not deleted"),
+    ];
+    home.world.reasoners.script(goal, answers);
+    let submission = home.world.submission(goal, Reasoning::Scripted { name: goal.to_owned() });
+    let (profile, done_when) = (Profile::ReadonlyAnalysis, vec!["file: notes.txt".to_owned()]);
+    let task = home.world.kernel().submit(&Submission { profile, done_when, ..submission }).unwrap().task_id;
+    home.world.drive_allowing(task);
+    let filter = ArtifactFilter { task: Some(task), ..ArtifactFilter::default() };
+    let made = home.query().unwrap().artifacts(&filter, Ask::ALL).unwrap().rows;
+    let goes = |plan: &Value, kind: ArtifactKind| {
+        let row = made.iter().find(|row| row.kind == kind).unwrap_or_else(|| panic!("no {kind}"));
+        let id = json!(row.artifact_id.to_string());
+        plan["contents"].as_array().unwrap().iter().any(|content| content["artifact_id"] == id)
+    };
+    let plan = home.must("erasure.plan", json!({ "task": task.to_string() }));
+    for kind in [ArtifactKind::SearchBundle, ArtifactKind::Patch, ArtifactKind::TestReport] {
+        assert!(goes(&plan, kind), "{kind} stays: {plan}");
+    }
+    // What a person said must hold: where these words go, the report that repeats them does.
+    let values = plan["values"].as_array().unwrap();
+    let checked = values.iter().find(|value| value["event_type"] == "task.criteria_checked");
+    let words = checked.expect("what was checked")["digest"].clone();
+    let of_words = home.must("erasure.plan", json!({ "value": words }));
+    assert!(goes(&of_words, ArtifactKind::TestReport), "{of_words}");
+    assert!(!goes(&of_words, ArtifactKind::SearchBundle), "{of_words}");
 }

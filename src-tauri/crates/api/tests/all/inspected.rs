@@ -178,6 +178,11 @@ fn a_receipt_is_read_with_its_signature_and_a_bundle_of_it_is_looked_into_before
     assert!(listed.iter().any(|row| row["receipt_id"] == json!(receipt)), "{listed:?}");
     let shown = home.must("receipts.show", json!({ "receipt": receipt }));
     assert_eq!((&shown["receipt"]["receipt_id"], &shown["signature"]), (&json!(receipt), &json!("holds")));
+    // Before it is made: what it would hand out.
+    let before = home.must("proof.preview", json!({ "task": task.to_string() }));
+    assert!(before["events"].as_u64().is_some_and(|events| events > 0), "{before}");
+    assert!(before["receipts"].as_u64().is_some_and(|receipts| receipts > 0), "{before}");
+    assert!(before["values"].as_array().is_some_and(|values| !values.is_empty()), "{before}");
     let out = tempfile::TempDir::new().expect("a folder");
     let path = out.path().join("proof.zip");
     home.must("proof.export", json!({ "receipt": receipt, "path": path }));

@@ -9,7 +9,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use wire::Code;
 
-#[conforms::conforms("HK-25.3-2", "HK-25.3-5")]
+#[conforms::conforms("HK-25.3-2", "HK-25.3-5", "HK-26-7")]
 #[test]
 fn a_task_is_proven_to_whoever_trusts_the_key_and_to_nobody_else() {
     let home = Home::new(60);

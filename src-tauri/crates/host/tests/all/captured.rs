@@ -35,6 +35,12 @@ fn an_attempt_has_on_record_where_it_works_by_which_rules_and_at_which_commit() 
         assert!(facts[name].is_string(), "`{name}`: {facts}");
     }
     assert_eq!(facts["os"], std::env::consts::OS);
+    let network = match facts["sandbox_level"].as_str() {
+        Some("namespaces_landlock" | "namespaces") => "held, but for the hosts that a grant names",
+        Some("landlock" | "seatbelt" | "app_container") => "held",
+        _ => "open",
+    };
+    assert_eq!(facts["network"], network, "as the walls hold it: {facts}");
     let work = bench.path("work").canonicalize().expect("it is there");
     assert_eq!(facts["cwd"], json!(work), "{facts}");
     let repository = json!({ "branch": "refs/heads/main", "commit": commit });
@@ -43,6 +49,9 @@ fn an_attempt_has_on_record_where_it_works_by_which_rules_and_at_which_commit() 
     let names = ["LANG", "LC_ALL", "TERM", "SHELL", "TZ", "PATH", "NO_COLOR", "CI"];
     let variables = facts["environment"].as_object().expect("variables");
     assert!(variables.keys().all(|name| names.contains(&name.as_str())), "{variables:?}");
+    let path = std::env::var("PATH").expect("tests have one");
+    assert_eq!(variables["PATH"], path, "as it is, and not by name alone");
+    assert_eq!(facts["hermit_version"], kernel::VERSION, "the tools are of this version");
 }
 
 #[test]

@@ -4,13 +4,13 @@ use super::enclose::{Encloses, is_given};
 use super::submit::{Attachment, Submission, Submitted};
 use crate::Error;
 use crate::drive::asked::close_questions;
-use crate::drive::{leave_children, release_lease};
+use crate::drive::{leave_children, release_lease, void};
 use crate::kernel::Kernel;
 use crate::state::{AttemptState, TaskState, Turn};
 use crate::tx::{After, Tx};
 use model::artifact::ArtifactKind;
 use model::attempt::AttemptStatus;
-use model::body::{ApprovalInvalidated, TaskCancelRequested, TaskPauseRequested, TaskPriorityChanged};
+use model::body::{TaskCancelRequested, TaskPauseRequested, TaskPriorityChanged};
 use model::fault::Point;
 use model::ingress::{Channel, ContinuationAnchor};
 use model::principal::PrincipalType;
@@ -142,7 +142,7 @@ impl Kernel {
             close_questions(tx);
             let asked: Vec<_> = tx.pending_approvals().map(|r| r.approval.approval_id).collect();
             for approval_id in asked {
-                tx.push(ApprovalInvalidated { approval_id, reason: format!("superseded: {why}") });
+                void(tx, approval_id, format!("superseded: {why}"));
             }
             tx.set_attempt(AttemptStatus::Superseded, why)?;
         }

@@ -22,6 +22,14 @@ use model::receipt::{ResultCode, SandboxLevel};
 use model::{ApprovalId, Sensitive, WitnessId, transition};
 use serde_json::json;
 
+/// An approval counts no more. Of a question that nobody has answered that is how it is resolved, under the key of its answer; a yes was
+/// resolved before, and may be void twice.
+pub(crate) fn void(tx: &mut Tx<'_>, approval_id: ApprovalId, reason: String) {
+    let is_pending = tx.pending_approvals().any(|record| record.approval.approval_id == approval_id);
+    let key = is_pending.then(|| format!("approval.resolve:{approval_id}"));
+    tx.push_keyed(key, ApprovalInvalidated { approval_id, reason });
+}
+
 impl Kernel {
     /// Policy said no: nothing runs, and the model is told why.
     pub(super) fn forbid(&self, tx: &mut Tx<'_>) -> Result<Then, Error> {
@@ -111,7 +119,7 @@ impl Kernel {
         });
         if let Some(approval_id) = approval {
             let reason = "what was approved has changed since".to_owned();
-            tx.push(ApprovalInvalidated { approval_id, reason });
+            void(tx, approval_id, reason);
         }
         let told = json!({
             "result_code": "drifted",
@@ -142,7 +150,7 @@ impl Kernel {
     pub(super) fn judge_again(&self, tx: &mut Tx<'_>, reason: &str) -> Result<Then, Error> {
         tx.at(Point::WitnessDrift);
         if let Some(approval_id) = self.act(tx)?.authority.approval {
-            tx.push(ApprovalInvalidated { approval_id, reason: reason.to_owned() });
+            void(tx, approval_id, reason.to_owned());
         }
         tx.unblock(reason)?;
         tx.set_attempt(AttemptStatus::AwaitingPolicy, reason)?;
@@ -152,7 +160,7 @@ impl Kernel {
     /// New input changed what was asked: the packet is withdrawn and the context compiled anew (HK-16.7-2).
     pub(super) fn withdraw(&self, tx: &mut Tx<'_>, approval_id: ApprovalId) -> Result<Then, Error> {
         tx.at(Point::ApprovalLapse);
-        tx.push(ApprovalInvalidated { approval_id, reason: "new input came in".to_owned() });
+        void(tx, approval_id, "new input came in".to_owned());
         tx.unblock("new input came in")?;
         tx.set_attempt(AttemptStatus::CompilingContext, "new input came in")?;
         tx.then(After::Unstage(self.attempt_id(tx)?));

@@ -9,7 +9,7 @@ use super::{DIGITS, TASKS_MIN, escaped};
 use crate::relevance;
 use model::knowledge::{MemoryType, Project};
 use model::{Digest, MemoryId, TaskId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Letters of what a skill says of itself.
 const ABOUT_CHARS: usize = 300;
@@ -49,20 +49,38 @@ pub struct DraftedSkill {
 /// Claims by what they say, each group by the places of its claims: the first of a group is the one that the others are like. Two say
 /// the same when of all their words at least two thirds stand in both.
 pub fn groups(claims: &[&str]) -> Vec<Vec<usize>> {
-    let words: Vec<BTreeSet<String>> =
-        claims.iter().map(|claim| relevance::words(&[claim]).into_iter().collect()).collect();
-    let is_like = |one: &BTreeSet<String>, other: &BTreeSet<String>| {
-        let shared = one.intersection(other).count();
-        shared >= SHARED_MIN && shared.saturating_mul(3) >= one.union(other).count().saturating_mul(2)
-    };
-    let mut groups: Vec<(&BTreeSet<String>, Vec<usize>)> = Vec::new();
+    // Words as numbers in their order, since each of thousands of claims may be held against each other one.
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    let mut words: Vec<Vec<usize>> = Vec::with_capacity(claims.len());
+    for claim in claims {
+        let mut said = Vec::new();
+        for word in relevance::words(&[claim]) {
+            let next = numbers.len();
+            said.push(*numbers.entry(word).or_insert(next));
+        }
+        said.sort_unstable();
+        words.push(said);
+    }
+    let mut groups: Vec<(&[usize], Vec<usize>)> = Vec::new();
     for (at, said) in words.iter().enumerate() {
         match groups.iter_mut().find(|(first, _)| is_like(first, said)) {
             Some((_, group)) => group.push(at),
-            None => groups.push((said, vec![at])),
+            None => groups.push((said.as_slice(), vec![at])),
         }
     }
     groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// Whether two claims, each by its words in order and each word once, share enough of them to say the same.
+fn is_like(one: &[usize], other: &[usize]) -> bool {
+    let (few, many) = (one.len().min(other.len()), one.len().max(other.len()));
+    // No more than the words of the shorter one stand in both.
+    if few < SHARED_MIN || few.saturating_mul(3) < many.saturating_mul(2) {
+        return false;
+    }
+    let shared = one.iter().filter(|word| other.binary_search(word).is_ok()).count();
+    let all = few.saturating_add(many).saturating_sub(shared);
+    shared >= SHARED_MIN && shared.saturating_mul(3) >= all.saturating_mul(2)
 }
 
 /// The skill for something that came about often enough; none for what is no know-how.
