@@ -130,6 +130,10 @@ pub(crate) fn updated(home: &Home, copied: Copied) -> Option<PathBuf> {
             Found::Healthy => return Some(pointer.program(home)),
             Found::Judged => {}
         }
+        // One that came up before was asked again: what is on record may be another by now, and is not written over.
+        if turn.is_none() && copied == Copied::Before {
+            turn = Some(own_turn(home, &record)?);
+        }
         record.learn(which, &pointer, home);
         if let Err(error) = record.keep(home) {
             tracing::warn!(%error, "how the updated program stands cannot be kept; this one goes on");
@@ -145,7 +149,7 @@ pub(crate) fn updated(home: &Home, copied: Copied) -> Option<PathBuf> {
     None
 }
 
-/// The turn to ask a program for the first time; none where another process has it, or changed what is on record since it was read.
+/// The turn to put on record how a program stands; none where another process has it, or changed what is on record since it was read.
 fn own_turn(home: &Home, read: &Record) -> Option<File> {
     match crate::updates::turn() {
         Ok(turn) => Record::read(home).is_ok_and(|record| record == *read).then_some(turn),
