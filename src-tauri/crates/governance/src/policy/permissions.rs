@@ -5,7 +5,7 @@
 //! question, never a deny, and only when every part of the request is allowed.
 
 use crate::Error;
-use crate::standing::{glob_is_sound, glob_matches};
+use crate::standing::{glob_is_sound, glob_matches, glob_matches_folded};
 use acts::programs::open_ended;
 use acts::sensitive_paths::{PathKind, path_kind};
 use acts::{ActionRequest, Part};
@@ -154,7 +154,7 @@ impl Permissions {
     pub(crate) fn matched(&self, request: &ActionRequest) -> Vec<String> {
         let parts = parts(request);
         let met =
-            |rule: &&Permission| rule.answer != Answer::Allow && parts.iter().any(|p| rule.pattern.meets(p));
+            |rule: &&Permission| rule.answer != Answer::Allow && parts.iter().any(|p| rule.speaks_of(p));
         self.rules.iter().filter(met).map(|rule| rule.id.clone()).collect()
     }
 }
@@ -263,7 +263,7 @@ fn detail(rule: &mut Permission, said: &str) -> Result<(), String> {
         (None, Some(example)) => (example, false),
         (None, None) => return Err(format!("`{said}` is none of `match`, `no match`, `because`")),
     };
-    let met = examples(&rule.pattern, example.trim())?.iter().any(|part| rule.pattern.meets(part));
+    let met = examples(&rule.pattern, example.trim())?.iter().any(|part| rule.speaks_of(part));
     if met == wanted {
         return Ok(());
     }
@@ -307,6 +307,20 @@ fn parts(request: &ActionRequest) -> Vec<Part> {
         | ResourceId::Chat(..) => Some(Part::Other),
     }));
     parts
+}
+
+impl Permission {
+    /// Whether it speaks of a part. What asks or denies does so in whatever way some disk takes a name, or another case of a letter would get
+    /// round it; what allows does so for the very bytes of a path.
+    fn speaks_of(&self, part: &Part) -> bool {
+        let is_folded = || match (&self.pattern, part) {
+            (Pattern::Read(glob), Part::Read(path))
+            | (Pattern::Edit(glob), Part::Edit(path))
+            | (Pattern::Delete(glob), Part::Delete(path)) => glob_matches_folded(glob, path.as_bytes()),
+            _ => false,
+        };
+        self.pattern.meets(part) || (self.answer != Answer::Allow && is_folded())
+    }
 }
 
 impl Pattern {

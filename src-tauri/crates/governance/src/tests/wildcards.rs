@@ -36,6 +36,11 @@ fn a_rule_speaks_of_every_simple_command_path_and_host() {
         (change(&[create("a.md")]), Verdict::Allow),
         (change(&[create("a.md"), create("b.txt")]), Verdict::RequireApproval),
         (change(&[create("a.md"), create("ask.md")]), Verdict::RequireApproval),
+        // Some disk takes these for the same file: what asks speaks of them, and what allows does not.
+        (change(&[create("a.md"), create("ASK.md")]), Verdict::RequireApproval),
+        (change(&[create("a\u{17f}k.md")]), Verdict::RequireApproval),
+        (change(&[create("a.MD")]), Verdict::RequireApproval),
+        (change(&[create("asks.md")]), Verdict::Allow),
         (change(&[create("a.md"), delete("b.md")]), Verdict::Deny),
         (change(&[rename("a.md", "b.md")]), Verdict::Deny),
         (read("a.md"), Verdict::Allow),

@@ -59,7 +59,8 @@ pub enum Word<'a> {
 ///
 /// # Errors
 /// [`Code::NoStore`], [`Code::Held`], [`Code::Conflict`] where no update is at work, [`Code::NewerVersion`] where the program before
-/// does not read the store as it is and `restore` was not said, [`Code::NotFound`] where there is no copy to restore.
+/// does not read the store as it is and `restore` was not said, or does not read the copy either, [`Code::NotFound`] where there is no copy
+/// to restore.
 pub fn plan(home: &Home, restore: bool) -> Result<Back, Error> {
     free(home)?;
     let record = Record::read(home).map_err(HostError::to_wire)?;
