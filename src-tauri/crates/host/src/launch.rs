@@ -130,9 +130,14 @@ pub(crate) fn updated(home: &Home, copied: Copied) -> Option<PathBuf> {
             Found::Healthy => return Some(pointer.program(home)),
             Found::Judged => {}
         }
-        // One that came up before was asked again: what is on record may be another by now, and is not written over.
+        // One that came up before was asked again: what is on record may be another by now, and is not written over. Where somebody else
+        // has the turn, what came of it is not kept, and the next start asks it once more.
         if turn.is_none() && copied == Copied::Before {
-            turn = Some(own_turn(home, &record)?);
+            turn = own_turn(home, &record);
+            if turn.is_none() {
+                let goes_on = pointer.failed.is_none() && is_on_record(home, &record);
+                return goes_on.then(|| pointer.program(home));
+            }
         }
         record.learn(which, &pointer, home);
         if let Err(error) = record.keep(home) {
@@ -152,12 +157,17 @@ pub(crate) fn updated(home: &Home, copied: Copied) -> Option<PathBuf> {
 /// The turn to put on record how a program stands; none where another process has it, or changed what is on record since it was read.
 fn own_turn(home: &Home, read: &Record) -> Option<File> {
     match crate::updates::turn() {
-        Ok(turn) => Record::read(home).is_ok_and(|record| record == *read).then_some(turn),
+        Ok(turn) => is_on_record(home, read).then_some(turn),
         Err(error) => {
             tracing::info!(%error, "the updated program cannot be asked now; this one goes on");
             None
         }
     }
+}
+
+/// Whether what was read is still what is on record.
+fn is_on_record(home: &Home, read: &Record) -> bool {
+    Record::read(home).is_ok_and(|record| record == *read)
 }
 
 /// What is known of a program beside this one.
