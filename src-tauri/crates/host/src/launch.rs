@@ -260,14 +260,15 @@ fn own_stamp() -> Option<String> {
 pub fn instead(home: &Home, chosen: &Chosen, words: impl Iterator<Item = OsString>) -> Result<u8, String> {
     let mut command = Command::new(chosen.program());
     command.args(words).env(STARTED_BY, STARTED);
-    let own = match chosen {
-        Chosen::Updated(program) => crate::updates::pages_of(home, program),
-        Chosen::Adopted(_) => None,
-    };
-    if std::env::var_os("HERMIT_UI_DIR").is_none()
-        && let Some(pages) = own.or_else(crate::session::built_pages)
-    {
-        command.env("HERMIT_UI_DIR", pages);
+    // Each file of them is looked at: not where a person says which are shown.
+    if std::env::var_os("HERMIT_UI_DIR").is_none() {
+        let own = match chosen {
+            Chosen::Updated(program) => crate::updates::pages_of(home, program),
+            Chosen::Adopted(_) => None,
+        };
+        if let Some(pages) = own.or_else(crate::session::built_pages) {
+            command.env("HERMIT_UI_DIR", pages);
+        }
     }
     let came = started(command);
     if let Err(why) = &came {
