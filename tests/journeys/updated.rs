@@ -444,6 +444,9 @@ fn the_pages_of_a_release_come_with_its_program_as_they_were_signed_and_go_with_
         Stage::ran(command.env_remove("HERMIT_UI_DIR")).ends(0).out.trim().to_owned()
     };
     assert_eq!(shown(), "new pages");
+    // A name of nothing names no pages.
+    let mut unnamed = maker.stage.command(&["ledger", "verify"]);
+    assert_eq!(Stage::ran(unnamed.env("HERMIT_UI_DIR", "")).ends(0).out.trim(), "new pages");
     let programs = fs::read_dir(maker.stage.home().join("programs")).expect("programs");
     let mut folders = programs.map(|entry| entry.expect("a program").path());
     let folder = folders.find(|folder| folder.join("hermit-pages").is_file()).expect("its pages");

@@ -261,12 +261,16 @@ pub fn instead(home: &Home, chosen: &Chosen, words: impl Iterator<Item = OsStrin
     let mut command = Command::new(chosen.program());
     command.args(words).env(STARTED_BY, STARTED);
     // Each file of them is looked at: not where a person says which are shown.
-    if std::env::var_os("HERMIT_UI_DIR").is_none() {
-        let own = match chosen {
-            Chosen::Updated(program) => crate::updates::pages_of(home, program),
-            Chosen::Adopted(_) => None,
+    if std::env::var_os("HERMIT_UI_DIR").is_none_or(|named| named.is_empty()) {
+        let installed = crate::session::built_pages();
+        let pages = match chosen {
+            // By itself it would show what lies beside it, whoever put that there: it is told a place in any case.
+            Chosen::Updated(program) => {
+                crate::updates::pages_of(home, program).or(installed).or_else(no_pages)
+            }
+            Chosen::Adopted(_) => installed,
         };
-        if let Some(pages) = own.or_else(crate::session::built_pages) {
+        if let Some(pages) = pages {
             command.env("HERMIT_UI_DIR", pages);
         }
     }
@@ -281,6 +285,11 @@ pub fn instead(home: &Home, chosen: &Chosen, words: impl Iterator<Item = OsStrin
         }
     }
     came
+}
+
+/// A place below a file, where nobody can put pages.
+fn no_pages() -> Option<PathBuf> {
+    std::env::current_exe().ok().map(|program| program.join("ui"))
 }
 
 fn did_not_start(home: &Home, why: &str) -> Result<(), Error> {
