@@ -9,6 +9,7 @@ use crate::standing::{glob_is_sound, glob_matches, glob_matches_folded};
 use acts::programs::open_ended;
 use acts::sensitive_paths::{PathKind, path_kind};
 use acts::{ActionRequest, Part};
+use model::file_name::is_same;
 use model::{RelPath, ResourceId};
 use seal::Digest;
 use std::fmt::Write as _;
@@ -309,6 +310,12 @@ fn parts(request: &ActionRequest) -> Vec<Part> {
     parts
 }
 
+/// Whether what is started is a program, by its path or by its name.
+fn is_program(said: &str, program: &str) -> bool {
+    let name = said.rsplit('/').next().unwrap_or_default();
+    [said, name].iter().any(|said| is_same(said.as_bytes(), program.as_bytes()))
+}
+
 impl Permission {
     /// Whether it speaks of a part. What asks or denies does so in whatever way some disk takes a name, or another case of a letter would get
     /// round it; what allows does so for the very bytes of a path.
@@ -327,9 +334,9 @@ impl Pattern {
     fn meets(&self, part: &Part) -> bool {
         match (self, part) {
             (Self::Bash(words, more), Part::Command(said)) => {
-                // A program is the same by its path and by its name, for what is asked and denied.
+                // A program is the same by its path and by its name, however some disk spells it, for what is asked and denied.
                 let same = |(at, word): (usize, &String)| match said.get(at).and_then(Option::as_deref) {
-                    Some(said) if at == 0 => said == word || said.rsplit('/').next() == Some(word),
+                    Some(said) if at == 0 => is_program(said, word),
                     Some(said) => said == word,
                     None => false,
                 };

@@ -32,6 +32,8 @@ fn a_rule_speaks_of_every_simple_command_path_and_host() {
         (command(&["sh", "-c", "cargo test $(ls)"], false), Verdict::RequireApproval),
         (command(&["sh", "-c", "ls && git push -f"], false), Verdict::Deny),
         (command(&["/usr/bin/git", "push"], false), Verdict::Deny),
+        (command(&["/usr/bin/GIT", "push"], false), Verdict::Deny),
+        (command(&["CARGO", "test"], false), Verdict::RequireApproval),
         (command(&["git", "status"], false), Verdict::RequireApproval),
         (change(&[create("a.md")]), Verdict::Allow),
         (change(&[create("a.md"), create("b.txt")]), Verdict::RequireApproval),
