@@ -246,10 +246,11 @@ fn code_below(folder: &Path, found: &mut Vec<(PathBuf, u64)>) {
     }
 }
 
-/// Code of everything that is depended on, as it lies on this machine: each crate of every lock, and what npm has put here.
-fn public_code(texts: &BTreeMap<&str, &str>) -> Vec<PathBuf> {
+/// Code of everything that is depended on, as it lies on this machine: each crate of every lock, and what npm has put here. None where
+/// not every crate of this workspace is here: those of the desktop app alone come only to a machine that builds it.
+fn public_code(texts: &BTreeMap<&str, &str>) -> Option<Vec<PathBuf>> {
     let mut folders = BTreeSet::new();
-    let own = packages_of(&root().join("Cargo.toml")).expect("what this was built of lies on this machine");
+    let own = packages_of(&root().join("Cargo.toml"))?;
     let locks = texts.keys().filter_map(|path| path.strip_suffix("/Cargo.lock"));
     let others = locks.filter_map(|folder| packages_of(&root().join(folder).join("Cargo.toml")));
     for package in own.into_iter().chain(others.flatten()) {
@@ -262,7 +263,7 @@ fn public_code(texts: &BTreeMap<&str, &str>) -> Vec<PathBuf> {
     }
     let bytes: u64 = found.iter().map(|(_, bytes)| bytes).sum();
     assert!(bytes <= PUBLIC_BYTES_MAX, "{bytes} bytes of packages are too many to compare; leave some out");
-    found.into_iter().map(|(path, _)| path).collect()
+    Some(found.into_iter().map(|(path, _)| path).collect())
 }
 
 /// What of a tree stands in these files, one sentence each.
@@ -289,7 +290,9 @@ fn copied(tree: &Tree<'_>, files: &[PathBuf]) -> Vec<String> {
 #[test]
 fn no_function_of_what_is_depended_on_stands_in_this_tree_and_one_that_is_put_there_is_found() {
     let texts = here();
-    let files = public_code(&texts);
+    let Some(files) = public_code(&texts) else {
+        return conforms::skip("not every crate of the lock is here; `cargo fetch --locked` brings them");
+    };
     assert!(files.len() > 1_000, "the packages are not here: {}", files.len());
     let mut tree = Tree::default();
     for (path, text) in &texts {

@@ -282,6 +282,15 @@ fn a_program_that_does_not_come_up_is_left_by_itself_for_the_one_before() {
         "before-999.3.0-1",
         "update back --restore",
     ]);
+    // A copy that the one before does not read either takes nothing's place.
+    let copy = maker.stage.home().join("updates/before-999.3.0-1/ledger.db");
+    set_format(&copy, 99);
+    maker.stage.hermit(&["update", "back", "--restore"]).ends(1).complains(&[
+        "has format 99",
+        "version 999.2.0",
+        "nothing was changed",
+    ]);
+    set_format(&copy, known);
     let (code, screen) = maker.back(&["--restore"]);
     assert_eq!((code, format(&ledger)), (0, known), "{screen}");
     assert_eq!(maker.shown()["at_work"], "999.2.0");
@@ -296,8 +305,12 @@ fn format(ledger: &Path) -> u32 {
 
 /// Brings a store to a format that only a newer program knows.
 fn change_format(ledger: &Path) {
+    set_format(ledger, 99);
+}
+
+fn set_format(ledger: &Path, format: u32) {
     let store = rusqlite::Connection::open(ledger).expect("a store");
-    store.pragma_update(None, "user_version", 99).expect("changed");
+    store.pragma_update(None, "user_version", format).expect("changed");
     store.close().expect("closed");
 }
 
@@ -431,6 +444,9 @@ fn the_pages_of_a_release_come_with_its_program_as_they_were_signed_and_go_with_
         Stage::ran(command.env_remove("HERMIT_UI_DIR")).ends(0).out.trim().to_owned()
     };
     assert_eq!(shown(), "new pages");
+    // A name of nothing names no pages.
+    let mut unnamed = maker.stage.command(&["ledger", "verify"]);
+    assert_eq!(Stage::ran(unnamed.env("HERMIT_UI_DIR", "")).ends(0).out.trim(), "new pages");
     let programs = fs::read_dir(maker.stage.home().join("programs")).expect("programs");
     let mut folders = programs.map(|entry| entry.expect("a program").path());
     let folder = folders.find(|folder| folder.join("hermit-pages").is_file()).expect("its pages");

@@ -23,7 +23,7 @@ const BUDGET: [&str; 12] = [
     "--wall-seconds",
     "400",
     "--cpu-seconds",
-    "5",
+    "10",
     "--memory-mb",
     "512",
     "--disk-mb",

@@ -130,6 +130,15 @@ pub(crate) fn updated(home: &Home, copied: Copied) -> Option<PathBuf> {
             Found::Healthy => return Some(pointer.program(home)),
             Found::Judged => {}
         }
+        // One that came up before was asked again: what is on record may be another by now, and is not written over. Where somebody else
+        // has the turn, what came of it is not kept, and the next start asks it once more.
+        if turn.is_none() && copied == Copied::Before {
+            turn = own_turn(home, &record);
+            if turn.is_none() {
+                let goes_on = pointer.failed.is_none() && is_on_record(home, &record);
+                return goes_on.then(|| pointer.program(home));
+            }
+        }
         record.learn(which, &pointer, home);
         if let Err(error) = record.keep(home) {
             tracing::warn!(%error, "how the updated program stands cannot be kept; this one goes on");
@@ -145,15 +154,20 @@ pub(crate) fn updated(home: &Home, copied: Copied) -> Option<PathBuf> {
     None
 }
 
-/// The turn to ask a program for the first time; none where another process has it, or changed what is on record since it was read.
+/// The turn to put on record how a program stands; none where another process has it, or changed what is on record since it was read.
 fn own_turn(home: &Home, read: &Record) -> Option<File> {
     match crate::updates::turn() {
-        Ok(turn) => Record::read(home).is_ok_and(|record| record == *read).then_some(turn),
+        Ok(turn) => is_on_record(home, read).then_some(turn),
         Err(error) => {
             tracing::info!(%error, "the updated program cannot be asked now; this one goes on");
             None
         }
     }
+}
+
+/// Whether what was read is still what is on record.
+fn is_on_record(home: &Home, read: &Record) -> bool {
+    Record::read(home).is_ok_and(|record| record == *read)
 }
 
 /// What is known of a program beside this one.
@@ -246,14 +260,19 @@ fn own_stamp() -> Option<String> {
 pub fn instead(home: &Home, chosen: &Chosen, words: impl Iterator<Item = OsString>) -> Result<u8, String> {
     let mut command = Command::new(chosen.program());
     command.args(words).env(STARTED_BY, STARTED);
-    let own = match chosen {
-        Chosen::Updated(program) => crate::updates::pages_of(home, program),
-        Chosen::Adopted(_) => None,
-    };
-    if std::env::var_os("HERMIT_UI_DIR").is_none()
-        && let Some(pages) = own.or_else(crate::session::built_pages)
-    {
-        command.env("HERMIT_UI_DIR", pages);
+    // Each file of them is looked at: not where a person says which are shown.
+    if std::env::var_os("HERMIT_UI_DIR").is_none_or(|named| named.is_empty()) {
+        let installed = crate::session::built_pages();
+        let pages = match chosen {
+            // By itself it would show what lies beside it, whoever put that there: it is told a place in any case.
+            Chosen::Updated(program) => {
+                crate::updates::pages_of(home, program).or(installed).or_else(no_pages)
+            }
+            Chosen::Adopted(_) => installed,
+        };
+        if let Some(pages) = pages {
+            command.env("HERMIT_UI_DIR", pages);
+        }
     }
     let came = started(command);
     if let Err(why) = &came {
@@ -266,6 +285,11 @@ pub fn instead(home: &Home, chosen: &Chosen, words: impl Iterator<Item = OsStrin
         }
     }
     came
+}
+
+/// A place below a file, where nobody can put pages.
+fn no_pages() -> Option<PathBuf> {
+    std::env::current_exe().ok().map(|program| program.join("ui"))
 }
 
 fn did_not_start(home: &Home, why: &str) -> Result<(), Error> {

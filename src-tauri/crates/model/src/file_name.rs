@@ -26,12 +26,25 @@ fn unicode_folded(text: &str) -> String {
 
 /// Whether some disk takes two names of one part for one.
 pub fn is_same(one: &[u8], other: &[u8]) -> bool {
-    one == other || folded(one) == folded(other)
+    if one == other {
+        return true;
+    }
+    // Nearly every name there is: each file of a folder that is walked is asked about.
+    match one.is_ascii() && other.is_ascii() {
+        true => without_end(one).eq_ignore_ascii_case(without_end(other)),
+        false => folded(one) == folded(other),
+    }
 }
 
-/// Whether some disk takes a part of a path for one of these names, which are given as they are folded.
+/// A name in ASCII without dots and spaces at its end.
+fn without_end(name: &[u8]) -> &[u8] {
+    let end = name.iter().rposition(|byte| !matches!(byte, b' ' | b'.')).map_or(0, |last| last + 1);
+    name.get(..end).unwrap_or_default()
+}
+
+/// Whether some disk takes a part of a path for one of these names.
 pub fn has_part(path: &[u8], names: &[&str]) -> bool {
-    path.split(|byte| *byte == b'/').any(|part| names.contains(&folded(part).as_str()))
+    path.split(|byte| *byte == b'/').any(|part| names.iter().any(|name| is_same(part, name.as_bytes())))
 }
 
 /// Whether some disk takes a path for one that is `ancestor` or lies beneath it. Both are parts joined by `/`.

@@ -75,6 +75,16 @@ pub fn interface(place: &Place) -> Result<(), Problem> {
     if built.is_ok_and(|built| !is_younger(built)) {
         return Ok(());
     }
+    interface_built(place)
+}
+
+/// Builds the interface into `ui/dist`, whatever lies there: what is signed is of its commit alone.
+pub fn interface_anew(place: &Place) -> Result<(), Problem> {
+    packages(place)?;
+    interface_built(place)
+}
+
+fn interface_built(place: &Place) -> Result<(), Problem> {
     run(tool(place, "vite/bin/vite.js").args(["build", "ui", "--logLevel", "warn"]))
 }
 

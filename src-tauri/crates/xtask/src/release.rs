@@ -84,7 +84,7 @@ pub fn release(place: &Place, words: &[String]) -> Result<(), Problem> {
     let mut programs = programs_of(&folder, &version)?;
     // The model in the box is in packages alone.
     let texts = licence_texts::packaged(place, programs.len() > BESIDE.len())?;
-    pages::interface(place)?;
+    pages::interface_anew(place)?;
     programs.push(archived(&place.root.join("ui/dist"), &place.target)?);
     let source = source(&place.root)?;
     if git(&["rev-parse", "HEAD"])? != commit || !git(&status)?.is_empty() {

@@ -29,6 +29,7 @@ use model::action::{Reach, StageMethod, Staged};
 use model::approval::StagedChange;
 use model::artifact::ArtifactKind;
 use model::fault::Point;
+use model::file_name::is_within;
 use model::{AttemptId, Digest, RelPath, UnixMs};
 use serde_json::json;
 use std::cell::{Cell, RefCell};
@@ -223,7 +224,8 @@ impl Executors {
         self.at(Point::StageRun, Edge::After)?;
         self.at(Point::StageDiff, Edge::Before)?;
         let touched::Seen { touched, left_out } = touched::find(self, &laid)?;
-        let hidden = |path: &&RelPath| work.hidden().iter().any(|hidden| path.is_within(hidden));
+        let is_in = |path: &RelPath, hidden: &RelPath| is_within(path.as_bytes(), hidden.as_bytes());
+        let hidden = |path: &&RelPath| work.hidden().iter().any(|hidden| is_in(path, hidden));
         if let Some(path) = touched.keys().find(hidden) {
             let say = format!(
                 "nothing was done: it changed `{path}`, which was hidden from it because it looks like a key or a \

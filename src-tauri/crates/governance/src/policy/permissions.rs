@@ -5,10 +5,11 @@
 //! question, never a deny, and only when every part of the request is allowed.
 
 use crate::Error;
-use crate::standing::{glob_is_sound, glob_matches};
+use crate::standing::{glob_is_sound, glob_matches, glob_matches_folded};
 use acts::programs::open_ended;
 use acts::sensitive_paths::{PathKind, path_kind};
 use acts::{ActionRequest, Part};
+use model::file_name::is_same;
 use model::{RelPath, ResourceId};
 use seal::Digest;
 use std::fmt::Write as _;
@@ -154,7 +155,7 @@ impl Permissions {
     pub(crate) fn matched(&self, request: &ActionRequest) -> Vec<String> {
         let parts = parts(request);
         let met =
-            |rule: &&Permission| rule.answer != Answer::Allow && parts.iter().any(|p| rule.pattern.meets(p));
+            |rule: &&Permission| rule.answer != Answer::Allow && parts.iter().any(|p| rule.speaks_of(p));
         self.rules.iter().filter(met).map(|rule| rule.id.clone()).collect()
     }
 }
@@ -263,7 +264,7 @@ fn detail(rule: &mut Permission, said: &str) -> Result<(), String> {
         (None, Some(example)) => (example, false),
         (None, None) => return Err(format!("`{said}` is none of `match`, `no match`, `because`")),
     };
-    let met = examples(&rule.pattern, example.trim())?.iter().any(|part| rule.pattern.meets(part));
+    let met = examples(&rule.pattern, example.trim())?.iter().any(|part| rule.speaks_of(part));
     if met == wanted {
         return Ok(());
     }
@@ -309,13 +310,33 @@ fn parts(request: &ActionRequest) -> Vec<Part> {
     parts
 }
 
+/// Whether what is started is a program, by its path or by its name.
+fn is_program(said: &str, program: &str) -> bool {
+    let name = said.rsplit('/').next().unwrap_or_default();
+    [said, name].iter().any(|said| is_same(said.as_bytes(), program.as_bytes()))
+}
+
+impl Permission {
+    /// Whether it speaks of a part. What asks or denies does so in whatever way some disk takes a name, or another case of a letter would get
+    /// round it; what allows does so for the very bytes of a path.
+    fn speaks_of(&self, part: &Part) -> bool {
+        let is_folded = || match (&self.pattern, part) {
+            (Pattern::Read(glob), Part::Read(path))
+            | (Pattern::Edit(glob), Part::Edit(path))
+            | (Pattern::Delete(glob), Part::Delete(path)) => glob_matches_folded(glob, path.as_bytes()),
+            _ => false,
+        };
+        self.pattern.meets(part) || (self.answer != Answer::Allow && is_folded())
+    }
+}
+
 impl Pattern {
     fn meets(&self, part: &Part) -> bool {
         match (self, part) {
             (Self::Bash(words, more), Part::Command(said)) => {
-                // A program is the same by its path and by its name, for what is asked and denied.
+                // A program is the same by its path and by its name, however some disk spells it, for what is asked and denied.
                 let same = |(at, word): (usize, &String)| match said.get(at).and_then(Option::as_deref) {
-                    Some(said) if at == 0 => said == word || said.rsplit('/').next() == Some(word),
+                    Some(said) if at == 0 => is_program(said, word),
                     Some(said) => said == word,
                     None => false,
                 };

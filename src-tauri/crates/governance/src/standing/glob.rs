@@ -1,10 +1,20 @@
 //! Globs over paths, byte for byte: `?` is one byte and `*` any number of them within a part, `**` any number of parts.
 
+use model::file_name::folded;
+
 /// Whether a path matches. A glob without a wildcard matches itself alone.
 pub(crate) fn matches(glob: &str, path: &[u8]) -> bool {
     let glob: Vec<&[u8]> = glob.as_bytes().split(|b| *b == b'/').collect();
     let path: Vec<&[u8]> = path.split(|b| *b == b'/').collect();
     parts(&glob, &path)
+}
+
+/// Whether a path matches in whatever way some disk takes its names ([`model::file_name`]).
+pub(crate) fn matches_folded(glob: &str, path: &[u8]) -> bool {
+    let fold = |text: &[u8]| text.split(|b| *b == b'/').map(folded).collect::<Vec<String>>().join("/");
+    // A dot or a space at the end of a part would go, and leave a glob that speaks of more.
+    let is_cut = glob.split('/').any(|part| part.ends_with(['.', ' ']));
+    !is_cut && matches(&fold(glob.as_bytes()), fold(path).as_bytes())
 }
 
 /// Whether it is one at all: relative, no empty part, no `.` or `..`, `**` only as a whole part.

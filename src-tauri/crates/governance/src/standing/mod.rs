@@ -15,4 +15,6 @@ pub use signed::{sign, verify};
 pub use words::in_words;
 
 pub(crate) use covers::{find, holds};
-pub(crate) use glob::{is_sound as glob_is_sound, matches as glob_matches};
+pub(crate) use glob::{
+    is_sound as glob_is_sound, matches as glob_matches, matches_folded as glob_matches_folded,
+};

@@ -51,9 +51,8 @@ impl Step {
     }
 }
 
-/// The line of a step.
+/// The line of a step. A newer program may tell more of it, which is no answer yet.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Told {
     step: String,
 }
@@ -184,15 +183,17 @@ impl Hearing {
     fn hears(&mut self, sign: Sign, at: Duration) -> Option<Result<String, String>> {
         match sign {
             Sign::Line(line) => {
-                self.heard_at = at;
                 match serde_json::from_str::<Told>(line.trim()) {
                     Ok(told) => {
+                        self.heard_at = at;
                         self.steps += 1;
                         self.step = Some(told.step);
                     }
-                    // Its first answer stands.
+                    // Its first answer stands, and what it says behind that is no step: it is waited for no longer.
+                    Err(_) if self.answer.is_some() => {}
                     Err(_) => {
-                        self.answer.get_or_insert(line);
+                        self.heard_at = at;
+                        self.answer = Some(line);
                     }
                 }
                 if self.steps > STEPS_MAX {
@@ -270,8 +271,16 @@ mod tests {
         };
         assert!(silent(vec![told(Step::Opening)]).contains("since it began to open the store"));
         assert!(silent(vec![told(Step::Opening), told(Step::Opened)]).contains("had the store open"));
-        assert!(silent(vec![line("{\"step\":\"of a newer program\"}")]).contains("since its last step"));
+        let newer = "{\"step\":\"of a newer program\",\"of\":3}";
+        assert!(silent(vec![line(newer)]).contains("since its last step"));
         assert!(silent(vec![line("healthy")]).contains("did not end within 60 seconds"));
+        // Who answered and goes on talking is waited for no longer.
+        let mut talks = Hearing::new(MINUTE);
+        for second in (0..60).step_by(10) {
+            assert_eq!(talks.hears(line("healthy"), Duration::from_secs(second)), None);
+        }
+        let why = talks.hears(line("healthy"), MINUTE + LOOK).unwrap().unwrap_err();
+        assert!(why.contains("did not end within 60 seconds"), "{why}");
         let never = Hearing::new(MINUTE).hears(Sign::Nothing, MINUTE + LOOK);
         assert_eq!(never, Some(Err("it said nothing within 60 seconds".to_owned())));
 

@@ -59,7 +59,8 @@ pub enum Word<'a> {
 ///
 /// # Errors
 /// [`Code::NoStore`], [`Code::Held`], [`Code::Conflict`] where no update is at work, [`Code::NewerVersion`] where the program before
-/// does not read the store as it is and `restore` was not said, [`Code::NotFound`] where there is no copy to restore.
+/// does not read the store as it is and `restore` was not said, or does not read the copy either, [`Code::NotFound`] where there is no copy
+/// to restore.
 pub fn plan(home: &Home, restore: bool) -> Result<Back, Error> {
     free(home)?;
     let record = Record::read(home).map_err(HostError::to_wire)?;
@@ -75,7 +76,7 @@ pub fn plan(home: &Home, restore: bool) -> Result<Back, Error> {
         // The program before stays at work; only the store is put back.
         let (to, known) = (before.version.clone(), known_to(before));
         return match restore {
-            true => Ok(Back { which: None, from: None, to, copy: Some(copy) }),
+            true => reads(&copy, &to, known).map(|()| Back { which: None, from: None, to, copy: Some(copy) }),
             false => Err(newer(format, &to, known, Some(&copy))),
         };
     }
@@ -92,8 +93,24 @@ pub fn plan(home: &Home, restore: bool) -> Result<Back, Error> {
             "one is kept only where an update changed the store's format; go back without `--restore`",
         ));
     }
+    if let Some(copy) = copy.as_deref().filter(|_| restore) {
+        reads(copy, &to, known)?;
+    }
     let from = which.and_then(|which| record.of(which)).map(|update: &Update| update.version.clone());
     Ok(Back { which, from, to, copy: copy.filter(|_| restore) })
+}
+
+/// Whether the program that is started then reads a copy: one from before an update may be in a format that yet another update left.
+fn reads(copy: &Path, to: &str, known: u32) -> Result<(), Error> {
+    let Some(folder) = copy.parent() else { return Ok(()) };
+    let format = ledger::schema_of(folder).map_err(api::of_ledger)?;
+    if format <= known {
+        return Ok(());
+    }
+    let why =
+        format!("the copy at `{}` has format {format}, and version {to} reads up to {known}", copy.display());
+    Err(Error::new(Code::NewerVersion, why)
+        .hint("nothing was changed; `hermit update show` lists the copies that are kept, and what for"))
 }
 
 /// The newest format that the program of an update is known to read.

@@ -51,7 +51,10 @@ pub(super) fn of(program: &Path, signed: Digest) -> io::Result<PathBuf> {
     let folder = program.with_file_name(FOLDER);
     if !is_laid_out(&archive, &folder) {
         let _turn = turn().map_err(|error| io::Error::other(error.message))?;
-        lay_out(&archive, program)?;
+        // Another process may have done it until now, and shows them.
+        if !is_laid_out(&archive, &folder) {
+            lay_out(&archive, program)?;
+        }
     }
     Ok(folder)
 }
@@ -74,14 +77,16 @@ fn opened(bytes: &[u8]) -> io::Result<Archive<'_>> {
     Ok(archive)
 }
 
-/// Whether a folder has these files, these bytes, and nothing beside.
+/// Whether a folder, and no link to one, has these files, these bytes, and nothing beside.
 fn is_laid_out(archive: &Archive<'_>, folder: &Path) -> bool {
     let is_same = |file: &File<'_>| {
         let at = folder.join(file.path);
         at.symlink_metadata().is_ok_and(|found| found.is_file() && found.len() == file.bytes.len() as u64)
             && fs::read(&at).is_ok_and(|bytes| bytes == file.bytes)
     };
-    archive.files().iter().all(is_same) && count(folder, 0).is_ok_and(|count| count == archive.files().len())
+    folder.symlink_metadata().is_ok_and(|found| found.is_dir())
+        && archive.files().iter().all(is_same)
+        && count(folder, 0).is_ok_and(|count| count == archive.files().len())
 }
 
 /// Files below a folder.

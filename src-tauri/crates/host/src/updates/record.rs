@@ -1,6 +1,6 @@
 //! Which release was updated to for a store, and the one before it. What is started follows it (`launch.rs`).
 
-use super::{OWN, copies, keep, kept, state};
+use super::{OWN, copies, keep, kept, state, turn};
 use crate::programs::Pointer;
 use crate::{Error, Home};
 use model::Digest;
@@ -167,8 +167,9 @@ impl Record {
     /// Takes note that the one that was to be started could not be.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Io`], and [`Error::Said`] while another process has the turn.
     pub(crate) fn did_not_start(home: &Home, why: &str) -> Result<(), Error> {
+        let _turn = turn().map_err(Error::Said)?;
         let mut record = Self::read(home)?;
         let Some(which) = record.at_work() else { return Ok(()) };
         record.leave(which, why);

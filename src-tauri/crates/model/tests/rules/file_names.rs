@@ -45,6 +45,26 @@ fn a_name_is_the_same_in_every_spelling_that_a_disk_takes_for_it() {
     }
 }
 
+/// ASCII is compared without being folded first, and comes to the same.
+#[test]
+fn short_names_in_ascii_are_the_same_where_they_fold_to_the_same() {
+    let letters = [b'a', b'A', b'b', b'.', b' ', b'~', 0, 127];
+    let mut names: Vec<Vec<u8>> = vec![Vec::new()];
+    for _ in 0..3 {
+        let longer =
+            names.iter().flat_map(|name| letters.map(|letter| [name.as_slice(), &[letter]].concat()));
+        let longer: Vec<Vec<u8>> = longer.collect();
+        names.extend(longer);
+    }
+    names.sort();
+    names.dedup();
+    for one in &names {
+        for other in &names {
+            assert_eq!(is_same(one, other), folded(one) == folded(other), "{one:?} and {other:?}");
+        }
+    }
+}
+
 #[test]
 fn a_path_lies_within_another_part_by_part() {
     for (path, above) in [
@@ -95,6 +115,9 @@ proptest! {
             let once = folded(name);
             prop_assert_eq!(folded(once.as_bytes()), once.clone());
             prop_assert!(is_same(name, once.as_bytes()));
+            for other in PROTECTED {
+                prop_assert_eq!(is_same(name, other.as_bytes()), once == other, "{:?} and {}", name, other);
+            }
         }
         let (composed, parted): (String, String) = (text.nfc().collect(), text.nfd().collect());
         prop_assert!(is_same(composed.as_bytes(), parted.as_bytes()), "{:?}", text);
