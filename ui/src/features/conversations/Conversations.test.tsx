@@ -127,7 +127,7 @@ test("an undecided message shows what it may be about, the likeliest first with 
   const group = within(await screen.findByRole("group", { name: "What is it about?" }));
   const [first, second] = group.getAllByRole("listitem");
   expect(first?.textContent).toMatch(/Update the tax rates.*67 % of your words, 33 % more than the next/);
-  expect(second?.textContent).toMatch(/Paint the logo, completed.*Go on from it/);
+  expect(second?.textContent).toMatch(/Paint the logo, done.*Go on from it/);
   await user.click(within(first as HTMLElement).getByRole("button", { name: "More for it" }));
   await waitFor(() => expect(asked(host, "conversations.bind")).toEqual([{ message: "ing_4", about: "task", task: WAITS }]));
   await user.click(group.getByRole("button", { name: "A new task" }));

@@ -77,8 +77,8 @@ test("what was typed as an answer is still there when the question was answered 
   await waitFor(() => expect(field().value).toBe("The one before last"));
   status = "answered";
   await client.invalidateQueries();
-  const card = await screen.findByRole("region", { name: "Question" });
-  await within(card).findByText(/Answered on another device or page\. What you had written here was not sent/);
+  await screen.findByText(/Answered on another device or page\. What you had written here was not sent/);
+  const card = screen.getByRole("region", { name: "Question" });
   const kept = within(card).getByLabelText("What you had written") as HTMLTextAreaElement;
   expect([kept.value, kept.readOnly]).toEqual(["The one before last", true]);
   expect(within(card).queryByRole("button", { name: "Answer" })).toBeNull();
