@@ -1,14 +1,5 @@
 //! Commands that `hermit-exec` starts on Windows: what they print, the number they end with, and that nobody outlives them.
 
-#![cfg(windows)]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test that cannot go on stops where it stands"
-)]
-#![allow(clippy::disallowed_methods, reason = "tests start programs and look at clocks")]
-
 use effects::Sandbox;
 use model::receipt::SandboxLevel;
 use std::io::{BufRead as _, BufReader, Read as _};
