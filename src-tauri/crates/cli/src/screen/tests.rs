@@ -1,17 +1,11 @@
-use super::hold::Hold;
 use super::keys::{Key, Scroll};
 use super::view::{Head, Pressed, View};
 use crate::card::difference;
 use crate::output::{Row, Tone};
-use crate::terminal::{Echo, Terminal as Tty, Typed};
+use crate::terminal::{Echo, Typed};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::style::Style;
-use rustix::fs::{Mode, OFlags};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Termios, tcgetattr};
-use std::fs::File;
-use std::io::Read as _;
 
 const QUESTION: &str = "Approve? (y)es, (n)o, stop, part, always, later, details: ";
 const STAKES: &str = "High risk · DELETES 2 files · REPLACES 1 file · creates 1 file";
@@ -244,32 +238,44 @@ fn keys_type_leave_and_interrupt_and_the_story_is_followed() {
     assert!(line.len() <= 4_096, "{}", line.len());
 }
 
-#[test]
-fn a_panic_gives_the_terminal_back_before_it_speaks_and_the_screen_is_taken_again() {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&master).unwrap();
-    unlockpt(&master).unwrap();
-    let name = ptsname(&master, Vec::new()).unwrap();
-    let slave = rustix::fs::open(name.as_c_str(), OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
-    let (mut master, slave) = (File::from(master), File::from(slave));
-    let modes = |of: &Termios| (of.input_modes, of.output_modes, of.local_modes);
-    let before = modes(&tcgetattr(&slave).unwrap());
-    let now = || modes(&tcgetattr(&slave).unwrap());
-    let mut shown = || {
-        let mut bytes = [0; 4_096];
-        let read = master.read(&mut bytes).unwrap();
-        String::from_utf8_lossy(&bytes[..read]).into_owned()
-    };
-    let hold = Hold::take(&Tty::of(slave.try_clone().unwrap())).unwrap();
-    assert_ne!(now(), before);
-    assert!(shown().contains("\u{1b}[?1049h"));
-    std::thread::spawn(|| panic!("a panic of a test")).join().unwrap_err();
-    assert_eq!(now(), before);
-    let left = shown();
-    assert!(left.contains("\u{1b}[?1049l") && left.contains("\u{1b}[?25h"), "{left:?}");
-    // It was another thread, and this one goes on.
-    assert!(hold.retake().unwrap() && !hold.retake().unwrap());
-    assert_ne!(now(), before);
-    drop(hold);
-    assert_eq!(now(), before);
+/// On a terminal that a test has in its hand.
+#[cfg(unix)]
+mod held {
+    use super::super::hold::Hold;
+    use crate::terminal::Terminal as Tty;
+    use rustix::fs::{Mode, OFlags};
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    use rustix::termios::{Termios, tcgetattr};
+    use std::fs::File;
+    use std::io::Read as _;
+
+    #[test]
+    fn a_panic_gives_the_terminal_back_before_it_speaks_and_the_screen_is_taken_again() {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let slave = rustix::fs::open(name.as_c_str(), OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+        let (mut master, slave) = (File::from(master), File::from(slave));
+        let modes = |of: &Termios| (of.input_modes, of.output_modes, of.local_modes);
+        let before = modes(&tcgetattr(&slave).unwrap());
+        let now = || modes(&tcgetattr(&slave).unwrap());
+        let mut shown = || {
+            let mut bytes = [0; 4_096];
+            let read = master.read(&mut bytes).unwrap();
+            String::from_utf8_lossy(&bytes[..read]).into_owned()
+        };
+        let hold = Hold::take(&Tty::of(slave.try_clone().unwrap())).unwrap();
+        assert_ne!(now(), before);
+        assert!(shown().contains("\u{1b}[?1049h"));
+        std::thread::spawn(|| panic!("a panic of a test")).join().unwrap_err();
+        assert_eq!(now(), before);
+        let left = shown();
+        assert!(left.contains("\u{1b}[?1049l") && left.contains("\u{1b}[?25h"), "{left:?}");
+        // It was another thread, and this one goes on.
+        assert!(hold.retake().unwrap() && !hold.retake().unwrap());
+        assert_ne!(now(), before);
+        drop(hold);
+        assert_eq!(now(), before);
+    }
 }
