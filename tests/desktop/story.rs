@@ -206,6 +206,7 @@ fn a_run_is_told_the_same_by_a_window_read_anew_and_by_another_each_thing_once_a
         until("it works on while nobody looks", || model.asked() == 2);
     });
     open(&app, &page);
+    story_with(&app, "Once upon a time.");
     let caught_up = story_with(&app, "Then I look");
     for once in ["Once upon a time.", "Then I look"] {
         assert_eq!(times(&caught_up, once), 1, "{once}: {caught_up}");

@@ -63,6 +63,17 @@ impl Machine {
         drop(served);
     }
 
+    /// It does nothing at all until this is done, as a machine that sleeps.
+    pub fn stands_still(&self, until_then: impl FnOnce()) {
+        let pid = self.served.as_ref().expect("it is served").pid();
+        let send = |signal: &str| {
+            assert!(Command::new("kill").args([signal, &pid]).status().expect("kill").success());
+        };
+        send("-STOP");
+        until_then();
+        send("-CONT");
+    }
+
     /// Kills it, and serves it again.
     pub fn killed_and_served(&mut self) {
         self.killed();

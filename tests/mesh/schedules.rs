@@ -198,9 +198,15 @@ fn a_machine_that_is_cut_off_leaves_what_comes_due_to_the_next_and_runs_none_of_
     let taken = runs_after(laptop, newest(server, three.since));
     // It is alive, and came to the same time: nobody could hear of it.
     assert!(!ran(server).contains_key(&taken));
-    let _back = Relay::at(&address);
+    // The other two are at the relay before it is: in this time it listens for seconds alone, and they try the relay as seldom as ever.
+    let mut back = None;
+    server.stands_still(|| {
+        back = Some(Relay::at(&address));
+        until("the other two are at the relay", || is_open(laptop, false) && is_open(phone, false));
+    });
     held_by(server, &[server, laptop, phone]);
     until("it waits no more", || !waits(server));
     runs_after(server, taken);
     each_time_ran_once(three);
+    drop(back);
 }

@@ -20,7 +20,7 @@ use windows_sys::Win32::Foundation::{
 use windows_sys::Win32::Security::Authorization::{SE_FILE_OBJECT, SetNamedSecurityInfoW};
 use windows_sys::Win32::Security::{
     DACL_SECURITY_INFORMATION, GetKernelObjectSecurity, GetTokenInformation, OWNER_SECURITY_INFORMATION,
-    PROTECTED_DACL_SECURITY_INFORMATION, SECURITY_ATTRIBUTES, TOKEN_QUERY, TokenUser,
+    PROTECTED_DACL_SECURITY_INFORMATION, SECURITY_ATTRIBUTES, SetFileSecurityW, TOKEN_QUERY, TokenUser,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     CREATE_NEW, CreateDirectoryW, CreateFileW, FILE_ATTRIBUTE_NORMAL, FILE_FLAG_BACKUP_SEMANTICS,
@@ -132,23 +132,35 @@ pub fn create_folder(path: &Path, user: &Sid) -> Result<()> {
 /// What the file system says; a disk without access lists is one of the reasons.
 pub fn close_to_others(path: &Path, user: &Sid, is_folder: bool) -> Result<()> {
     let path = wide(path)?;
-    let list = aligned(owner_only(user, is_folder).get(LIST_AT..).unwrap_or_default());
+    let mut descriptor = aligned(&owner_only(user, is_folder));
     let what = DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION;
-    let list: *const u32 = list.as_ptr();
-    // SAFETY: the path ends with a zero, and the list is whole and at a place that is a multiple of four; both live until the call
-    // returns, and it only reads them.
-    let said = unsafe {
-        SetNamedSecurityInfoW(
-            path.as_ptr(),
-            SE_FILE_OBJECT,
-            what,
-            null_mut(),
-            null_mut(),
-            list.cast(),
-            null(),
-        )
-    };
-    if said == ERROR_SUCCESS { Ok(()) } else { Err(Error::from_raw_os_error(said.cast_signed())) }
+    if is_folder {
+        let list = aligned(owner_only(user, is_folder).get(LIST_AT..).unwrap_or_default());
+        let list: *const u32 = list.as_ptr();
+        // SAFETY: the path ends with a zero, and the list is whole and at a place that is a multiple of four; both live until the
+        // call returns, and it only reads them.
+        let said = unsafe {
+            SetNamedSecurityInfoW(
+                path.as_ptr(),
+                SE_FILE_OBJECT,
+                what,
+                null_mut(),
+                null_mut(),
+                list.cast(),
+                null(),
+            )
+        };
+        if said != ERROR_SUCCESS {
+            return Err(Error::from_raw_os_error(said.cast_signed()));
+        }
+    }
+    // This one sets what it is given and nothing else; the one above hands it on, and wine's adds what the folder above has.
+    // SAFETY: the path ends with a zero, and the descriptor is whole and at a place that is a multiple of four; both live until the
+    // call returns, and it only reads them.
+    match unsafe { SetFileSecurityW(path.as_ptr(), what, descriptor.as_mut_ptr().cast()) } {
+        0 => Err(Error::last_os_error()),
+        _ => Ok(()),
+    }
 }
 
 /// The owner and the access list of a file that is open for reading or writing, as [`crate::access::AccessList::read`] takes
