@@ -31,12 +31,15 @@ export function useMenu(text: string, put: (text: string) => void) {
   return { id, offered, marked, take, pressed };
 }
 
-export function Menu({ of: { id, offered, marked, take } }: { of: ReturnType<typeof useMenu> }) {
+const inView = (row: HTMLElement | null) => row?.scrollIntoView?.({ block: "nearest" });
+
+/** The list can be focused too, with the same keys: where it is higher than its room, it scrolls. */
+export function Menu({ of: { id, offered, marked, take, pressed } }: { of: ReturnType<typeof useMenu> }) {
   if (marked === undefined) return null;
   return (
-    <ul className={styles.menu} id={id} role="listbox" aria-label="Commands">
+    <ul className={styles.menu} id={id} role="listbox" aria-label="Commands" tabIndex={0} aria-activedescendant={`${id}-${marked.name}`} onKeyDown={pressed}>
       {offered.map((one) => (
-        <li key={one.name} id={`${id}-${one.name}`} role="option" aria-selected={one === marked} onMouseDown={(event) => { event.preventDefault(); take(one); }}>
+        <li key={one.name} id={`${id}-${one.name}`} role="option" aria-selected={one === marked} ref={one === marked ? inView : undefined} onMouseDown={(event) => { event.preventDefault(); take(one); }}>
           <b>/{one.name}</b>{one.takes !== "" && <i>{one.takes}</i>}<span>{one.about}</span>
         </li>
       ))}
