@@ -4,7 +4,7 @@
 //! `HERMIT_WINE_KILLS` (20) is how often the one that is at work is killed.
 
 use super::programs::verifier;
-use super::stage::{Ran, Stage, say_yes};
+use super::stage::{Ran, Stage, say_yes, until};
 use super::tree;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -70,6 +70,7 @@ impl Windows {
         let mut pty = Pty::spawn(&self.wine, &words, &told);
         say_yes(&mut pty, &risk);
         pty.expect("Done.");
+        until("it lets go of the store", || stage.hermit(&["ledger", "checkpoint"]).code == 0);
     }
 
     /// Proposes what `tidy` does in the folder: the task, and the approval that it waits for.
@@ -100,10 +101,7 @@ fn same_log(windows: &Windows, stage: &Stage, task: &str) {
     windows.hermit(stage, &["ledger", "checkpoint"]).ends(0);
     let theirs = windows.hermit(stage, &verify).ends(0).json();
     assert_eq!(stage.hermit(&verify).ends(0).json(), theirs);
-    assert_eq!(
-        (&theirs["verdict"], &theirs["unsigned_events"]),
-        (&ours["verdict"], &ours["unsigned_events"])
-    );
+    assert_eq!(theirs["verdict"], "valid", "{theirs}");
     assert_eq!(windows.hermit(stage, &events).ends(0).json(), stage.hermit(&events).ends(0).json());
 }
 
