@@ -17,7 +17,12 @@ pub fn files_of(root: &Path) -> Files {
             if path.is_dir() {
                 walk(root, &path, files);
             } else {
-                let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace(std::path::MAIN_SEPARATOR, "/");
+                let name = path
+                    .strip_prefix(root)
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .replace(std::path::MAIN_SEPARATOR, "/");
                 files.insert(name, std::fs::read(&path).unwrap());
             }
         }
