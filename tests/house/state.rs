@@ -78,7 +78,7 @@ fn kept() -> BTreeSet<(String, String)> {
     "RA-1.4-9",
     "RA-2-1",
     "RA-G-2",
-    "RA-4.2-18",
+    part = "RA-4.2-18",
     "HK-22-1"
 )]
 #[test]

@@ -37,25 +37,38 @@ exit 0
 /// Type-checks the rooms for each of these systems, or for all; the first one that fails ends it when all were looked at.
 pub fn check(place: &Place, words: &[String]) -> Result<(), Problem> {
     let systems = chosen(words)?;
-    let (rustc, cargo) = toolchain().ok_or(MISSING)?;
+    let toolchain = toolchain().ok_or(MISSING)?;
     let folder = place.target.join("systems");
     let stand_in = stand_in(&folder)?;
     let mut failed = Vec::new();
     for (name, target) in systems {
         say(&format!("type-checking for {name} ({target}) ..."));
-        let mut command = place.cargo_of(&cargo);
-        command.env("CARGO_TARGET_DIR", &folder).env("RUSTC", &rustc).env("RUSTC_BOOTSTRAP", "1");
-        command.env_remove("RUSTUP_TOOLCHAIN").env("CARGO_INCREMENTAL", "0").env("SDKROOT", "/");
+        let mut command = cargo_for(place, &toolchain, &folder, "check", target);
+        command.env("SDKROOT", "/");
         for tool in ["CC", "CXX", "AR"] {
             command.env(format!("{tool}_{}", target.replace('-', "_")), &stand_in);
         }
-        command.args(["check", "--locked", "--workspace", "--exclude", app::PACKAGE]);
-        command.args(["-Z", "build-std=std,panic_abort", "--target", target]);
+        command.args(["--workspace", "--exclude", app::PACKAGE]);
         if let Err(why) = run(&mut command) {
             failed.push(format!("{name}: {why}"));
         }
     }
     if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
+}
+
+/// A cargo that builds the library from its source with everything else, into a folder, for a target; what it does is a word.
+pub fn cargo_for(
+    place: &Place,
+    (rustc, cargo): &(PathBuf, PathBuf),
+    folder: &Path,
+    word: &str,
+    target: &str,
+) -> Command {
+    let mut command = place.cargo_of(cargo);
+    command.env("CARGO_TARGET_DIR", folder).env("RUSTC", rustc).env("RUSTC_BOOTSTRAP", "1");
+    command.env_remove("RUSTUP_TOOLCHAIN").env("CARGO_INCREMENTAL", "0");
+    command.args([word, "--locked", "-Z", "build-std=std,panic_abort", "--target", target]);
+    command
 }
 
 /// The systems that were named; all where none was.

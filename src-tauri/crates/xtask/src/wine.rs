@@ -6,7 +6,7 @@ use crate::place::{Place, cache};
 use crate::shell::{answers, run, say};
 use crate::{Problem, systems};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// What the compiler calls Windows here, and how cargo's variables spell it.
@@ -78,20 +78,21 @@ pub fn check(place: &Place, words: &[String]) -> Result<(), Problem> {
 struct Wine {
     program: PathBuf,
     prefix: PathBuf,
-    rustc: PathBuf,
-    cargo: PathBuf,
-    target: PathBuf,
+    /// A compiler and a cargo.
+    toolchain: (PathBuf, PathBuf),
+    /// Where they build.
+    folder: PathBuf,
 }
 
 impl Wine {
     fn at_hand(place: &Place) -> Result<Self, Problem> {
-        let (rustc, cargo) = systems::toolchain().ok_or(systems::MISSING)?;
+        let toolchain = systems::toolchain().ok_or(systems::MISSING)?;
         let program = WINES.into_iter().find(|wine| answers(wine, &["--version"])).ok_or(MISSING)?;
         if !MINGW.iter().all(|tool| answers(tool, &["--version"])) {
             return Err(MISSING.to_owned());
         }
         let prefix = cache()?.join("wine");
-        let wine = Self { program: program.into(), prefix, rustc, cargo, target: place.target.join("wine") };
+        let wine = Self { program: program.into(), prefix, toolchain, folder: place.target.join("wine") };
         wine.begins()?;
         Ok(wine)
     }
@@ -122,13 +123,11 @@ impl Wine {
 
     /// A cargo that builds for Windows and starts what it built under wine.
     fn cargo(&self, place: &Place, word: &str) -> Command {
-        let mut command = place.cargo_of(&self.cargo);
-        command.env("CARGO_TARGET_DIR", &self.target).env("RUSTC", &self.rustc).env("RUSTC_BOOTSTRAP", "1");
-        command.env_remove("RUSTUP_TOOLCHAIN").env("CARGO_INCREMENTAL", "0");
+        let (target, spelled) = TARGET;
+        let mut command = systems::cargo_for(place, &self.toolchain, &self.folder, word, target);
         for profile in ["DEV", "TEST"] {
             command.env(format!("CARGO_PROFILE_{profile}_DEBUG"), "0");
         }
-        let (target, spelled) = TARGET;
         let [linker, tools @ ..] = MINGW;
         command.env(format!("CARGO_TARGET_{spelled}_LINKER"), linker);
         command.env(format!("CARGO_TARGET_{spelled}_RUNNER"), &self.program);
@@ -136,7 +135,6 @@ impl Wine {
             command.env(format!("{name}_{}", target.replace('-', "_")), tool);
         }
         self.own(&mut command);
-        command.args([word, "--locked", "-Z", "build-std=std,panic_abort", "--target", target]);
         command
     }
 
@@ -159,12 +157,10 @@ impl Wine {
         let (target, _) = TARGET;
         let mut stories = place.cargo();
         stories.args(["test", "--package", "hermit-tests", "--test", "house", "windows_programs"]);
-        stories.env("HERMIT_WINE", &self.program).env("HERMIT_WINDOWS_PROGRAMS", self.built(target));
+        stories
+            .env("HERMIT_WINE", &self.program)
+            .env("HERMIT_WINDOWS_PROGRAMS", self.folder.join(target).join("debug"));
         run(self.own(&mut stories))
-    }
-
-    fn built(&self, target: &str) -> PathBuf {
-        Path::new(&self.target).join(target).join("debug")
     }
 }
 
