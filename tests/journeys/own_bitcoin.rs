@@ -5,7 +5,6 @@
 use super::summary::parts;
 use anchor::bitcoin::Headers;
 use anchor::{Checked, Trust, check};
-use conforms::conforms;
 use effects::{Clocks as _, Undelivered};
 use host::bitcoin_node::{BitcoinNode, Login, NodeError};
 use host::bitcoin_wallet::{BitcoinWallet, Former, Handed};
@@ -148,7 +147,6 @@ fn lacks() {
     conforms::skip("no bitcoind is here; `cargo xtask parts bitcoind` builds it");
 }
 
-#[conforms(part = "HV-3.6-3")]
 #[test]
 fn own_bitcoin_anchors_a_digest_which_a_reorganisation_takes_back_and_another_block_proves_again() {
     let Some(regtest) = Regtest::begins() else { return lacks() };
@@ -194,7 +192,6 @@ fn own_bitcoin_anchors_a_digest_which_a_reorganisation_takes_back_and_another_bl
     assert!(old.proven.is_none() && old.contradicted.is_some(), "its block is on no chain any more: {old:?}");
 }
 
-#[conforms(part = "HV-3.9-3")]
 #[test]
 fn own_bitcoin_hands_over_in_one_transaction_with_an_input_of_each_key() {
     let Some(regtest) = Regtest::begins() else { return lacks() };
