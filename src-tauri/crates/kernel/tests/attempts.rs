@@ -82,21 +82,22 @@ fn what_was_judged_allowed_and_proved_belongs_to_one_attempt() {
     let now = state(&world, task);
     let mut seen = Vec::new();
     for (event, body) in events(world.kernel(), task) {
-        let named = match &body {
-            Body::PolicyEvaluated(_) => event.attempt_id,
-            Body::ApprovalRequested(b) => Some(b.approval.attempt_id),
-            Body::DecisionRecorded(b) => b.decision.attempt_id,
+        let (of, named) = match &body {
+            Body::PolicyEvaluated(_) => (event.task_id, event.attempt_id),
+            Body::ApprovalRequested(b) => (b.approval.task_id, Some(b.approval.attempt_id)),
+            Body::DecisionRecorded(b) => (b.decision.task_id, b.decision.attempt_id),
             Body::GrantIssued(b) => {
-                Some(object::<CapabilityGrant>(world.kernel(), &now, b.grant.artifact_id).attempt_id)
+                let grant: CapabilityGrant = object(world.kernel(), &now, b.grant.artifact_id);
+                (grant.task_id, Some(grant.attempt_id))
             }
             Body::ReceiptIssued(b) => {
                 let (about, receipt) = world.kernel().receipt(b.receipt_id).unwrap();
-                assert_eq!((about, receipt.task_id), (task, task));
-                Some(receipt.attempt_id)
+                assert_eq!(about, task);
+                (receipt.task_id, Some(receipt.attempt_id))
             }
             _ => continue,
         };
-        assert_eq!(event.task_id, task);
+        assert_eq!((of, event.task_id), (task, task), "{} is of another task", event.event_type);
         assert!(named.is_some() && named == event.attempt_id, "{} is of no attempt", event.event_type);
         assert!(now.attempts.contains_key(&named.unwrap()));
         seen.push((event.event_type, named.unwrap()));
@@ -107,12 +108,14 @@ fn what_was_judged_allowed_and_proved_belongs_to_one_attempt() {
         of.len()
     };
     assert_eq!(attempts_of("approval.requested"), 2, "each attempt asked for itself");
+    assert_eq!(attempts_of("grant.issued"), 2, "the look of the first, the act of the second");
     for kind in ["decision.recorded", "receipt.issued"] {
         assert_eq!(attempts_of(kind), 1, "{kind}");
     }
 }
 
 #[conforms::conforms(
+    "HK-8.3-1",
     "HK-8.3-6",
     "HK-10.3-7",
     "HK-11.5-1",
@@ -150,7 +153,7 @@ fn after_a_wait_and_two_restarts_the_same_attempt_goes_on_where_it_was() {
     walk(&world, task);
 }
 
-#[conforms::conforms("HK-12.2-2")]
+#[conforms::conforms("HK-12.2-2", part = "HK-12.2-1")]
 #[test]
 fn a_step_stands_where_its_latest_attempt_has_led_it() {
     let world = World::new(204);
@@ -175,6 +178,18 @@ fn a_step_stands_where_its_latest_attempt_has_led_it() {
     world.kernel().cancel(stopped, "enough").unwrap();
     assert_eq!(world.drive(stopped), ended(TaskStatus::Cancelled, TerminationReason::Cancelled));
     assert_eq!(of_step(stopped), StepStatus::Cancelled);
+    let told: Vec<StepStatus> = [waits, fails, stopped]
+        .into_iter()
+        .flat_map(|task| events(world.kernel(), task))
+        .filter_map(|(_, body)| match body {
+            Body::StepStatusChanged(b) => Some(b.to),
+            _ => None,
+        })
+        .collect();
+    use StepStatus::{Blocked, Cancelled, Failed, Ready, Running, Succeeded};
+    for status in [Ready, Running, Blocked, Succeeded, Failed, Cancelled] {
+        assert!(told.contains(&status), "no step was ever {status}: {told:?}");
+    }
 }
 
 #[conforms::conforms("HK-8.2-3")]

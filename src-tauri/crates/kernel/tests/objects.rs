@@ -216,7 +216,7 @@ fn an_artifact_is_recorded_with_every_field() {
     assert_ne!(seen.class, grant.class);
 }
 
-#[conforms::conforms(part = "HK-8.6-1", "HK-8.6-2", "HK-15.3-5")]
+#[conforms::conforms(part = "HK-8.6-1", "HK-8.6-2", part = "HK-9-5", "HK-15.3-5")]
 #[test]
 fn a_belief_rests_on_evidence_stands_beside_others_and_is_no_memory() {
     let world = World::new(1_705);

@@ -99,24 +99,41 @@ fn a_signed_statement_answers_every_question_about_a_deletion() {
 #[conforms::conforms("HK-6.4-1", "HK-2-5")]
 #[test]
 fn without_its_receipt_an_act_is_not_complete() {
-    let world = World::new(602);
-    let task = world.script("write", vec![write("a.txt", "a"), done("ok")]);
+    for (name, act) in [("write", write("a.txt", "a")), ("delete", gone("b.txt"))] {
+        let world = World::new(602);
+        world.file("b.txt", "b");
+        let task = world.script(name, vec![act, done("ok")]);
+        let approval = world.drive_to_approval(task);
+        world.person.allow(world.kernel(), task, approval).unwrap();
+        world.keys.lock(true);
+        assert_eq!(world.drive(task), DriveOutcome::KeyLocked);
+        let files = if name == "write" { vec!["a.txt", "b.txt"] } else { vec![] };
+        assert_eq!(world.files().keys().collect::<Vec<_>>(), files, "{name}: it was done");
+        let now = state(&world, task);
+        assert_eq!(now.attempt().unwrap().attempt.status, AttemptStatus::ReceiptPending);
+        assert_eq!(count(world.kernel(), task, "attempt.iteration_completed"), 0, "the turn is not over");
+        assert_eq!(world.drive(task), DriveOutcome::KeyLocked);
+        world.keys.lock(false);
+        assert_eq!(world.drive(task), completed());
+        assert_eq!(last(world.kernel(), task).receipt_class, ReceiptClass::ToolExecution);
+        let performed = world.oracle.performed();
+        assert!(performed.values().all(|times| *times == 1), "it was not done again for its receipt");
+    }
+    // What is remembered is no memory before its receipt is there.
+    let world = World::new(607);
+    world.file("a.txt", "text");
+    let remember = json!({ "claim": "a is text", "scope": "*", "reason": "asked", "evidence": ["a.txt"] });
+    let task = world.script("learn", vec![look("a.txt"), say("remember", remember), done("ok")]);
     let approval = world.drive_to_approval(task);
     world.person.allow(world.kernel(), task, approval).unwrap();
+    let memories =
+        || world.kernel().query().unwrap().memories(None, projections::query::Ask::ALL).unwrap().rows.len();
     world.keys.lock(true);
-    assert_eq!(world.drive(task), DriveOutcome::KeyLocked);
-    assert_eq!(world.files()["a.txt"], b"a", "it was done");
-    let now = state(&world, task);
-    assert_eq!(now.attempt().unwrap().attempt.status, AttemptStatus::ReceiptPending);
-    assert_eq!(count(world.kernel(), task, "attempt.iteration_completed"), 0, "the turn is not over");
-    assert_eq!(world.drive(task), DriveOutcome::KeyLocked);
+    assert!(matches!(world.kernel().drive(task), Err(Error::KeyLocked("receipt"))));
+    assert_eq!((memories(), count(world.kernel(), task, "memory.promoted")), (0, 0));
     world.keys.lock(false);
     assert_eq!(world.drive(task), completed());
-    assert_eq!(last(world.kernel(), task).receipt_class, ReceiptClass::ToolExecution);
-    assert!(
-        world.oracle.performed().values().all(|times| *times == 1),
-        "it was not done again for its receipt"
-    );
+    assert_eq!((memories(), last(world.kernel(), task).receipt_class), (1, ReceiptClass::MemoryPromotion));
 }
 
 /// Executors that claim walls and answer every command with what a shell would have said.
@@ -293,7 +310,7 @@ impl StagedView for Talking {
     }
 }
 
-#[conforms::conforms(part = "HK-7-1", "HK-15.5-3", "HK-18.6-4", "HK-25.2-2")]
+#[conforms::conforms(part = "HK-6.4-1", part = "HK-7-1", "HK-15.5-3", "HK-18.6-4", "HK-25.2-2", "HK-27-11")]
 #[test]
 fn every_class_of_act_that_exists_leaves_its_receipt() {
     let mut world = World::new(603);

@@ -171,7 +171,7 @@ fn views_and_sessions_are_made_of_events_and_can_be_made_again() {
     }
 }
 
-#[conforms::conforms("HK-8.5-1", "HK-9-4", "HK-14.5-1", "HK-3-4", "HK-10.5-2", part = "HK-2-3")]
+#[conforms::conforms("HK-8.5-1", "HK-9-4", "HK-9-5", "HK-14.5-1", "HK-3-4", "HK-10.5-2", part = "HK-2-3")]
 #[test]
 fn artifacts_hold_everything_that_is_referred_to() {
     let (world, task) = busy(803);
@@ -300,6 +300,24 @@ fn for_every_change_it_can_be_told_what_why_from_what_and_by_whose_word() {
     assert!(!receipt.replay_class.as_str().is_empty());
 }
 
+/// The calls that the gate of a world has let pass, each by the entries of its request.
+fn passed(world: &World) -> usize {
+    let stored = world.kernel().reader().gate_entries(0, 10_000).unwrap();
+    let all: Vec<gate::AuditEntry> =
+        stored.iter().map(|(_, bytes)| serde_json::from_slice(bytes).unwrap()).collect();
+    let executing = all.iter().filter(|entry| entry.state_to == gate::KernelState::Executing);
+    executing.map(|entry| &entry.request_id).collect::<BTreeSet<_>>().len()
+}
+
+/// The dispatches that a task has on record, each with the entry of the gate that let it pass.
+fn dispatched(world: &World, task: TaskId) -> usize {
+    let of = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
+        Body::EffectDispatched(b) => Some(b.audit_entry_sha256),
+        _ => None,
+    });
+    of.collect::<BTreeSet<_>>().len()
+}
+
 #[conforms::conforms(
     "RX-1-5",
     "RX-6-5",
@@ -334,6 +352,16 @@ fn a_run_can_be_inspected_step_by_step() {
         assert!(!act.summary.shown().unwrap().is_empty());
         assert!(act.result_ref.is_some() && act.result_code.is_some() && act.executor.is_some());
     }
+    // Whatever was asked, decided, granted and proved for it is found by its goal, and so is all that its gate let pass.
+    let found = [
+        query.approvals(Some(task), None, Ask::ALL).unwrap().rows.len(),
+        query.decisions(Some(task), Ask::ALL).unwrap().rows.len(),
+        query.grants(task, Ask::ALL).unwrap().rows.len(),
+        query.receipts(Some(task), None, Ask::ALL).unwrap().rows.len(),
+    ];
+    let made = [now.approvals.len(), now.decisions.len(), now.grants.len(), now.receipts.len()];
+    assert!(found == made && !made.contains(&0), "{found:?} of {made:?}");
+    assert_eq!(passed(&world), dispatched(&world, task), "nothing passed that no event of the run names");
     let attempt = query.attempt(now.current.unwrap()).unwrap().unwrap();
     assert_eq!(attempt.termination, Some(TerminationReason::Done));
     assert_eq!(attempt.summary.unwrap().shown().unwrap(), "was busy");

@@ -76,7 +76,7 @@ fn an_act_that_was_authorised_and_never_begun_is_done_once_under_its_grant() {
     assert_eq!(grants(&world, task).len(), 1);
 }
 
-#[conforms::conforms("HK-12.3-5", "HK-19.3-1", "HK-19.5-2")]
+#[conforms::conforms("HK-6.4-2", "HK-12.3-5", "HK-19.3-1", "HK-19.5-2")]
 #[test]
 fn an_act_that_may_have_happened_is_looked_at_and_not_repeated() {
     for (point, edge) in [(Point::ItemRename, Edge::After), (Point::EffectObserve, Edge::Before)] {
@@ -107,7 +107,7 @@ fn an_act_that_may_have_happened_is_looked_at_and_not_repeated() {
     }
 }
 
-#[conforms::conforms("HK-19.4-1", "HK-19.4-2", "HK-27-12")]
+#[conforms::conforms("HK-6.4-2", "HK-19.4-1", "HK-19.4-2", "HK-27-12")]
 #[test]
 fn an_outcome_nobody_can_tell_blocks_until_a_person_settles_it() {
     let (mut world, task) = dispatched_and_dead(505);

@@ -130,7 +130,7 @@ fn a_context_is_told_what_is_about_its_goal_and_its_project_and_of_nothing_else(
     assert_eq!(row(&world, "taxes are never rounded").project_hash, None);
 }
 
-#[conforms::conforms("HK-8.7-4", part = "HK-8.7-3", part = "HK-15.5-2")]
+#[conforms::conforms("HK-8.7-4", part = "HK-6.1-3", part = "HK-8.7-3", part = "HK-15.5-2")]
 #[test]
 fn memory_is_replaced_taken_back_found_wrong_runs_out_and_ends_with_what_it_came_from() {
     let world = World::new(3_302);

@@ -15,6 +15,11 @@ pub const CONTRACT: &str = "1";
 /// What a control may come to; bounded, and never an error of the server.
 pub const CONTROL_STATUSES: [&str; 5] = ["accepted", "not-active", "unsupported", "conflict", "expired"];
 
+/// How a message is taken that does not say how: as the contract has it.
+fn queue() -> String {
+    "queue".to_owned()
+}
+
 params! {
     /// `POST /v1/runs`.
     StartRun {
@@ -72,7 +77,8 @@ params! {
     /// `POST /v1/runs/{run_id}/messages`.
     Message {
         message: String,
-        /// `queue`, `steer`, `stop_and_send`.
+        /// `queue`, `steer`, `stop_and_send`; `queue` when absent.
+        #[serde(default = "queue")]
         mode: String,
         /// Paths of files to hand over, absolute; each may stand in an object with a `path`.
         #[serde(default)]

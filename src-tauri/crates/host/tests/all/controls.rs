@@ -60,7 +60,7 @@ fn a_grant_is_unsupported_and_changes_nothing_and_a_deny_is_taken_once() {
 #[conforms("RA-1.4-3", "RA-4.2-5", "RA-4.3a-1", "RA-4.3a-3", "RA-4.3a-4", "RA-2-3", "RA-3-6")]
 #[test]
 fn a_cancel_in_the_middle_of_a_sentence_ends_the_run_once_and_keeps_what_was_said() {
-    let bench = Bench::new();
+    let mut bench = Bench::new();
     let model = Model::new(vec![vec!["once ".to_owned(), "upon ".to_owned(), "a time".to_owned()]], false);
     let asked = json!({ "message": "a story", "workspace": bench.path("work"), "model": model.address });
     let run = bench.post("/v1/runs", &asked)["run_id"].as_str().expect("a name").to_owned();
@@ -83,6 +83,19 @@ fn a_cancel_in_the_middle_of_a_sentence_ends_the_run_once_and_keeps_what_was_sai
     assert_eq!(status["terminal_event"]["payload"]["result"]["reason"], "cancelled", "{status}");
     // A page that comes only now is told how far it had come.
     assert_eq!(bench.post("/api/task.show", &json!({ "task": run }))["writing"], "once ");
+    // Under the next host it is neither stale nor unknown, by its own name and by that of its session.
+    let before = bench.events(&run);
+    bench.close();
+    bench.open();
+    let again = bench.get(&format!("/v1/runs/{run}"));
+    for name in ["status", "interrupted", "terminal_state", "terminal_event", "last_event_id"] {
+        assert_eq!(again[name], status[name], "{name}");
+    }
+    assert_eq!(bench.events(&run), before);
+    let session = status["session_id"].as_str().expect("a name");
+    let runs = bench.get(&format!("/v1/sessions/{session}/runs"));
+    assert_eq!((&runs["active_run_id"], &runs["runs"][0]["run_id"]), (&Value::Null, &json!(run)));
+    assert_eq!(runs["runs"][0]["status"], "cancelled");
 }
 
 #[conforms(
@@ -142,11 +155,24 @@ fn a_message_is_taken_once_by_a_run_at_work_and_by_no_other() {
     let asked = json!({ "message": "a story", "workspace": bench.path("work"), "model": model.address });
     let run = bench.post("/v1/runs", &asked)["run_id"].as_str().expect("a name").to_owned();
     bench.reaches(&run, &["running"]);
+    // Words are taken, and nothing else that could be put into a run.
+    for (odd, code) in [
+        (json!({ "message": { "tool": "write", "arguments": {} } }), 400),
+        (json!({ "message": " " }), 400),
+        (json!({ "message": "x", "mode": "inject" }), 400),
+        (json!({ "message": "x", "tool": "write" }), 422),
+        (json!({ "mode": "queue" }), 400),
+    ] {
+        let (status, answer) = bench.ask("POST", &format!("/v1/runs/{run}/messages"), &[], &odd.to_string());
+        assert_eq!(status, code, "{odd}: {answer}");
+    }
     let said = |mode: &str| json!({ "message": format!("mind the {mode}"), "mode": mode });
     for mode in ["queue", "steer"] {
         is(&bench.control(&run, "messages", &said(mode)), "accepted");
         is(&bench.control(&run, "messages", &said(mode)), "accepted");
     }
+    // A message that does not say how it is to be taken is queued: this one stands in the queue already.
+    is(&bench.control(&run, "messages", &json!({ "message": "mind the queue" })), "accepted");
     assert_eq!(
         ["input_queued", "input_added"]
             .map(|phase| { bench.events(&run).iter().filter(|e| e["payload"]["phase"] == phase).count() }),
@@ -156,6 +182,9 @@ fn a_message_is_taken_once_by_a_run_at_work_and_by_no_other() {
     is(&bench.control(&run, "messages", &said("stop_and_send")), "accepted");
     model.say(50);
     let status = bench.reaches(&run, &["completed", "failed"]);
+    for words in ["mind the queue", "mind the steer", "mind the stop_and_send"] {
+        assert!(model.heard().iter().any(|request| request.contains(words)), "nobody was told to {words}");
+    }
     is(&bench.control(&run, "messages", &said("queue")), "not-active");
     is(&bench.control("task_x", "messages", &said("queue")), "not-active");
     let session = status["session_id"].as_str().expect("a name");
@@ -163,7 +192,7 @@ fn a_message_is_taken_once_by_a_run_at_work_and_by_no_other() {
     assert_eq!(runs["runs"].as_array().expect("runs").len(), 1, "no phantom run");
 }
 
-#[conforms("RA-1.4-7", "RA-4.2-9", "RA-4.2-10", "RA-3-14")]
+#[conforms("RA-1.4-7", "RA-4.2-9", "RA-4.2-10", "RA-3-14", part = "RA-4.3c-8")]
 #[test]
 fn the_goal_of_a_session_is_steered_and_said_twice_is_the_same() {
     let bench = Bench::new();
@@ -180,11 +209,19 @@ fn the_goal_of_a_session_is_steered_and_said_twice_is_the_same() {
     is(&goal("pause", None), "accepted");
     bench.reaches(&run, &["paused"]);
     is(&goal("pause", None), "accepted");
+    // However often it is asked and said, one state is told, and it came about once.
+    let stands = [goal("status", None), goal("status", None)].map(|told| told["safe_message"].clone());
+    assert!(stands[0].as_str().is_some_and(|told| told.contains("paused")), "{stands:?}");
+    assert_eq!(stands[0], stands[1]);
+    let paused = |event: &&Value| event["type"] == "status" && event["payload"]["status"] == "paused";
+    assert_eq!(bench.events(&run).iter().filter(paused).count(), 1);
+    is(&goal("resume", None), "accepted");
     is(&goal("resume", None), "accepted");
     bench.reaches(&run, &["awaiting_approval", "running", "queued"]);
     is(&goal("clear", None), "accepted");
     bench.reaches(&run, &["cancelled"]);
     is(&goal("clear", None), "not-active");
+    assert_eq!(kinds(&bench, &run, "cancelled"), 1);
     let nowhere = bench.post("/v1/sessions/cnv_x/goal", &json!({ "action": "status" }));
     is(&nowhere, "not-active");
 }

@@ -31,6 +31,16 @@ fn a_run_goes_on_under_the_next_host_and_its_stream_behind_the_last_event() {
     assert_eq!(rest.last().expect("events")["type"], "done");
     let all = bench.events(&run);
     assert_eq!([first, rest].concat(), all);
+    // One that has ended is found by its session as well, and by the next host.
+    let session = session.to_owned();
+    bench.close();
+    bench.open();
+    let found = bench.get(&format!("/v1/sessions/{session}/runs"));
+    assert_eq!(found["active_run_id"], Value::Null, "{found}");
+    assert_eq!(
+        (&found["runs"][0]["run_id"], &found["runs"][0]["status"]),
+        (&json!(run), &json!("completed"))
+    );
 }
 
 #[test]

@@ -25,6 +25,7 @@ fn talking(bench: &Bench, model: &Model) -> String {
 #[conforms(
     "RA-1.1-3",
     "RA-1.1-4",
+    "RA-1.4-1",
     part = "RA-1.1-5",
     "RA-4.1-3",
     part = "RA-5.1-2",
