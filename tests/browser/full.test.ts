@@ -136,7 +136,7 @@ const QUESTIONS = [
   "What", "Why", "On whose authority", "On what evidence", "Sent to the model", "What was blocked", "Result", "Can it be undone", "Can others verify",
 ] as const;
 
-test("the nine questions are each answered within two clicks from a task", conforms("HK-21-13", "HK-21-14", "HK-21-15", "HK-21-16", "HK-21-17", "HK-21-18", "HK-21-19", "HK-21-20", "HK-21-21", async () => {
+test("the nine questions are each answered within two clicks from a task", conforms("HK-27-14", "HK-21-13", "HK-21-14", "HK-21-15", "HK-21-16", "HK-21-17", "HK-21-18", "HK-21-19", "HK-21-20", "HK-21-21", async () => {
   const done = await ended("Tidy the downloads");
   await world.go(`/task/${done.task_id}`);
   await world.page.getByRole("heading", { name: "Timeline" }).waitFor();

@@ -101,7 +101,15 @@ fn a_message_has_on_record_what_it_answers_quotes_and_is_a_part_of_and_how_surel
     });
     let earlier = earlier.unwrap().ingress_id;
     let named = question.to_string();
-    let quoting = Encloses::quoting(earlier);
+    let incoming = Incoming {
+        name: "map.txt".to_owned(),
+        uri: "/elsewhere/map.txt".to_owned(),
+        media_type: "text/plain",
+        bytes: &mut &b"left is north"[..],
+        trust_tier: TrustTier::Untrusted,
+    };
+    let (map, _) = world.kernel().ingest(incoming, Channel::App).unwrap();
+    let quoting = Encloses { files: vec![map.artifact_id], ..Encloses::quoting(earlier) };
     let answer =
         Saying { reply_to: Some(&named), encloses: Some(&quoting), ..Saying::of("left", Channel::App, "a") };
     let answer = world.kernel().say(&answer).unwrap().ingress_id;
@@ -118,6 +126,14 @@ fn a_message_has_on_record_what_it_answers_quotes_and_is_a_part_of_and_how_surel
     assert_eq!((said.prompt_ref, said.reply_to_ref), (Some(question), Some(named.clone())));
     assert_eq!((said.quoted_message_ref, said.explicit_task_ref), (Some(earlier), Some(task)));
     assert!(said.actor.is_some() && said.chosen_task_id == Some(task));
+    let named_with_it = log(world.kernel()).into_iter().any(|(_, body)| match body {
+        Body::ArtifactCreated(b) => {
+            said.referenced_artifact_refs.contains(&b.artifact.artifact_id)
+                && b.artifact.content_hash == map.sha256
+        }
+        _ => false,
+    });
+    assert!(named_with_it, "the file that came with it: {said:?}");
     assert_eq!(record(&world, part.ingress_id).parent_task_id, Some(task));
     // The views are folded from the same events, and tell the same.
     let query = world.kernel().query().unwrap();
@@ -134,6 +150,48 @@ fn a_message_has_on_record_what_it_answers_quotes_and_is_a_part_of_and_how_surel
     let nowhere = Encloses::quoting(nowhere);
     let missing = Saying { encloses: Some(&nowhere), ..Saying::of("y", Channel::App, "y") };
     assert!(matches!(world.kernel().say(&missing), Err(Error::NotFound { .. })), "what is quoted is there");
+}
+
+#[conforms::conforms(part = "HK-8.1.3-2")]
+#[test]
+fn of_several_signs_what_a_message_is_about_the_plainer_one_counts() {
+    let world = World::new(9_602);
+    let [one, two, three] = ["Sort the letters", "Paint the logo blue", "Weigh the apples"]
+        .map(|goal| world.script(goal, vec![done("ok")]));
+    let here = state(&world, one).task.conversation_id;
+    let earlier = Saying { task: Some(two), ..Saying::of("mind the edges", Channel::App, "earlier") };
+    let quoting = Encloses::quoting(world.kernel().say(&earlier).unwrap().ingress_id);
+    let answered = three.to_string();
+    // In focus is another task each time.
+    let about = |saying: Saying<'_>| {
+        world.kernel().turn_to(here, Some(one)).unwrap();
+        world.kernel().say(&saying).unwrap().task_id
+    };
+    let of = |text: &'static str| Saying::of(text, Channel::App, text);
+    let signs = [
+        about(Saying { task: Some(two), reply_to: Some(&answered), ..of("named outright") }),
+        about(Saying { reply_to: Some(&answered), encloses: Some(&quoting), ..of("answered") }),
+        about(Saying { encloses: Some(&quoting), ..of("weigh the apples again") }),
+        about(of("and paint the logo darker blue")),
+    ];
+    assert_eq!(signs, [Some(two), Some(three), Some(two), Some(one)]);
+    // None is in focus: those that words fit come first, and nobody guesses.
+    world.kernel().turn_to(here, None).unwrap();
+    let open = world.kernel().say(&of("a darker blue for the logo")).unwrap();
+    assert_eq!((open.resolution, open.task_id), (IngressResolution::PendingDisambiguation, None));
+    assert_eq!(open.candidates[0], two);
+    // A part of a task goes before work of its own, and that before an open question.
+    let begins = work(&world);
+    let begins = |text: &'static str, title: &str| {
+        let apart = world.kernel().open_conversation(title, None).unwrap();
+        Saying { conversation_id: Some(apart), begins: Some(&begins), ..of(text) }
+    };
+    let part = Saying { conversation_id: None, part_of: Some(one), ..begins("only the first", "a part") };
+    let root = begins("count them", "a root");
+    let open = Saying { begins: None, ..begins("hello", "nothing") };
+    let resolutions = [part, root, open].map(|saying| world.kernel().say(&saying).unwrap().resolution);
+    use IngressResolution::{ForkChild, PendingDisambiguation, StartNewRoot};
+    assert_eq!(resolutions, [ForkChild, StartNewRoot, PendingDisambiguation]);
 }
 
 /// The anchor of the task that a message made is on record with both, and what it names is there.

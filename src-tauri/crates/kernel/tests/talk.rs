@@ -210,7 +210,7 @@ fn a_task_that_has_not_begun_begins_with_the_goal_as_it_was_edited_and_both_stay
     "HK-8.1.2-6",
     "HK-8.1.2-8",
     part = "HK-8.1.3-1",
-    "HK-8.1.3-2",
+    part = "HK-8.1.3-2",
     "HK-8.1.3-3"
 )]
 #[test]

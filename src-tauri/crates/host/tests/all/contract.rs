@@ -274,6 +274,62 @@ fn every_control_of_every_kind_of_run_is_bounded_and_of_one_shape() {
     assert_eq!(paths.len(), 14);
 }
 
+#[conforms("RA-4.4b-3", "RA-4.2-1")]
+#[test]
+fn a_control_of_a_run_at_work_comes_to_what_it_is_and_is_told_in_the_same_shape() {
+    let bench = Bench::new();
+    let (run, approval) = bench.asking();
+    let session = bench.get(&format!("/v1/runs/{run}"))["session_id"].as_str().expect("a name").to_owned();
+    std::fs::create_dir(bench.path("two")).expect("a folder");
+    let ask = call("ask", &json!({ "question": "which?", "choices": [] }));
+    let model = Model::new(vec![ask, call("done", &json!({ "summary": "that" }))], true);
+    let asked = json!({ "message": "decide", "workspace": bench.path("two"), "model": model.address,
+        "session_id": "another" });
+    let other = run_of(&bench.post("/v1/runs", &asked));
+    let question = bench.reaches(&other, &["awaiting_clarify"])["pending_clarify_id"].clone();
+    let comes_to = |path: &str, body: &Value, status: &str| {
+        let answer = bench.post(path, body);
+        let mut fields: Vec<&String> = answer.as_object().expect("an object").keys().collect();
+        fields.sort_unstable();
+        assert_eq!(fields, ["accepted", "event_id", "message", "ok", "safe_message", "status"], "{path}");
+        let taken = json!(status == "accepted");
+        assert_eq!(answer["status"], status, "{path} {body}: {answer}");
+        assert_eq!((&answer["accepted"], &answer["ok"]), (&taken, &taken), "{answer}");
+        assert!(answer["event_id"].is_string(), "the run that it is about is there: {answer}");
+    };
+    let of = |run: &str, verb: &str| format!("/v1/runs/{run}/{verb}");
+    let deny = json!({ "approval_id": approval, "choice": "deny" });
+    comes_to(&of(&run, "approval"), &json!({ "approval_id": approval, "choice": "once" }), "unsupported");
+    comes_to(&of(&other, "approval"), &deny, "not-active");
+    let set = json!({ "action": "set", "text": "else" });
+    comes_to(&format!("/v1/sessions/{session}/goal"), &set, "conflict");
+    for action in ["edit", "edit", "status"] {
+        let goal = json!({ "action": action, "text": "the left ones" });
+        comes_to("/v1/sessions/another/goal", &goal, "accepted");
+    }
+    let (message, answer) = (json!({ "message": "then the summary" }), json!({ "response": "those" }));
+    comes_to(&of(&other, "messages"), &message, "accepted");
+    let respond = of(&other, &format!("clarifications/{}/respond", question.as_str().expect("a name")));
+    comes_to(&respond, &answer, "accepted");
+    bench.reaches(&other, &["completed"]);
+    comes_to(&respond, &answer, "not-active");
+    comes_to(&of(&other, "messages"), &message, "not-active");
+    comes_to(&of(&other, "cancel"), &json!({}), "not-active");
+    comes_to(&of(&run, "approval"), &deny, "accepted");
+    bench.reaches(&run, &["failed"]);
+    comes_to(&of(&run, "approval"), &deny, "not-active");
+    let (third, _) = bench.asking();
+    comes_to(&of(&third, "cancel"), &json!({}), "accepted");
+    bench.reaches(&third, &["cancelled"]);
+    comes_to(&of(&third, "cancel"), &json!({}), "not-active");
+    // Looked at and told, each has the end that was asked for, once.
+    for (run, end) in [(&run, "error"), (&other, "done"), (&third, "cancelled")] {
+        let events = bench.events(run);
+        let ends: Vec<&Value> = events.iter().filter(|event| event["terminal"] == true).collect();
+        assert_eq!(ends.iter().map(|event| &event["type"]).collect::<Vec<_>>(), [end]);
+    }
+}
+
 #[conforms("RA-4.3c-9", "RA-4.3c-10", "RA-4.3c-3", "RA-4.3c-2", "RA-4.2-10")]
 #[test]
 fn what_is_queued_and_what_the_goal_is_outlive_the_host() {
