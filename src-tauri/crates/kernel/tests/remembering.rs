@@ -1,7 +1,7 @@
 //! Memory as a project has it: what a context is told of it, what replaces and ends it, and what a person says themselves.
 
 use crate::objects::{recorded, says};
-use crate::story::{completed, events, packs, state};
+use crate::story::{completed, events, packs, shows, state};
 use kernel::Error;
 use kernel::command::memory::Memorandum;
 use kernel::command::submit::Reasoning;
@@ -87,6 +87,13 @@ fn a_context_is_told_what_is_about_its_goal_and_its_project_and_of_nothing_else(
     let told = markers(&world, next);
     let task = row(&world, "the logo is blue").task_id;
     assert_eq!(told.len(), 4, "{told:#?}");
+    // Nor of anything else that this store holds: no file, no belief and no note of a task that is over.
+    let pack = packs(world.kernel(), next).remove(0);
+    for other in ["the logo is blue", "their tax is nineteen"] {
+        assert!(!shows(&pack, other), "`{other}`: {:#?}", pack.items);
+    }
+    let of_others = [Section::Artifacts, Section::Beliefs, Section::Decisions, Section::WorkingState];
+    assert!(pack.items.iter().all(|item| !of_others.contains(&item.section)), "{:#?}", pack.items);
     let ever = format!(
         "[MEMORY MARKER] Preference: answers are short Holds for: this project. Source: {task} (user_asserted)."
     );

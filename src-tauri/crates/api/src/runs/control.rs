@@ -283,6 +283,7 @@ pub fn goal(host: &dyn Host, session_id: &str, given: Value) -> Result<ControlRe
         return told(host, None, none);
     };
     let (run, kernel) = (row.task_id, host.kernel()?);
+    let said = asked.text.as_deref().map(str::trim);
     let came = match asked.action.as_str() {
         "status" => {
             let message = format!("{}: {}", row.run_status, crate::convert::text(&row.goal));
@@ -301,11 +302,14 @@ pub fn goal(host: &dyn Host, session_id: &str, given: Value) -> Result<ControlRe
             refused(kernel.cancel(run, "its goal was cleared"), "the goal is cleared, and its run ends")?
         }
         "edit" => {
-            let text = asked.text.unwrap_or_default();
-            match kernel.change_goal_heard(run, &text, Channel::RunApi, asked.spoken) {
+            let text = asked.text.as_deref().unwrap_or_default();
+            match kernel.change_goal_heard(run, text, Channel::RunApi, asked.spoken) {
                 Ok(false) => Came::Accepted("that is its goal already"),
                 done => refused(done, "its goal is edited; the run hears it at its next turn")?,
             }
+        }
+        "set" if said.is_some() && said == row.goal.shown().map(String::as_str).map(str::trim) => {
+            Came::Accepted("that is its goal already")
         }
         _ => Came::Conflict("this session has an open goal; edit or clear it first".to_owned()),
     };

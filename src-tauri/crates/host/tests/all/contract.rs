@@ -274,7 +274,7 @@ fn every_control_of_every_kind_of_run_is_bounded_and_of_one_shape() {
     assert_eq!(paths.len(), 14);
 }
 
-#[conforms("RA-4.4b-3", "RA-4.2-1")]
+#[conforms("RA-4.4b-3", "RA-4.2-1", part = "RA-1.4-7")]
 #[test]
 fn a_control_of_a_run_at_work_comes_to_what_it_is_and_is_told_in_the_same_shape() {
     let bench = Bench::new();
@@ -303,9 +303,16 @@ fn a_control_of_a_run_at_work_comes_to_what_it_is_and_is_told_in_the_same_shape(
     comes_to(&of(&other, "approval"), &deny, "not-active");
     let set = json!({ "action": "set", "text": "else" });
     comes_to(&format!("/v1/sessions/{session}/goal"), &set, "conflict");
-    for action in ["edit", "edit", "status"] {
-        let goal = json!({ "action": action, "text": "the left ones" });
-        comes_to("/v1/sessions/another/goal", &goal, "accepted");
+    // Set to what it is already a goal is set; with another one open, it is edited or cleared first.
+    for (action, text, status) in [
+        ("set", "decide", "accepted"),
+        ("edit", "the left ones", "accepted"),
+        ("edit", "the left ones", "accepted"),
+        ("set", "decide", "conflict"),
+        ("set", "the left ones", "accepted"),
+        ("status", "", "accepted"),
+    ] {
+        comes_to("/v1/sessions/another/goal", &json!({ "action": action, "text": text }), status);
     }
     let (message, answer) = (json!({ "message": "then the summary" }), json!({ "response": "those" }));
     comes_to(&of(&other, "messages"), &message, "accepted");

@@ -121,6 +121,8 @@ fn whoever_serves_dies_and_the_run_goes_on_and_is_found_again() {
     let front = at(&server, &bearer);
     let runs = front.ask("GET", &format!("/v1/sessions/{session}/runs"), "");
     assert_eq!(runs["active_run_id"], run, "found again: {runs}");
+    let status = front.ask("GET", &format!("/v1/runs/{run}"), "");
+    assert_eq!((&status["status"], &status["interrupted"]), (&json!("running"), &json!(false)), "{status}");
     let until = Instant::now() + PATIENCE;
     while shown.text.matches("word").count() < 20 {
         let page = front.ask("GET", &format!("/v1/runs/{run}/events?after_seq={}&limit=500", shown.seen), "");
@@ -133,6 +135,8 @@ fn whoever_serves_dies_and_the_run_goes_on_and_is_found_again() {
     assert_eq!(cancelled["status"], "accepted", "it can still be ended: {cancelled}");
     bench.reaches(&run, &["cancelled"]);
     let all = bench.events(&run);
+    let status = front.ask("GET", &format!("/v1/runs/{run}"), "");
+    assert_eq!((&status["status"], Some(&status["terminal_event"])), (&json!("cancelled"), all.last()));
     let fresh = Shown::of(&all);
     all.iter().for_each(|event| shown.take(event));
     assert_eq!(shown, fresh, "pieced together and told at once it looks the same");
