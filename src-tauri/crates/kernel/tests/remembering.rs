@@ -6,7 +6,7 @@ use kernel::Error;
 use kernel::command::memory::Memorandum;
 use kernel::command::submit::Reasoning;
 use model::artifact::TrustTier;
-use model::context::Section;
+use model::context::{ContextPack, Section};
 use model::ingress::Channel;
 use model::knowledge::MemoryStatus::{Active, Expired, Invalidated, Revoked};
 use model::knowledge::{InvalidationPolicy, MemoryRetention, MemoryStatus, MemoryType};
@@ -60,6 +60,15 @@ fn markers(world: &World, task: TaskId) -> Vec<String> {
     pack.items.into_iter().filter(|item| item.section == Section::Memory).map(|item| item.text).collect()
 }
 
+/// What else the store holds is not in it: no file, belief or note of a task that is over, and no memory of another matter.
+fn holds_nothing_of_others(pack: &ContextPack) {
+    for other in ["the logo is blue", "their tax is nineteen"] {
+        assert!(!shows(pack, other), "`{other}`: {:#?}", pack.items);
+    }
+    let of_others = [Section::Artifacts, Section::Beliefs, Section::Decisions, Section::WorkingState];
+    assert!(pack.items.iter().all(|item| !of_others.contains(&item.section)), "{:#?}", pack.items);
+}
+
 #[conforms::conforms("HK-15.6-1", "HV-3.4-1", "HV-3.4-3", part = "HV-3.4-2", part = "HV-3.4-6")]
 #[test]
 fn a_context_is_told_what_is_about_its_goal_and_its_project_and_of_nothing_else() {
@@ -87,13 +96,7 @@ fn a_context_is_told_what_is_about_its_goal_and_its_project_and_of_nothing_else(
     let told = markers(&world, next);
     let task = row(&world, "the logo is blue").task_id;
     assert_eq!(told.len(), 4, "{told:#?}");
-    // Nor of anything else that this store holds: no file, no belief and no note of a task that is over.
-    let pack = packs(world.kernel(), next).remove(0);
-    for other in ["the logo is blue", "their tax is nineteen"] {
-        assert!(!shows(&pack, other), "`{other}`: {:#?}", pack.items);
-    }
-    let of_others = [Section::Artifacts, Section::Beliefs, Section::Decisions, Section::WorkingState];
-    assert!(pack.items.iter().all(|item| !of_others.contains(&item.section)), "{:#?}", pack.items);
+    holds_nothing_of_others(&packs(world.kernel(), next)[0]);
     let ever = format!(
         "[MEMORY MARKER] Preference: answers are short Holds for: this project. Source: {task} (user_asserted)."
     );
