@@ -90,7 +90,7 @@ fn only_what_rests_on_evidence_is_remembered_and_that_has_a_receipt() {
     assert_eq!(told, Some(model::artifact::TrustTier::UserAsserted));
 }
 
-#[conforms::conforms("HK-6.1-3", "HK-8.7-5")]
+#[conforms::conforms("HK-6.1-3", "HK-8.7-5", part = "HK-13.6-8")]
 #[test]
 fn what_was_known_is_corrected_and_never_written_over() {
     let world = World::new(702);
@@ -122,6 +122,10 @@ fn what_was_known_is_corrected_and_never_written_over() {
     assert_eq!((belief.revision, belief.confidence), (2, 450));
     let of = belief.belief_id;
     assert_eq!(asserted, [(of, 1, 400), (of, 2, 450)], "each is still as it was said");
+    let [row] = &world.kernel().query().unwrap().beliefs(Some(task), None, Ask::ALL).unwrap().rows[..] else {
+        panic!("one belief")
+    };
+    assert_eq!((row.belief_id, row.revision, row.confidence), (of, 2, 450), "the view has the latest");
     let first = memories(&world).remove(0);
     world.kernel().invalidate_memory(first.memory_id, "a has changed").unwrap();
     let again = world.kernel().invalidate_memory(first.memory_id, "twice");
@@ -137,7 +141,7 @@ fn what_was_known_is_corrected_and_never_written_over() {
     assert_eq!(both.iter().filter(|m| m.status == MemoryStatus::Active).count(), 1);
 }
 
-#[conforms::conforms("HK-6.3-2", "HK-15.2-1", "HK-15.2-3")]
+#[conforms::conforms("HK-6.3-2", "HK-15.2-1", "HK-15.2-3", part = "HK-13.6-7")]
 #[test]
 fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
     let world = World::new(703);
@@ -183,6 +187,13 @@ fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
     assert!(
         updates[12].1 < 3 * limits::WORKING_STATE_ITEM_BYTES_MAX as u64,
         "twelve notes are as long as one"
+    );
+    let [row] = &world.kernel().query().unwrap().working_states(task, Ask::ALL).unwrap().rows[..] else {
+        panic!("one holder")
+    };
+    assert_eq!(
+        (row.revision, row.byte_size, row.artifact_id),
+        (13, updates[12].1, updates[12].2.artifact_id)
     );
     let size = |state: &WorkingState| seal::canon::to_canonical(state).unwrap().len();
     let (shorter, taken) = knowledge::working_state::compact(kept.clone()).unwrap();
