@@ -308,6 +308,14 @@ fn only_tools_of_the_registry_are_called() {
     for tool in iteration::tools() {
         assert!(shows(&last, &tool.name), "it is told that there is `{}`", tool.name);
     }
+    // Nor is one called by the name of a server's tool where nobody registered that.
+    let task = world.script("call", vec![say("nobody__tool", json!({ "cmd": "touch x" })), done("ok")]);
+    assert_eq!(world.drive(task), completed());
+    for event in ["action.requested", "effect.dispatched"] {
+        assert_eq!(count(world.kernel(), task, event), 0, "{event}");
+    }
+    let last = packs(world.kernel(), task).pop().unwrap();
+    assert!(shows(&last, "there is no tool `nobody__tool` that can be used"), "{:#?}", last.items);
     assert!(world.files().is_empty());
 }
 
