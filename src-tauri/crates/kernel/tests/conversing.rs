@@ -152,6 +152,38 @@ fn a_message_has_on_record_what_it_answers_quotes_and_is_a_part_of_and_how_surel
     assert!(matches!(world.kernel().say(&missing), Err(Error::NotFound { .. })), "what is quoted is there");
 }
 
+#[conforms::conforms("HK-8.1.1-1", "HK-8.1.1-3")]
+#[test]
+fn however_a_task_has_ended_words_to_it_are_a_new_task_that_follows_it() {
+    let world = World::new(9_603);
+    for ends in [TaskStatus::Completed, TaskStatus::Failed, TaskStatus::Cancelled] {
+        let answers = vec![write(&format!("{ends}.txt"), "x"), done("over")];
+        let first = world.script(ends.as_str(), answers);
+        let asked = world.drive_to_approval(first);
+        let open = Saying { task: Some(first), ..Saying::of("mind the gap", Channel::App, "") };
+        let open = Saying { idempotency_key: &format!("open {ends}"), ..open };
+        assert_eq!(world.kernel().say(&open).unwrap().task_id, Some(first), "{ends}: it is at work");
+        world.reasoners.script(ends.as_str(), vec![write(&format!("{ends}.txt"), "y"), done("over")]);
+        let again = world.drive_to_approval(first);
+        assert_ne!(asked, again);
+        if ends == TaskStatus::Completed {
+            world.person.allow(world.kernel(), first, again).unwrap();
+        } else if ends == TaskStatus::Failed {
+            world.person.deny(world.kernel(), first, again, "no").unwrap();
+        } else {
+            world.kernel().cancel(first, "enough").unwrap();
+        }
+        world.drive(first);
+        let before = events(world.kernel(), first).len();
+        let late = Saying { idempotency_key: &format!("late {ends}"), ..open };
+        let follower = world.kernel().say(&late).unwrap().task_id.expect("a task");
+        assert_ne!(follower, first, "{ends}: it is never reopened");
+        let anchor = state(&world, follower).task.continuation_anchor.expect("an anchor");
+        assert_eq!((anchor.anchor_task_id, anchor.outcome_status), (first, ends));
+        assert_eq!((state(&world, first).task.status, events(world.kernel(), first).len()), (ends, before));
+    }
+}
+
 #[conforms::conforms(part = "HK-8.1.3-2")]
 #[test]
 fn of_several_signs_what_a_message_is_about_the_plainer_one_counts() {
