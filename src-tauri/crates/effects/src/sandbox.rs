@@ -4,6 +4,7 @@ mod app_container;
 mod beside;
 pub(crate) mod bwrap;
 mod escapes;
+mod lacks;
 mod landlock;
 mod measure;
 mod seatbelt;
@@ -11,6 +12,7 @@ mod shape;
 mod whole;
 
 pub use escapes::Escapes;
+pub(crate) use lacks::Asks;
 pub use whole::{CLONE_HOME, CloneHome, CloneView};
 
 use crate::command::process_limits::Bounds;
@@ -214,14 +216,6 @@ impl Sandbox {
         match walls::SYSTEM {
             System::Linux => format!("{what}; install bubblewrap"),
             System::MacOs | System::Windows => format!("{what} ({})", self.why),
-        }
-    }
-
-    /// The same of what is built for namespaces alone.
-    pub(crate) fn needs_namespaces(what: &str) -> String {
-        match walls::SYSTEM {
-            System::Linux => format!("{what}; install bubblewrap"),
-            System::MacOs | System::Windows => disk::not_on_this_system(what).to_string(),
         }
     }
 

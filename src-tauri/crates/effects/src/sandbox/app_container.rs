@@ -141,7 +141,8 @@ impl Plan {
     /// refused at this level.
     fn next(shape: &Shape) -> Self {
         let denied = shape.covered.iter().map(|at| (at.clone(), Rights::Nothing));
-        let kept = shape.kept.iter().map(|at| (at.clone(), Rights::Keep));
+        // Where nothing can be changed there is nothing to keep, and no folder is made in that of a person to be closed.
+        let kept = shape.kept.iter().filter(|_| !shape.read_only).map(|at| (at.clone(), Rights::Keep));
         let of_folder = if shape.read_only { Rights::Read } else { Rights::Modify };
         let folder = shape.folder.iter().map(|at| (at.clone(), of_folder));
         let private = shape.private.iter().map(|at| (at.clone(), Rights::Modify));
@@ -315,6 +316,7 @@ access: read "D:\\toolchain"
     fn a_folder_that_is_only_read_is_not_modified_and_a_view_of_nothing_has_the_system_alone() {
         let told = Plan::best(&Shape { read_only: true, ..shape() }).to_string();
         assert!(told.contains("access: read \"C:\\\\Users\\\\ann\\\\notes\"\n"), "{told}");
+        assert!(!told.contains("access: deny write"), "nothing is made in it: {told}");
         let nothing = Plan::best(&Shape::default());
         assert!(nothing.access.iter().all(|(_, rights)| *rights == Rights::Read), "{nothing}");
         assert_eq!(nothing.access.len(), READABLE.len());

@@ -2,10 +2,11 @@
 
 use super::app_container::{Kind, Plan, told};
 use super::shape::Shape;
-use super::{NOWHERE, Sandbox};
+use super::{Asks, NOWHERE, Sandbox};
 use crate::command::view::View;
 use crate::system::lent_places::LentPlaces;
 use crate::system::walls;
+use model::receipt::SandboxLevel;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -40,6 +41,36 @@ impl Sandbox {
     /// Whether a program stays beside a command here, which gives it a lesser token.
     pub(crate) fn is_by_token(&self) -> bool {
         matches!(self.beside, Some((_, Some(_))))
+    }
+
+    /// A program that is spoken to over its standard streams for as long as it lives, and what it is lent for as long. Nothing marks
+    /// its start. It is started only where its network is held.
+    ///
+    /// # Errors
+    /// In words, with what to do, where nothing here holds it, or a place cannot be lent.
+    pub(crate) fn spoken_to(
+        &self,
+        view: &View,
+        argv: &[String],
+        network: bool,
+        cpu_seconds: u64,
+    ) -> Result<(Command, LentPlaces), String> {
+        if let Some(command) = self.server(view, argv, network, cpu_seconds) {
+            return Ok((command, LentPlaces::none()));
+        }
+        if !self.is_by_token() || self.level != SandboxLevel::AppContainer {
+            return Err(self.lacks(Asks::Server));
+        }
+        if network {
+            return Err(self.lacks(Asks::ServerHosts));
+        }
+        let argv: Vec<String> = argv.iter().map(|word| seen_word(view, word)).collect();
+        self.with_one_beside(view, &argv, cpu_seconds)
+    }
+
+    /// The path at which a program sees the folder of its view.
+    pub(crate) fn root_of(&self, view: &View) -> PathBuf {
+        if self.is_by_token() { Shape::seen(view, &view.root) } else { view.root.clone() }
     }
 
     fn beside_by(exec: PathBuf, kind: Option<Kind>) -> Self {
@@ -80,10 +111,18 @@ impl Sandbox {
     }
 }
 
+/// A word of a program that works in a copy: the copy lies elsewhere, so a place in the folder is that in the copy.
+fn seen_word(view: &View, word: &str) -> String {
+    if view.source.is_none() {
+        return word.to_owned();
+    }
+    let seen = Shape::seen(view, Path::new(word)).into_os_string().into_string();
+    seen.unwrap_or_else(|_| word.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::receipt::SandboxLevel;
 
     #[test]
     fn without_walls_a_program_stays_beside_a_command_all_the_same() {
@@ -116,6 +155,39 @@ mod tests {
             let value = command.get_envs().find(|(known, _)| *known == name).and_then(|(_, value)| value);
             assert_eq!(value, Some(std::ffi::OsStr::new(NOWHERE)), "{name}");
         }
+    }
+
+    #[test]
+    fn a_server_is_started_only_where_its_network_is_held() {
+        let exec = || PathBuf::from("hermit-exec");
+        let argv = ["node".to_owned(), "files.js".to_owned()];
+        let level = |kind: Kind| Sandbox { level: kind.level(), ..Sandbox::beside_by(exec(), Some(kind)) };
+        let refused = |walls: &Sandbox, network| walls.spoken_to(&View::nowhere(), &argv, network, 1).err();
+        let open = level(Kind::Restricted);
+        assert_eq!(refused(&open, false), Some(open.lacks(Asks::Server)), "its network is open");
+        assert_eq!(refused(&open, true), Some(open.lacks(Asks::Server)));
+        let best = level(Kind::AppContainer);
+        assert_eq!(refused(&best, true), Some(best.lacks(Asks::ServerHosts)), "there is no way to the proxy");
+        let job = Sandbox::beside_by(exec(), None);
+        assert_eq!(refused(&job, false), Some(job.lacks(Asks::Server)), "a job alone is no sandbox");
+        if walls::SYSTEM != walls::System::Windows {
+            let tried = refused(&best, false).unwrap();
+            assert!(tried.contains("access that is lent to a command"), "it would be started: {tried}");
+        }
+    }
+
+    #[test]
+    fn a_program_in_a_copy_is_told_places_of_the_copy() {
+        let mut view = View::nowhere();
+        view.root = PathBuf::from("/no such/lease");
+        let walls = Sandbox::beside_by(PathBuf::from("hermit-exec"), Some(Kind::AppContainer));
+        assert_eq!(seen_word(&view, "/no such/lease"), "/no such/lease");
+        view.source = Some(PathBuf::from("/no such/tree"));
+        assert_eq!(seen_word(&view, "/no such/lease"), "/no such/tree");
+        assert_eq!(seen_word(&view, "--root"), "--root");
+        assert_eq!(walls.root_of(&view), PathBuf::from("/no such/tree"));
+        let others = Sandbox::none(String::new());
+        assert_eq!(others.root_of(&view), view.root, "where a mount shows it in the folder's place");
     }
 
     /// Where access cannot be lent nothing runs in its place.

@@ -65,6 +65,13 @@ impl Shape {
         shape
     }
 
+    /// Where a place of the folder is seen: in the copy that stands in for it, where there is one.
+    pub(crate) fn seen(view: &View, at: &Path) -> PathBuf {
+        let Some(source) = &view.source else { return plain(at.to_path_buf()) };
+        let root = plain(view.root.clone());
+        moved(&plain(at.to_path_buf()), &root, &plain(source.clone()))
+    }
+
     /// Where a command of this view begins.
     pub(crate) fn begins(view: &View) -> PathBuf {
         plain(moved(&view.cwd, &view.root, view.source.as_ref().unwrap_or(&view.root)))
@@ -105,6 +112,16 @@ mod tests {
         assert!(staged.covered.is_empty() && staged.kept.is_empty(), "{staged:?}");
         assert_eq!(Shape::begins(&view), PathBuf::from("/no such/tree/src"));
         assert_eq!(staged.proxy, Some(3128));
+        for (at, seen) in [
+            ("/no such/lease", "/no such/tree"),
+            ("/no such/lease/a.txt", "/no such/tree/a.txt"),
+            ("/no such/lease2", "/no such/lease2"),
+            ("a.txt", "a.txt"),
+        ] {
+            assert_eq!(Shape::seen(&view, Path::new(at)), PathBuf::from(seen));
+        }
+        let alone = View { source: None, ..view };
+        assert_eq!(Shape::seen(&alone, Path::new("/no such/lease")), PathBuf::from("/no such/lease"));
 
         let nowhere = Shape::of(&walls, &View::nowhere(), None, 1);
         assert_eq!((nowhere.folder, nowhere.private), (None, None));
