@@ -38,6 +38,11 @@ impl Sandbox {
         Self { why: said.join("; "), ..Self::beside_by(exec, None) }
     }
 
+    /// The program that stays beside a command here, with walls or without.
+    pub(crate) fn beside(&self) -> Option<&Path> {
+        self.beside.as_ref().map(|(exec, _)| exec.as_path())
+    }
+
     /// Whether a program stays beside a command here, which gives it a lesser token.
     pub(crate) fn is_by_token(&self) -> bool {
         matches!(self.beside, Some((_, Some(_))))
