@@ -26,6 +26,7 @@ use shape::Shape;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Arc, OnceLock};
 
 /// Where bubblewrap is looked for; never through a search path that somebody else could set.
 const BWRAP: [&str; 3] = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
@@ -83,6 +84,8 @@ pub struct Sandbox {
     seatbelt: Option<PathBuf>,
     /// The program that stays beside a command, and as whom it starts it; no walls but its job where nobody is named.
     beside: Option<(PathBuf, Option<app_container::Kind>)>,
+    /// What came of trying the walls of git, where those are others.
+    git_tried: Arc<OnceLock<Self>>,
     readable: Vec<PathBuf>,
     memory_bytes: u64,
     processes: u64,
@@ -151,6 +154,7 @@ impl Sandbox {
             exec: None,
             seatbelt: None,
             beside: None,
+            git_tried: Arc::default(),
             readable: Vec::new(),
             memory_bytes: MEMORY_BYTES,
             processes: PROCESSES,

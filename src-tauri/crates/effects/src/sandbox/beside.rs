@@ -23,9 +23,14 @@ impl Sandbox {
                 return Self::none(format!("`hermit-exec` is not at `{}`: {error}", exec.display()));
             }
         };
+        Self::reached_of(&exec, &Kind::ALL)
+    }
+
+    /// The first of these that holds what is tried against it; where none does, none.
+    fn reached_of(exec: &Path, kinds: &[Kind]) -> Self {
         let mut said = Vec::new();
-        for kind in Kind::ALL {
-            let tried = Self::beside_by(exec.clone(), Some(kind));
+        for kind in kinds {
+            let tried = Self::beside_by(exec.to_path_buf(), Some(*kind));
             match tried.escapes() {
                 Ok(escapes) if kind.is_reached(&escapes) => {
                     said.push(escapes.to_string());
@@ -35,7 +40,15 @@ impl Sandbox {
                 Err(why) => said.push(format!("{} does not stand here: {why}", kind.in_words())),
             }
         }
-        Self { why: said.join("; "), ..Self::beside_by(exec, None) }
+        Self { why: said.join("; "), ..Self::beside_by(exec.to_path_buf(), None) }
+    }
+
+    /// The walls around git. In an AppContainer it cannot say in which folder it is, since no file tells its whole path there; a
+    /// restricted token is enough for what asks for no network. It is tried before the first change, and kept.
+    pub(crate) fn of_git(&self) -> Self {
+        let Some((exec, Some(Kind::AppContainer))) = &self.beside else { return self.clone() };
+        let tried = self.git_tried.get_or_init(|| Self::reached_of(exec, &[Kind::Restricted]));
+        Self { level: tried.level, why: tried.why.clone(), beside: tried.beside.clone(), ..self.clone() }
     }
 
     /// The program that stays beside a command here, with walls or without.
@@ -178,6 +191,28 @@ mod tests {
         if walls::SYSTEM != walls::System::Windows {
             let tried = refused(&best, false).unwrap();
             assert!(tried.contains("access that is lent to a command"), "it would be started: {tried}");
+        }
+    }
+
+    /// Nobody believes a restricted token because a container stands.
+    #[test]
+    fn git_has_walls_of_its_own_where_a_container_stands_and_they_are_tried() {
+        let exec = || PathBuf::from("hermit-exec");
+        let best = Sandbox {
+            level: SandboxLevel::AppContainer,
+            ..Sandbox::beside_by(exec(), Some(Kind::AppContainer)).with_memory(4096)
+        };
+        if walls::SYSTEM != walls::System::Windows {
+            let of_git = best.of_git();
+            assert_eq!((of_git.level(), of_git.has_walls()), (SandboxLevel::Unconfined, false));
+            assert!(of_git.why().contains("a restricted token does not stand here"), "{}", of_git.why());
+            assert_eq!((of_git.beside(), of_git.memory_bytes()), (Some(exec().as_path()), 4096));
+            assert!(best.git_tried.get().is_some(), "it is tried once, and kept");
+        }
+        for same in [Sandbox::beside_by(exec(), Some(Kind::Restricted)), Sandbox::none(String::new())] {
+            let of_git = same.of_git();
+            assert_eq!((of_git.level(), of_git.beside()), (same.level(), same.beside()));
+            assert!(same.git_tried.get().is_none());
         }
     }
 

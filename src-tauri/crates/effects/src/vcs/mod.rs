@@ -10,7 +10,7 @@ pub use refs::Head;
 
 use crate::change::scope::Scope;
 use crate::command::removal::remove_tree;
-use crate::command::run::{Asked, Ran, spawn};
+use crate::command::run::{Asked, Ran, spawn_behind};
 use crate::command::spool::{self, Begun, Mark, Transcript, TranscriptState};
 use crate::command::view::view;
 use crate::system::permissions::PLAIN_FILE;
@@ -110,9 +110,10 @@ fn prepare(executors: &Executors, scope: &Scope<'_>, change: &VcsChange) -> Resu
     let workspace = &executors.workspace;
     scope.covers(&ResourceId::Ref(workspace.id(), change.moves().to_owned()))?;
     change.files().iter().try_for_each(|file| scope.covers_path(&file.path))?;
-    if !executors.sandbox.has_walls() {
+    let walls = executors.sandbox.of_git();
+    if !walls.has_walls() {
         let say = "version control is changed in a sandbox only, and this machine has none for it";
-        return Err(Error::Request(say.to_owned()));
+        return Err(Error::Request(walls.missing(say)));
     }
     if refs::at(workspace, change.moves())?.as_deref() != change.prior() {
         return Err(Error::Request(format!("`{}` has moved since; look again", change.moves())));
@@ -189,14 +190,15 @@ fn run(
     cancelled: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Ran, Error> {
-    let marked = executors.sandbox.marks_start();
+    let walls = executors.sandbox.of_git();
+    let marked = walls.marks_start();
     // What is in the transcript's folder says whether it began; its words are in the request.
     let begun = Begun { argv: vec!["git".to_owned()], cwd: RelPath::ROOT, network: false, marked };
     let (folder, mark) = executors.spool.begin(request.action_request_id, &begun)?;
     let written = serde_json::to_vec(before).map_err(|e| Error::Request(e.to_string()))?;
     executors.spool.write_down(request.action_request_id, BEFORE, &written)?;
     let mut view = view(executors, &RelPath::ROOT, &folder)?;
-    let argv = match executors.sandbox.beside() {
+    let argv = match walls.beside() {
         Some(exec) => steps::lay(executors, request, exec, &mut view)?,
         None => words(request),
     };
@@ -208,7 +210,8 @@ fn run(
         hosts: &[],
         secrets: &[],
     };
-    let mut ran = spawn(executors, &asked, &view, &folder, mark, spawned, cancelled, progress)?;
+    let behind = (executors, &walls);
+    let mut ran = spawn_behind(behind, &asked, &view, &folder, mark, spawned, cancelled, progress)?;
     let _ = remove_tree(&folder.join("private"));
     if marked {
         ran.mark =
@@ -253,6 +256,7 @@ fn told(
     };
     outcome.ran.exit_code = ran.code();
     outcome.ran.argv = Some(Sensitive::from(summary(change)));
+    outcome.observed.extend(ran.lent.iter().cloned());
     outcome
         .observed
         .extend(said.lines().filter_map(|line| line.strip_prefix("hermit-index ").map(str::to_owned)));
@@ -367,13 +371,14 @@ fn new_of(said: &str) -> Option<Option<String>> {
 }
 
 fn blank(executors: &Executors, request: &ActionRequest, started: UnixMs, error: Option<String>) -> Outcome {
+    let walls = executors.sandbox.of_git();
     Outcome {
         result_code: ResultCode::Failed,
         changes: Vec::new(),
         outputs: Vec::new(),
         ran: executors.ran("hermit.vcs", request, started),
-        sandbox_level: executors.sandbox.level(),
-        observed: vec![executors.sandbox.told()],
+        sandbox_level: walls.level(),
+        observed: vec![walls.told()],
         error,
         kept: Vec::new(),
     }
