@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// The file of the words, each behind a zero byte but the first.
-pub const WORDS: &str = "words";
+const WORDS: &str = "words";
 /// The mode of a file that keeps the one it has in the repository: its disk has none.
-pub const KEPT: &str = "kept";
+const KEPT: &str = "kept";
 /// The mode of a file that goes.
-pub const GONE: &str = "gone";
+const GONE: &str = "gone";
 /// The program.
 pub const GIT: &str = "git";
 
@@ -93,7 +93,7 @@ pub fn begin(folder: &Path, git: Option<&Path>) -> u8 {
 
 /// Makes the change in the repository of this folder by this git; the number to end with. Where the ref goes is said on `out` before it
 /// goes there, and why nothing was done on standard error.
-pub fn work(folder: &Path, root: &Path, git: &Path, out: &mut dyn Write) -> u8 {
+fn work(folder: &Path, root: &Path, git: &Path, out: &mut dyn Write) -> u8 {
     match change(folder, root, git, out) {
         Ok(()) => 0,
         Err(Stop(why)) => {

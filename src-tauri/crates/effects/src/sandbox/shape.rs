@@ -12,6 +12,8 @@ pub(crate) struct Shape {
     pub(crate) folder: Option<PathBuf>,
     /// Whether nothing can be changed in the folder.
     pub(crate) read_only: bool,
+    /// Places in the folder that it can change all the same.
+    pub(crate) changed: Vec<PathBuf>,
     /// A folder of its own, for HOME and temporary files.
     pub(crate) private: Option<PathBuf>,
     /// Toolchains and other places that may be read and run from, beside the system's.
@@ -46,6 +48,7 @@ impl Shape {
         let mut shape = Self {
             folder: named(view.source.as_ref().unwrap_or(&view.root)),
             read_only: view.read_only,
+            changed: view.changes.iter().map(|place| followed(place)).collect(),
             private: named(&view.private),
             reads: walls.readable().iter().chain(&view.reads).map(|place| followed(place)).collect(),
             proxy,

@@ -38,6 +38,9 @@ pub(super) fn lay(
     }
     std::fs::write(at.join(WORDS), words.join("\0")).map_err(fail)?;
     view.reads.push(exec.to_path_buf());
+    // It reads attributes in the folder, and changes the repository alone.
+    view.read_only = true;
+    view.changes = vec![view.root.join(".git")];
     let named = |path: &Path| {
         let no_text = || Error::Request(format!("`{}` cannot be named to a command", path.display()));
         path.to_str().map(str::to_owned).ok_or_else(no_text)
