@@ -7,7 +7,7 @@
 
 use crate::Error;
 use std::ffi::{OsStr, OsString};
-use std::io::{Read as _, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -75,7 +75,7 @@ pub fn asked(mut arguments: impl Iterator<Item = OsString>) -> Result<Option<Pat
     }
 }
 
-/// [`work`] in the folder that this process is in; without git it says what to do.
+/// Makes the change in the repository of the folder that this process is in; the number to end with. Without git it says what to do.
 #[must_use]
 pub fn begin(folder: &Path, git: Option<&Path>) -> u8 {
     let Some(git) = git else {
@@ -242,7 +242,7 @@ impl Git {
 }
 
 /// Whether a line in it ends as on Windows; it is read no further than there.
-fn has_crlf(mut from: impl std::io::Read) -> std::io::Result<bool> {
+fn has_crlf(mut from: impl Read) -> std::io::Result<bool> {
     let (mut piece, mut is_behind_return) = (vec![0; 64 * 1024], false);
     loop {
         let read = match from.read(&mut piece) {
