@@ -4,6 +4,7 @@ mod app_container;
 mod beside;
 pub(crate) mod bwrap;
 mod escapes;
+mod lacks;
 mod landlock;
 mod measure;
 mod seatbelt;
@@ -11,6 +12,7 @@ mod shape;
 mod whole;
 
 pub use escapes::Escapes;
+pub(crate) use lacks::Asks;
 pub use whole::{CLONE_HOME, CloneHome, CloneView};
 
 use crate::command::process_limits::Bounds;
@@ -24,6 +26,7 @@ use shape::Shape;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Arc, OnceLock};
 
 /// Where bubblewrap is looked for; never through a search path that somebody else could set.
 const BWRAP: [&str; 3] = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
@@ -81,6 +84,8 @@ pub struct Sandbox {
     seatbelt: Option<PathBuf>,
     /// The program that stays beside a command, and as whom it starts it; no walls but its job where nobody is named.
     beside: Option<(PathBuf, Option<app_container::Kind>)>,
+    /// What came of trying the walls of git, where those are others.
+    git_tried: Arc<OnceLock<Self>>,
     readable: Vec<PathBuf>,
     memory_bytes: u64,
     processes: u64,
@@ -149,6 +154,7 @@ impl Sandbox {
             exec: None,
             seatbelt: None,
             beside: None,
+            git_tried: Arc::default(),
             readable: Vec::new(),
             memory_bytes: MEMORY_BYTES,
             processes: PROCESSES,
@@ -214,14 +220,6 @@ impl Sandbox {
         match walls::SYSTEM {
             System::Linux => format!("{what}; install bubblewrap"),
             System::MacOs | System::Windows => format!("{what} ({})", self.why),
-        }
-    }
-
-    /// The same of what is built for namespaces alone.
-    pub(crate) fn needs_namespaces(what: &str) -> String {
-        match walls::SYSTEM {
-            System::Linux => format!("{what}; install bubblewrap"),
-            System::MacOs | System::Windows => disk::not_on_this_system(what).to_string(),
         }
     }
 

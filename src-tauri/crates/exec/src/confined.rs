@@ -74,7 +74,7 @@ impl Confined {
 }
 
 #[cfg(windows)]
-pub use system::run;
+pub use system::{found, run};
 
 #[cfg(windows)]
 mod system {
@@ -142,7 +142,8 @@ mod system {
     }
 
     /// The program that a name means; a name that is no Unicode means none.
-    fn found(name: &OsStr) -> Option<PathBuf> {
+    #[must_use]
+    pub fn found(name: &OsStr) -> Option<PathBuf> {
         let begins = std::env::current_dir().ok()?;
         let path = std::env::var("PATH").unwrap_or_default();
         let places = candidates(name.to_str()?, begins.to_str()?, &path);

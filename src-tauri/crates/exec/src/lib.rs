@@ -21,6 +21,7 @@
 //! 5. `--layer` and no layer: it ends with [`WALLS_FAILED`] and nothing works on the folder itself.
 //! 6. On Windows it stays beside the command: what it has started ends with it, and with Hermit. A token or a job that does not
 //!    stand ends it with [`WALLS_FAILED`] before the command's first instruction.
+//! 7. `--git` reads no file of the folder: what is committed was laid beside its words, and the ref moves last, from where it was.
 //!
 //! # Where to start reading
 //!
@@ -41,6 +42,7 @@ pub mod overlay;
 pub mod started_mark;
 #[cfg(target_os = "linux")]
 mod syscalls;
+pub mod versioned;
 pub mod walls;
 
 /// Exit status when the walls could not be put up; the command has not run.

@@ -2,6 +2,7 @@
 //! `hermit-exec --acp [--goes-on] PROMPT -- PROGRAM [ARGUMENT]...`
 //! `hermit-exec --layer FOLDER UPPER WORK -- PROGRAM [ARGUMENT]...`
 //! `hermit-exec (--container SID | --restricted SID | --own) --host N --memory N --processes N --cpu N -- PROGRAM [ARGUMENT]...`
+//! `hermit-exec --git FOLDER`
 //!
 //! Started by Hermit alone; see the library for what it does and in which order.
 #![allow(clippy::disallowed_methods, reason = "this program becomes the command")]
@@ -84,6 +85,10 @@ fn under(layer: &exec::overlay::Layer, words: &[std::ffi::OsString]) -> Result<E
 /// The command's own number is all 32 bits of it, of which [`ExitCode`] holds eight.
 #[cfg(windows)]
 fn run() -> Result<ExitCode, exec::Error> {
+    if let Some(folder) = exec::versioned::asked(std::env::args_os().skip(1))? {
+        let git = exec::confined::found(exec::versioned::GIT.as_ref());
+        return Ok(ExitCode::from(exec::versioned::begin(&folder, git.as_deref())));
+    }
     let confined = exec::confined::Confined::parse(std::env::args_os().skip(1))?;
     std::process::exit(exec::confined::run(&confined)?.cast_signed())
 }

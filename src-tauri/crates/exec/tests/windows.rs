@@ -2,7 +2,7 @@
 
 use effects::Sandbox;
 use model::receipt::SandboxLevel;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::channel;
@@ -62,6 +62,41 @@ fn a_command_prints_and_ends_with_its_own_number() {
         // All 32 bits of it.
         let large = ran(token, &["cmd", "/d", "/c", "exit -1073741510"]);
         assert_eq!(large.status.code(), Some(-1_073_741_510), "{token:?}");
+    }
+}
+
+/// A server of tools lives so: it hears and answers while it lives, and ends when nobody speaks to it any more.
+#[test]
+fn a_program_is_spoken_to_over_its_streams_while_it_lives() {
+    for token in [&OWN[..], &RESTRICTED] {
+        if !stands(token) {
+            return;
+        }
+        let mut child = command(token, &["cmd", "/d", "/q"]).stdin(Stdio::piped()).spawn().unwrap();
+        let mut asked = child.stdin.take().unwrap();
+        let pipe = child.stdout.take().unwrap();
+        let (send, heard) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(pipe).lines() {
+                let Ok(line) = line else { return };
+                if send.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        for word in ["first-answer", "second-answer"] {
+            asked.write_all(format!("echo {word}\r\n").as_bytes()).unwrap();
+            asked.flush().unwrap();
+            // What it says first, and its prompts, are of no interest.
+            while !heard.recv_timeout(GENEROUS).unwrap().trim_end().ends_with(word) {}
+            assert!(child.try_wait().unwrap().is_none(), "{token:?}: it lives on");
+        }
+        drop(asked);
+        let begun = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            assert!(begun.elapsed() < GENEROUS, "{token:?}: it hears that nobody speaks any more");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 }
 

@@ -1,12 +1,18 @@
 //! A program that this one starts with all that comes of it, or gives its place to.
 
-pub(crate) use system::{end, gives_place, lead};
+pub(crate) use system::{command, end, gives_place, lead};
 
 #[cfg(unix)]
 mod system {
     use std::io::Result;
     use std::os::unix::process::CommandExt as _;
+    use std::path::Path;
     use std::process::{Child, Command};
+
+    /// What starts the program so that it can be ended with all that it has started.
+    pub(crate) fn command(program: &Path) -> Result<Command> {
+        Ok(Command::new(program))
+    }
 
     /// The program will lead a group of its own, so that what it starts ends with it.
     pub(crate) fn lead(command: &mut Command) -> Result<()> {
@@ -29,15 +35,33 @@ mod system {
 
 #[cfg(not(unix))]
 mod system {
-    use std::io::Result;
+    use std::io::{Error, Result};
+    use std::os::windows::process::CommandExt as _;
+    use std::path::Path;
     use std::process::{Child, Command};
 
-    /// Without one that its children cannot leave nothing is started.
-    pub(crate) fn lead(_: &mut Command) -> Result<()> {
-        Err(disk::not_on_this_system("a program that ends with all that it has started"))
+    /// Its console has no window.
+    const NO_WINDOW: u32 = 0x0800_0000;
+    /// Its job has bounds that a program of Hermit's own never comes to: bytes of memory, processes at once, and seconds of a processor.
+    const BOUNDS: [(&str, u64); 3] = [("--memory", 1 << 40), ("--processes", 1024), ("--cpu", 24 * 60 * 60)];
+
+    /// A job that the program cannot leave is made by `hermit-exec`, which stays beside it and takes nothing else from it.
+    pub(crate) fn command(program: &Path) -> Result<Command> {
+        let mut command = Command::new(crate::executors::executor().map_err(Error::other)?);
+        command.args(["--own", "--host"]).arg(std::process::id().to_string());
+        for (name, most) in BOUNDS {
+            command.arg(name).arg(most.to_string());
+        }
+        command.arg("--").arg(program);
+        Ok(command)
     }
 
-    /// No group was made.
+    pub(crate) fn lead(command: &mut Command) -> Result<()> {
+        command.creation_flags(NO_WINDOW);
+        Ok(())
+    }
+
+    /// What stays beside it is ended by its number, and with it the job.
     pub(crate) fn end(_: &Child) {}
 
     /// A process cannot be given away here: this one stays, and ends as the program does.

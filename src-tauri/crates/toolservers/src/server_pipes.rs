@@ -1,5 +1,8 @@
 //! The pipes of a server, as the runtime waits for them.
 
+#[cfg(any(not(unix), test))]
+mod threaded;
+
 pub(crate) use system::{Reader, Writer, reader, writer};
 
 #[cfg(unix)]
@@ -22,22 +25,18 @@ mod system {
 
 #[cfg(not(unix))]
 mod system {
-    use std::io::{Error, ErrorKind, Result};
+    use std::io::Result;
     use std::process::{ChildStdin, ChildStdout};
 
-    pub(crate) use tokio::io::{Empty as Reader, Sink as Writer};
+    pub(crate) use super::threaded::{Reader, Writer};
 
-    /// A pipe that can be waited for without a thread is not made here yet.
-    fn refused() -> Error {
-        let why = "speaking to a server of tools: Hermit does not have this on this system yet";
-        Error::new(ErrorKind::Unsupported, why)
+    /// The runtime takes no pipe that it has not made itself, so a thread writes.
+    pub(crate) fn writer(stdin: ChildStdin) -> Result<Writer> {
+        Writer::of(stdin)
     }
 
-    pub(crate) fn writer(_: ChildStdin) -> Result<Writer> {
-        Err(refused())
-    }
-
-    pub(crate) fn reader(_: ChildStdout) -> Result<Reader> {
-        Err(refused())
+    /// A thread reads.
+    pub(crate) fn reader(stdout: ChildStdout) -> Result<Reader> {
+        Reader::of(stdout)
     }
 }

@@ -14,6 +14,7 @@ use std::os::windows::ffi::OsStrExt as _;
 use std::os::windows::io::{AsRawHandle as _, OwnedHandle};
 use std::path::Path;
 use std::ptr::{null, null_mut};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use windows_sys::Win32::Foundation::{
     ERROR_INSUFFICIENT_BUFFER, ERROR_NO_DATA, ERROR_PIPE_CONNECTED, ERROR_SUCCESS, FARPROC,
 };
@@ -118,11 +119,19 @@ pub fn forget_container(name: &str) -> Result<()> {
     if said < 0 { Err(Error::from_raw_os_error(said)) } else { Ok(()) }
 }
 
+/// Whose turn it is to read a list and write it back changed: of two at once one would undo what the other did.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Gives somebody rights at a place, or takes them, until [`take_back`]. What is in a folder takes it on where the grant says so.
 ///
 /// # Errors
 /// What the file system says; a disk without access lists is one of the reasons.
 pub fn give(path: &Path, who: &Sid, grant: Grant) -> Result<()> {
+    let _turn = turn();
     let list = access_list(path)?;
     set(path, DACL_SECURITY_INFORMATION, &grants::with(&list, who, grant).map_err(malformed)?)
 }
@@ -132,6 +141,7 @@ pub fn give(path: &Path, who: &Sid, grant: Grant) -> Result<()> {
 /// # Errors
 /// What the file system says.
 pub fn take_back(path: &Path, who: &Sid) -> Result<()> {
+    let _turn = turn();
     let list = access_list(path)?;
     let without = grants::without(&list, who).map_err(malformed)?;
     if without == list { Ok(()) } else { set(path, DACL_SECURITY_INFORMATION, &without) }

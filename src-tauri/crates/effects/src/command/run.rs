@@ -9,7 +9,7 @@ use super::view::{View, WayOut, view};
 use crate::change::scope::Scope;
 use crate::egress_proxy::Outlet;
 use crate::reads::read::encode;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Asks, Sandbox};
 use crate::system::process_group;
 use crate::{Error, Executors, Outcome, Output, Progress};
 use acts::{Action, ActionRequest};
@@ -170,8 +170,7 @@ impl Stage<'_> {
     ) -> Result<Ran, Error> {
         let executors = self.executors;
         if asked.network && !executors.sandbox.can_hold_network() {
-            let what = "this machine cannot keep a command to the hosts it may reach";
-            return Err(Error::Request(Sandbox::needs_namespaces(what)));
+            return Err(Error::Request(executors.sandbox.lacks(Asks::Hosts)));
         }
         let marked = executors.sandbox.marks_start();
         let begun =
@@ -272,10 +271,26 @@ impl Stage<'_> {
     }
 }
 
-/// Starts a command and hears it to its end. `spawned` says whether it may have begun.
+/// Starts a command behind the walls of this machine and hears it to its end. `spawned` says whether it may have begun.
 #[allow(clippy::too_many_arguments, reason = "everything that one process needs, once")]
 pub(crate) fn spawn(
     executors: &Executors,
+    asked: &Asked<'_>,
+    view: &View,
+    folder: &Path,
+    mark: File,
+    spawned: &mut bool,
+    cancelled: &dyn Fn() -> bool,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Ran, Error> {
+    let walls = &executors.sandbox;
+    spawn_behind((executors, walls), asked, view, folder, mark, spawned, cancelled, progress)
+}
+
+/// The same behind walls of its own.
+#[allow(clippy::too_many_arguments, reason = "everything that one process needs, once")]
+pub(crate) fn spawn_behind(
+    (executors, walls): (&Executors, &Sandbox),
     asked: &Asked<'_>,
     view: &View,
     folder: &Path,
@@ -288,9 +303,9 @@ pub(crate) fn spawn(
     let executable = crate::sandbox::program(view, program).and_then(|path| digest_file(&path));
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     let cpu = asked.timeout.as_secs().saturating_add(1).saturating_mul(cores);
-    let command = executors.sandbox.command(view, asked.argv, asked.network, cpu);
+    let command = walls.command(view, asked.argv, asked.network, cpu);
     let (mut command, lent) = command.map_err(Error::Request)?;
-    let stdin = if executors.sandbox.marks_start() { Stdio::from(mark) } else { Stdio::null() };
+    let stdin = if walls.marks_start() { Stdio::from(mark) } else { Stdio::null() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     let fail = |e: std::io::Error| Error::Spawn { program: program.to_owned(), why: e.to_string() };
     process_group::lead(&mut command).map_err(fail)?;
@@ -310,7 +325,7 @@ pub(crate) fn spawn(
             Listener::new(folder, &executors.redactor)?.listen(
                 &mut child,
                 asked.timeout,
-                executors.sandbox.bounds(),
+                walls.bounds(),
                 cancelled,
                 progress,
             )

@@ -29,6 +29,8 @@ pub(crate) struct View {
     pub(crate) layer: Option<(PathBuf, PathBuf)>,
     /// Whether nothing can be changed at the root.
     pub(crate) read_only: bool,
+    /// Places beneath the root that can be changed all the same. Only access lists tell them apart: elsewhere there are none.
+    pub(crate) changes: Vec<PathBuf>,
     /// Folders outside the root that it may read beside the system's.
     pub(crate) reads: Vec<PathBuf>,
     /// Its way out.
@@ -69,6 +71,7 @@ impl View {
             source: None,
             layer: None,
             read_only: false,
+            changes: Vec::new(),
             reads: Vec::new(),
             proxy: None,
             tools: None,
@@ -166,6 +169,7 @@ pub(crate) fn view(executors: &Executors, cwd: &RelPath, transcript: &Path) -> R
         source,
         layer,
         read_only: false,
+        changes: Vec::new(),
         reads,
         proxy,
         tools: None,

@@ -141,9 +141,11 @@ impl Plan {
     /// refused at this level.
     fn next(shape: &Shape) -> Self {
         let denied = shape.covered.iter().map(|at| (at.clone(), Rights::Nothing));
-        let kept = shape.kept.iter().map(|at| (at.clone(), Rights::Keep));
+        // Where nothing can be changed there is nothing to keep, and no folder is made in that of a person to be closed.
+        let kept = shape.kept.iter().filter(|_| !shape.read_only).map(|at| (at.clone(), Rights::Keep));
         let of_folder = if shape.read_only { Rights::Read } else { Rights::Modify };
         let folder = shape.folder.iter().map(|at| (at.clone(), of_folder));
+        let changed = shape.changed.iter().map(|at| (at.clone(), Rights::Modify));
         let private = shape.private.iter().map(|at| (at.clone(), Rights::Modify));
         let system = READABLE.iter().map(|at| (PathBuf::from(at), Rights::Read));
         let reads = shape.reads.iter().map(|at| (at.clone(), Rights::Read));
@@ -152,7 +154,14 @@ impl Plan {
             processes: shape.processes,
             memory_bytes: shape.memory_bytes,
             cpu_seconds: shape.cpu_seconds,
-            access: denied.chain(kept).chain(folder).chain(private).chain(system).chain(reads).collect(),
+            access: denied
+                .chain(kept)
+                .chain(folder)
+                .chain(changed)
+                .chain(private)
+                .chain(system)
+                .chain(reads)
+                .collect(),
             pipe: None,
         }
     }
@@ -171,7 +180,8 @@ impl Plan {
                 is_made: *rights == Rights::Keep,
             }
         };
-        let written = shape.folder.iter().filter(|_| !shape.read_only).chain(&shape.private);
+        let folder = shape.folder.iter().filter(|_| !shape.read_only);
+        let written = folder.chain(&shape.changed).chain(&shape.private);
         let (container, name, low) = match &self.token {
             Token::AppContainer { name } => (Some(name.clone()), String::new(), Vec::new()),
             Token::Restricted { name } => (None, name.clone(), written.cloned().collect()),
@@ -315,6 +325,15 @@ access: read "D:\\toolchain"
     fn a_folder_that_is_only_read_is_not_modified_and_a_view_of_nothing_has_the_system_alone() {
         let told = Plan::best(&Shape { read_only: true, ..shape() }).to_string();
         assert!(told.contains("access: read \"C:\\\\Users\\\\ann\\\\notes\"\n"), "{told}");
+        assert!(!told.contains("access: deny write"), "nothing is made in it: {told}");
+        let git = PathBuf::from(r"C:\Users\ann\notes\.git");
+        let of_git = Shape { read_only: true, changed: vec![git.clone()], ..shape() };
+        let told = Plan::next(&of_git).to_string();
+        let both =
+            "read \"C:\\\\Users\\\\ann\\\\notes\"\naccess: modify \"C:\\\\Users\\\\ann\\\\notes\\\\.git\"\n";
+        assert!(told.contains(both), "{told}");
+        let low = Plan::next(&of_git).lending(&of_git).low;
+        assert_eq!(low, [git, shape().private.unwrap()], "of the folder nothing else is labelled");
         let nothing = Plan::best(&Shape::default());
         assert!(nothing.access.iter().all(|(_, rights)| *rights == Rights::Read), "{nothing}");
         assert_eq!(nothing.access.len(), READABLE.len());

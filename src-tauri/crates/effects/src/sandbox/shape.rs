@@ -12,6 +12,8 @@ pub(crate) struct Shape {
     pub(crate) folder: Option<PathBuf>,
     /// Whether nothing can be changed in the folder.
     pub(crate) read_only: bool,
+    /// Places in the folder that it can change all the same.
+    pub(crate) changed: Vec<PathBuf>,
     /// A folder of its own, for HOME and temporary files.
     pub(crate) private: Option<PathBuf>,
     /// Toolchains and other places that may be read and run from, beside the system's.
@@ -46,6 +48,7 @@ impl Shape {
         let mut shape = Self {
             folder: named(view.source.as_ref().unwrap_or(&view.root)),
             read_only: view.read_only,
+            changed: view.changes.iter().map(|place| followed(place)).collect(),
             private: named(&view.private),
             reads: walls.readable().iter().chain(&view.reads).map(|place| followed(place)).collect(),
             proxy,
@@ -63,6 +66,13 @@ impl Shape {
             shape.kept = vec![root.join(acts::sensitive_paths::CAPABILITY_FOLDER)];
         }
         shape
+    }
+
+    /// Where a place of the folder is seen: in the copy that stands in for it, where there is one.
+    pub(crate) fn seen(view: &View, at: &Path) -> PathBuf {
+        let Some(source) = &view.source else { return plain(at.to_path_buf()) };
+        let root = plain(view.root.clone());
+        moved(&plain(at.to_path_buf()), &root, &plain(source.clone()))
     }
 
     /// Where a command of this view begins.
@@ -105,6 +115,16 @@ mod tests {
         assert!(staged.covered.is_empty() && staged.kept.is_empty(), "{staged:?}");
         assert_eq!(Shape::begins(&view), PathBuf::from("/no such/tree/src"));
         assert_eq!(staged.proxy, Some(3128));
+        for (at, seen) in [
+            ("/no such/lease", "/no such/tree"),
+            ("/no such/lease/a.txt", "/no such/tree/a.txt"),
+            ("/no such/lease2", "/no such/lease2"),
+            ("a.txt", "a.txt"),
+        ] {
+            assert_eq!(Shape::seen(&view, Path::new(at)), PathBuf::from(seen));
+        }
+        let alone = View { source: None, ..view };
+        assert_eq!(Shape::seen(&alone, Path::new("/no such/lease")), PathBuf::from("/no such/lease"));
 
         let nowhere = Shape::of(&walls, &View::nowhere(), None, 1);
         assert_eq!((nowhere.folder, nowhere.private), (None, None));

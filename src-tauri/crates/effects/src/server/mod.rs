@@ -25,6 +25,7 @@ pub(crate) use process::hidden_from;
 pub use reached::{Endpoint, dialled};
 pub use sessions::ServerSessions;
 
+use crate::system::walls::{is_place, plain};
 use crate::{Error, Executors, Progress, sandbox};
 use alive::Alive;
 use model::AttemptId;
@@ -32,7 +33,7 @@ use model::limits::{LAUNCH_BYTES_MAX, SERVER_START_MS};
 use model::reach::Program;
 use model::server_part::ServerPart;
 use model::tool_server::{ServerLaunch, ToolManifest};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -219,20 +220,19 @@ impl Executors {
     /// Every file that the words of a server name, as it is now.
     pub fn pins(&self, launch: &ServerLaunch) -> Vec<Program> {
         let root = self.workspace.root();
+        let (plain_root, readable) = (plain(root.to_path_buf()), self.sandbox.readable());
         let file = |(at, word): (usize, &String)| {
-            let path = match (at, word.contains('/')) {
+            let path = match (at, is_place(word)) {
                 (0, false) => sandbox::on_path(word),
                 (_, true) => Some(root.join(word)).filter(|path| path.is_file()),
                 (_, false) => None,
             }?;
-            let path = path.canonicalize().ok()?;
+            let path = plain(path.canonicalize().ok()?);
             // Only what the server itself can read: nobody learns the digest of another file by naming it.
-            let reads = launch.reads.iter().map(Path::new);
+            let reads = launch.reads.iter().map(PathBuf::from).chain(readable.iter().cloned());
             let is_seen = sandbox::is_system(&path)
-                || path.starts_with(root)
-                || reads
-                    .chain(self.sandbox.readable().iter().map(PathBuf::as_path))
-                    .any(|place| path.starts_with(place));
+                || path.starts_with(&plain_root)
+                || reads.map(plain).any(|place| path.starts_with(place));
             let sha256 = is_seen.then(|| self.sessions.digests().of(&path, self.clock.now())).flatten()?;
             Some(Program { name: word.clone(), path: path.to_str()?.to_owned(), sha256 })
         };
@@ -310,11 +310,8 @@ pub(crate) fn check_launch(launch: &ServerLaunch) -> Result<(), Error> {
     }
     for place in &launch.reads {
         let path = Path::new(place);
-        let parts = path.components().count();
-        if !path.is_absolute()
-            || parts < 3
-            || path.components().any(|part| part == std::path::Component::ParentDir)
-        {
+        let parts = path.components().filter(|part| matches!(part, Component::Normal(_))).count();
+        if !path.is_absolute() || parts < 2 || path.components().any(|part| part == Component::ParentDir) {
             return say(format!(
                 "`{place}` cannot be opened to a server: name a folder below a folder, absolute"
             ));

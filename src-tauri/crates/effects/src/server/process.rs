@@ -10,7 +10,7 @@ use crate::command::removal::remove_tree;
 use crate::command::supervise::end_all;
 use crate::command::view::{View, WayOut, view};
 use crate::egress_proxy::Outlet;
-use crate::sandbox::Sandbox;
+use crate::system::lent_places::LentPlaces;
 use crate::system::process_group;
 use crate::{Error, Executors};
 use model::RelPath;
@@ -31,6 +31,8 @@ pub(super) struct Process {
     /// The folder, at the path where it sees it.
     root: PathBuf,
     child: Child,
+    /// Taken back when it has ended.
+    lent: LentPlaces,
     /// None before it was greeted.
     session: Option<Box<dyn ToolSession>>,
     used: ProcessUse,
@@ -117,10 +119,8 @@ impl Process {
     ) -> Result<Self, Error> {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
         let program = launch.argv.first().map_or("", String::as_str);
-        let command = executors.sandbox.server(view, &launch.argv, network, SERVER_CPU_S * cores);
-        let mut command = command.ok_or_else(|| {
-            Error::Request(Sandbox::needs_namespaces("this machine has no sandbox for a server of tools"))
-        })?;
+        let walled = executors.sandbox.spoken_to(view, &launch.argv, network, SERVER_CPU_S * cores);
+        let (mut command, lent) = walled.map_err(Error::Request)?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let fail = |e: std::io::Error| Error::Spawn { program: program.to_owned(), why: e.to_string() };
         process_group::lead(&mut command).map_err(fail)?;
@@ -133,8 +133,9 @@ impl Process {
         let used = ProcessUse::of(child.id(), executors.sandbox.bounds());
         Ok(Self {
             launch: launch.clone(),
-            root: view.root.clone(),
+            root: executors.sandbox.root_of(view),
             child,
+            lent,
             session: None,
             used,
             outlet: None,
@@ -221,9 +222,10 @@ impl Process {
         self.offers
     }
 
-    /// Which connections it made since this was last asked, in words.
+    /// Which connections it made since this was last asked, and what it could not be lent, in words.
     pub(super) fn connections(&self) -> Vec<String> {
-        self.outlet.as_ref().map(Outlet::told).unwrap_or_default()
+        let through = self.outlet.as_ref().map(Outlet::told).unwrap_or_default();
+        through.into_iter().chain(self.lent.not_lent().iter().cloned()).collect()
     }
 
     /// Whether it has ended, or grown too large to be kept.
@@ -237,6 +239,8 @@ impl Drop for Process {
         drop(self.session.take());
         end_all(&mut self.child);
         drop(self.outlet.take());
+        // It may end long after the last call, so nobody is left to be told; an entry that stays names nobody who comes again.
+        drop(std::mem::replace(&mut self.lent, LentPlaces::none()).take_back());
         if let Some(folder) = &self.folder {
             let _ = remove_tree(folder);
         }

@@ -52,6 +52,11 @@ mod system {
             ""
         }
 
+        /// What could not be lent, in words.
+        pub(crate) const fn not_lent(&self) -> &[String] {
+            &[]
+        }
+
         /// What could not be taken back or lent, in words.
         pub(crate) const fn take_back(self) -> Vec<String> {
             Vec::new()
@@ -168,6 +173,11 @@ mod system {
         /// To whom, as Windows writes it.
         pub(crate) fn who(&self) -> &str {
             &self.written
+        }
+
+        /// What could not be lent, in words.
+        pub(crate) fn not_lent(&self) -> &[String] {
+            &self.notes
         }
 
         /// What could not be taken back or lent, in words.

@@ -1,7 +1,7 @@
 //! Who may do what with a file: bits of permission, and its owner.
 
 pub(crate) use system::{
-    give, open_to_owner, private_folder, read_only, set_bits, set_folder_bits, set_permissions,
+    PLAIN_FILE, give, open_to_owner, private_folder, read_only, set_bits, set_folder_bits, set_permissions,
 };
 
 #[cfg(unix)]
@@ -13,6 +13,9 @@ mod system {
     use std::io::Result;
     use std::os::unix::fs::PermissionsExt as _;
     use std::path::Path;
+
+    /// The bits of a file that nothing else is said of.
+    pub(crate) const PLAIN_FILE: Option<u32> = Some(0o644);
 
     fn set(path: &Path, mode: u32) -> Result<()> {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
@@ -74,6 +77,9 @@ mod system {
     use std::ffi::OsStr;
     use std::io::{Error, Result};
     use std::path::Path;
+
+    /// A file has no bits here.
+    pub(crate) const PLAIN_FILE: Option<u32> = None;
 
     fn refused() -> Error {
         disk::not_on_this_system("permissions of files by bits")

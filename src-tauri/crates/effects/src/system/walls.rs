@@ -2,7 +2,7 @@
 //! rendered elsewhere, on every system alike.
 
 pub(crate) use system::{
-    ARE_BUILT, NOWHERE, PATH, PROGRAMS, SEATBELT, SYSTEM, candidates, plain, surroundings,
+    ARE_BUILT, NOWHERE, PATH, PROGRAMS, SEATBELT, SYSTEM, candidates, is_place, plain, surroundings,
 };
 
 /// Where programs and libraries are on Windows, beside what a person names. An AppContainer may read them as Windows comes.
@@ -44,7 +44,7 @@ mod system {
     /// Folders of programs.
     pub(crate) const PROGRAMS: &[&str] = &super::OF_UNIX;
 
-    pub(crate) use super::unix::{candidates, plain, surroundings};
+    pub(crate) use super::unix::{candidates, is_place, plain, surroundings};
 }
 
 #[cfg(target_os = "macos")]
@@ -67,7 +67,7 @@ mod system {
     /// Folders of programs.
     pub(crate) const PROGRAMS: &[&str] = &super::OF_UNIX;
 
-    pub(crate) use super::unix::{candidates, plain, surroundings};
+    pub(crate) use super::unix::{candidates, is_place, plain, surroundings};
 }
 
 #[cfg(unix)]
@@ -81,6 +81,11 @@ mod unix {
             return vec![begins.join(name)];
         }
         super::PATH.split(':').map(|folder| Path::new(folder).join(name)).collect()
+    }
+
+    /// Whether a word names a place and not only a program.
+    pub(crate) fn is_place(word: &str) -> bool {
+        word.contains('/')
     }
 
     /// A path as programs take it.
@@ -125,6 +130,11 @@ mod system {
         let begins = plain(begins.to_path_buf());
         let places = win32::arguments::candidates(name, &begins.to_string_lossy(), PATH);
         places.into_iter().map(PathBuf::from).collect()
+    }
+
+    /// Whether a word names a place and not only a program.
+    pub(crate) fn is_place(word: &str) -> bool {
+        word.contains(['/', '\\'])
     }
 
     /// A path as programs take it: many take none that begins with `\\?\`, as the system writes it when it follows links.

@@ -6,6 +6,7 @@ use model::RelPath;
 use model::vcs::VcsChange;
 use model::witness::Found;
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 
 /// Entries of the folder of objects that are looked at: git makes 258.
 const OBJECT_FOLDERS_MAX: usize = 1024;
@@ -20,7 +21,11 @@ pub(super) fn sync(workspace: &Workspace, change: &VcsChange) -> Result<(), Erro
     for path in [&refs::plain(".git/logs/HEAD")?, &log] {
         let file = workspace.parent(path).and_then(|parent| parent.open_file(path.file_name(), path));
         if let Some((file, _)) = there(file)? {
-            file.sync_all().map_err(|e| Error::io("syncing", path, e))?;
+            match file.sync_all() {
+                // Windows syncs only what was opened for writing. What a log may lose with the power is its last line.
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
+                synced => synced.map_err(|e| Error::io("syncing", path, e))?,
+            }
         }
     }
     let mut folders = BTreeSet::new();

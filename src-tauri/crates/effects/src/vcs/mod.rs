@@ -4,14 +4,16 @@
 
 mod disk;
 mod refs;
+mod steps;
 
 pub use refs::Head;
 
 use crate::change::scope::Scope;
 use crate::command::removal::remove_tree;
-use crate::command::run::{Asked, Ran, spawn};
+use crate::command::run::{Asked, Ran, spawn_behind};
 use crate::command::spool::{self, Begun, Mark, Transcript, TranscriptState};
 use crate::command::view::view;
+use crate::system::permissions::PLAIN_FILE;
 use crate::{Error, Executors, Kept, Outcome, Output, Progress};
 use acts::{Action, ActionRequest};
 use model::artifact::ArtifactKind;
@@ -108,9 +110,10 @@ fn prepare(executors: &Executors, scope: &Scope<'_>, change: &VcsChange) -> Resu
     let workspace = &executors.workspace;
     scope.covers(&ResourceId::Ref(workspace.id(), change.moves().to_owned()))?;
     change.files().iter().try_for_each(|file| scope.covers_path(&file.path))?;
-    if !executors.sandbox.has_walls() {
+    let walls = executors.sandbox.of_git();
+    if !walls.has_walls() {
         let say = "version control is changed in a sandbox only, and this machine has none for it";
-        return Err(Error::Request(say.to_owned()));
+        return Err(Error::Request(walls.missing(say)));
     }
     if refs::at(workspace, change.moves())?.as_deref() != change.prior() {
         return Err(Error::Request(format!("`{}` has moved since; look again", change.moves())));
@@ -121,7 +124,7 @@ fn prepare(executors: &Executors, scope: &Scope<'_>, change: &VcsChange) -> Resu
     if of_ref.bytes.is_none() {
         // It stands in the list of packed refs only: it is taken back as a file of its own.
         let (sha256, byte_size) = keep(executors, &of_ref.path, format!("{at}\n").as_bytes())?;
-        of_ref.found = Found::File { sha256, byte_size, mode: Some(0o644) };
+        of_ref.found = Found::File { sha256, byte_size, mode: PLAIN_FILE };
         of_ref.bytes = Some((sha256, byte_size));
     }
     let log = place(executors, refs::log_of(change.moves())?, refs::LOG_BYTES_MAX)?;
@@ -142,33 +145,39 @@ fn keep(executors: &Executors, path: &RelPath, bytes: &[u8]) -> Result<(Digest, 
     Ok((sha256, bytes.len() as u64))
 }
 
-/// The words after the script: what is done, to which ref, from where, when, and with what.
-fn words(request: &ActionRequest) -> Vec<String> {
+/// What is done, to which ref, from where, when, and with what; without the files of a commit.
+fn head(request: &ActionRequest) -> Vec<String> {
     let Action::Vcs(acts::Vcs { change }) = &request.action else { return Vec::new() };
     let stamp = (request.proposed_at.0 / 1000).to_string();
     let (ref_name, prior) = (change.moves().to_owned(), change.prior().unwrap_or_default().to_owned());
-    let mut words: Vec<String> = ["sh", "-c", SCRIPT, "hermit-git"].map(str::to_owned).to_vec();
     match change {
-        VcsChange::Name { at, .. } => words.extend(["name".to_owned(), ref_name, prior, stamp, at.clone()]),
+        VcsChange::Name { at, .. } => vec!["name".to_owned(), ref_name, prior, stamp, at.clone()],
         VcsChange::Move { to, forward, .. } => {
             let how = if *forward { "forward" } else { "any" };
-            words.extend(["move".to_owned(), ref_name, prior, stamp, to.clone(), how.to_owned()]);
+            vec!["move".to_owned(), ref_name, prior, stamp, to.clone(), how.to_owned()]
         }
-        VcsChange::Delete { .. } => words.extend(["delete".to_owned(), ref_name, prior, stamp]),
-        VcsChange::Commit { files, message, .. } => {
-            words.extend(["commit".to_owned(), ref_name, prior, stamp, message.clone()]);
-            for file in files {
-                let mode = match (&file.sha256, file.executable) {
-                    (None, _) => "gone",
-                    (Some(_), true) => "100755",
-                    (Some(_), false) => "100644",
-                };
-                // Checked before: a path that is no UTF-8 is not committed from here.
-                words.push(String::from_utf8_lossy(file.path.as_bytes()).into_owned());
-                words.push(mode.to_owned());
-                words.push(file.sha256.map(|sha256| sha256.to_string()).unwrap_or_default());
-            }
+        VcsChange::Delete { .. } => vec!["delete".to_owned(), ref_name, prior, stamp],
+        VcsChange::Commit { message, .. } => {
+            vec!["commit".to_owned(), ref_name, prior, stamp, message.clone()]
         }
+    }
+}
+
+/// The same for the script, with its files: path, mode, and the digest that its bytes have.
+fn words(request: &ActionRequest) -> Vec<String> {
+    let mut words: Vec<String> = ["sh", "-c", SCRIPT, "hermit-git"].map(str::to_owned).to_vec();
+    words.extend(head(request));
+    let Action::Vcs(acts::Vcs { change }) = &request.action else { return words };
+    for file in change.files() {
+        let mode = match (&file.sha256, file.executable) {
+            (None, _) => "gone",
+            (Some(_), true) => "100755",
+            (Some(_), false) => "100644",
+        };
+        // Checked before: a path that is no UTF-8 is not committed from here.
+        words.push(String::from_utf8_lossy(file.path.as_bytes()).into_owned());
+        words.push(mode.to_owned());
+        words.push(file.sha256.map(|sha256| sha256.to_string()).unwrap_or_default());
     }
     words
 }
@@ -181,14 +190,18 @@ fn run(
     cancelled: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Ran, Error> {
-    let argv = words(request);
-    let marked = executors.sandbox.marks_start();
+    let walls = executors.sandbox.of_git();
+    let marked = walls.marks_start();
     // What is in the transcript's folder says whether it began; its words are in the request.
     let begun = Begun { argv: vec!["git".to_owned()], cwd: RelPath::ROOT, network: false, marked };
     let (folder, mark) = executors.spool.begin(request.action_request_id, &begun)?;
     let written = serde_json::to_vec(before).map_err(|e| Error::Request(e.to_string()))?;
     executors.spool.write_down(request.action_request_id, BEFORE, &written)?;
-    let view = view(executors, &RelPath::ROOT, &folder)?;
+    let mut view = view(executors, &RelPath::ROOT, &folder)?;
+    let argv = match walls.beside() {
+        Some(exec) => steps::lay(executors, request, exec, &mut view)?,
+        None => words(request),
+    };
     let asked = Asked {
         argv: &argv,
         cwd: &RelPath::ROOT,
@@ -197,7 +210,8 @@ fn run(
         hosts: &[],
         secrets: &[],
     };
-    let mut ran = spawn(executors, &asked, &view, &folder, mark, spawned, cancelled, progress)?;
+    let behind = (executors, &walls);
+    let mut ran = spawn_behind(behind, &asked, &view, &folder, mark, spawned, cancelled, progress)?;
     let _ = remove_tree(&folder.join("private"));
     if marked {
         ran.mark =
@@ -242,6 +256,7 @@ fn told(
     };
     outcome.ran.exit_code = ran.code();
     outcome.ran.argv = Some(Sensitive::from(summary(change)));
+    outcome.observed.extend(ran.lent.iter().cloned());
     outcome
         .observed
         .extend(said.lines().filter_map(|line| line.strip_prefix("hermit-index ").map(str::to_owned)));
@@ -356,13 +371,14 @@ fn new_of(said: &str) -> Option<Option<String>> {
 }
 
 fn blank(executors: &Executors, request: &ActionRequest, started: UnixMs, error: Option<String>) -> Outcome {
+    let walls = executors.sandbox.of_git();
     Outcome {
         result_code: ResultCode::Failed,
         changes: Vec::new(),
         outputs: Vec::new(),
         ran: executors.ran("hermit.vcs", request, started),
-        sandbox_level: executors.sandbox.level(),
-        observed: vec![executors.sandbox.told()],
+        sandbox_level: walls.level(),
+        observed: vec![walls.told()],
         error,
         kept: Vec::new(),
     }

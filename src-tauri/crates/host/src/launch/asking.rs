@@ -8,7 +8,7 @@ use model::Digest;
 use serde::Deserialize;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -75,12 +75,13 @@ pub(super) fn silence(home: &Home) -> Duration {
 /// # Errors
 /// In words, why it is not: it ended, said something else, or nothing for this time since its last step.
 pub fn asked(home: &Home, program: &Path, sha256: Digest, silence: Duration) -> Result<Health, String> {
-    let mut command = Command::new(program);
+    let fail = |e: io::Error| format!("it cannot be started: {e}");
+    let mut command = program_group::command(program).map_err(fail)?;
     command.arg(HEALTH).arg(home.dir()).env(STARTED_BY, ASKED).env("HERMIT_HOME", home.dir());
     command.env(TELLS_STEPS, "1").env_remove(PASSPHRASE_FILE);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let begun = program_group::lead(&mut command).and_then(|()| command.spawn());
-    let mut child = begun.map_err(|e| format!("it cannot be started: {e}"))?;
+    let mut child = begun.map_err(fail)?;
     let answer = match child.stdout.take().map(lines) {
         Some(lines) => heard(&mut child, &lines, silence),
         None => Err("it says nothing".to_owned()),
