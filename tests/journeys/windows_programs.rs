@@ -4,11 +4,11 @@
 //! `HERMIT_WINE_KILLS` (20) is how often the one that is at work is killed.
 
 use super::programs::verifier;
-use super::stage::{Ran, Stage, say_yes, until};
+use super::stage::{Ran, Stage, say_yes};
 use super::tree;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use testkit::pty::Pty;
 
@@ -19,6 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(240);
 struct Windows {
     wine: PathBuf,
     programs: PathBuf,
+    /// Ends when it goes, since nothing can be read any more.
+    _pauses: Child,
 }
 
 impl Windows {
@@ -31,7 +33,7 @@ impl Windows {
                 "no programs of Windows are here; `cargo xtask wine programs` builds and runs them",
             );
         }
-        here.map(|(wine, programs)| Self { wine, programs })
+        here.map(|(wine, programs)| Self { _pauses: pauses(&wine), wine, programs })
     }
 
     /// `NAME.exe` of a stage.
@@ -55,8 +57,7 @@ impl Windows {
         Stage::ran_within(&mut self.command(stage, "hermit-verify.exe", &words), PATIENCE)
     }
 
-    /// What stands for a person at a console of Windows says yes, and sees it done. Wine's own console keeps the terminal open
-    /// behind its program, so nobody waits for the end of that.
+    /// What stands for a person at a console of Windows says yes, and sees it done.
     fn approves(&self, stage: &Stage, approval: &str) {
         let shown = self.hermit(stage, &["approvals", "show", approval]).ends(0).json();
         let risk = shown["row"]["risk"].as_str().expect("a risk").to_owned();
@@ -70,7 +71,7 @@ impl Windows {
         let mut pty = Pty::spawn(&self.wine, &words, &told);
         say_yes(&mut pty, &risk);
         pty.expect("Done.");
-        until("it lets go of the store", || stage.hermit(&["ledger", "checkpoint"]).code == 0);
+        assert_eq!(pty.end().0, 0, "it ends, and lets go of the store");
     }
 
     /// Proposes what `tidy` does in the folder: the task, and the approval that it waits for.
@@ -79,6 +80,19 @@ impl Windows {
             self.hermit(stage, &["run", "--playbook", "tidy", "--workspace", &dos(&stage.work())]).ends(4);
         asked(&ran.json())
     }
+}
+
+/// A program that waits. With its first one wine begins services, which hold whatever that one writes to open until nothing
+/// runs there any more: so the first writes nowhere, and stays.
+fn pauses(wine: &Path) -> Child {
+    let cmd = |words: &[&str]| {
+        let mut command = Command::new(wine);
+        command.args(["cmd", "/c"]).args(words).stdin(Stdio::piped());
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("wine")
+    };
+    let pauses = cmd(&["pause"]);
+    cmd(&["exit"]).wait().expect("it ends");
+    pauses
 }
 
 /// A path as Windows has it: wine shows the whole disk as its drive Z.
