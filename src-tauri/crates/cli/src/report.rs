@@ -9,7 +9,6 @@ use crate::question::{self, Asking};
 use crate::text::{clip, paragraph, plain, short};
 use acts::done;
 use host::Session;
-use model::action::Reversibility;
 use model::attempt::TerminationReason;
 use model::policy::Verdict;
 use model::receipt::ResultCode;
@@ -288,8 +287,7 @@ fn ways(out: &Output, task: &Task, receipts: &[ReceiptRow]) {
 
 /// Whether a receipt is of an act that can be undone and was not.
 pub fn is_undoable(receipt: &ReceiptRow) -> bool {
-    let is_left = !matches!(receipt.reversibility, Reversibility::Irreversible | Reversibility::NoEffect);
-    receipt.undone_by.is_none() && is_left && changes(receipt)
+    receipt.undone_by.is_none() && receipt.has_undo() && changes(receipt)
 }
 
 /// Whether a receipt is of an act that changed something.
