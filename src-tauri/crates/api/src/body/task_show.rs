@@ -137,7 +137,7 @@ pub(crate) fn because(host: &dyn Host, query: &Query, r: &TaskRow) -> Result<Opt
                     format!("Paused, and nothing is lost: {said}. {again}")
                 }
                 "day_ceiling" => format!(
-                    "Paused before a call of a model: what models may cost in that day is spent or set aside, and nothing is \
+                    "Paused before a call of a model: what models may cost today is spent or set aside, and nothing is \
                      lost. It goes on by itself when the day has ended, while Hermit runs. `hermit models costs` shows what is \
                      spent. To go on now, raise it with `hermit models ceiling DOLLARS`; then {again}"
                 ),
