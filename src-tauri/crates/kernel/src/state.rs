@@ -265,10 +265,10 @@ impl TaskState {
                 if b.to != TaskStatus::Running {
                     self.pause_requested = false;
                 }
-                let is_held = b.to == TaskStatus::Paused && b.reason == DAY_CEILING;
-                self.held_by_day = is_held.then_some(at.occurred_at);
+                let is_paused = b.to == TaskStatus::Paused;
+                self.held_by_day = (is_paused && b.reason == DAY_CEILING).then_some(at.occurred_at);
                 // Nobody of the chain has answered: it begins with its first again.
-                if b.to == TaskStatus::Paused && b.reason == MODEL_UNAVAILABLE {
+                if is_paused && b.reason == MODEL_UNAVAILABLE {
                     self.fallen = 0;
                 }
             }
