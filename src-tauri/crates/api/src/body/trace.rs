@@ -350,7 +350,7 @@ fn undo(row: &ReceiptRow, of: &dyn Fn(Option<String>, &str) -> Step) -> Option<S
         (Some(by), _) => of(None, &format!("undone already, by {by}")),
         (None, R::Irreversible) => of(None, "it cannot be undone; look at what it did with `hermit explain`"),
         (None, _) if !super::receipts::row(row).has_undo() => {
-            of(None, "no undo brings this back; change the same setting of Hermit again")
+            of(None, "no undo brings this back; it is taken back by a change of its own")
         }
         (None, _) => of(
             Some(format!("hermit rollback {}", row.receipt_id)),
