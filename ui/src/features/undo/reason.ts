@@ -15,6 +15,6 @@ export function noUndo(of: Receipt): string | null {
   if (row.reversibility === "irreversible") return "It cannot be undone";
   if (row.action_class === "durable_memory_write") return "No undo: take the record back on the page Knowledge";
   const method = methodOf(of);
-  if (row.action_class === "capability_change" && (method === "none" || row.reversibility === "partial")) return "No undo: change this setting of Hermit again";
+  if (row.action_class === "capability_change" && (method === "none" || (method === null && row.reversibility === "partial"))) return "No undo: change this setting of Hermit again";
   return method === "none" ? "No undo: nothing is kept of what was there before" : null;
 }

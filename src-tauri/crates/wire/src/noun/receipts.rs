@@ -183,7 +183,10 @@ impl Receipt {
     /// Whether the act can be undone by `receipts.rollback`: its statement says by which method.
     #[must_use]
     pub fn has_undo(&self) -> bool {
-        let method = self.receipt.pointer("/rollback/method").and_then(serde_json::Value::as_str);
-        self.row.has_undo() && method != Some("none")
+        let is_kept = matches!(self.row.reversibility, Reversibility::Reversible | Reversibility::Partial);
+        match self.receipt.pointer("/rollback/method").and_then(serde_json::Value::as_str) {
+            Some(method) => is_kept && !matches!(method, "none" | "invalidate_memory"),
+            None => self.row.has_undo(),
+        }
     }
 }
