@@ -21,5 +21,5 @@ export const CURATION: Curation = {
   sha256: "12".repeat(32), examples: 10, held_out: 2, receipts: 9, receipts_root: "34".repeat(32), projects: 2, by_time: false,
   left_out: [{ why: "denied", turns: 1, tasks: ["task_1"] }, { why: "secret", turns: 3, tasks: ["task_2"] }],
   shown: [{ id: "56".repeat(32), task_id: "task_1", turns: 2, asked: "Name the notes \u202e by date", answer: "{\"tool\":\"done\"}", receipts: ["rcp_1"], held_out: false, at: 1_700_000_000_000 }],
-  private: ["/home/me/letters"], trouble: null,
+  private: ["/home/me/letters"], missing: [], trouble: null,
 };

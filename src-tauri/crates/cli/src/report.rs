@@ -9,7 +9,6 @@ use crate::question::{self, Asking};
 use crate::text::{clip, paragraph, plain, short};
 use acts::done;
 use host::Session;
-use model::action::Reversibility;
 use model::attempt::TerminationReason;
 use model::policy::Verdict;
 use model::receipt::ResultCode;
@@ -21,7 +20,7 @@ use wire::grants::Standing;
 use wire::receipts::{ReceiptRow, Show};
 use wire::task::{Action, Task};
 use wire::{Error, exit};
-use words::task::{CriterionOutcome, WordsBy};
+use words::task::{CriterionOutcome, WaitsFor, WordsBy};
 
 /// Receipts that are told one by one.
 const RECEIPTS: usize = 20;
@@ -117,8 +116,19 @@ fn why(rest: &Rest, changed: bool) -> String {
                 .to_owned()
         }
         TaskStatus::Paused => "Paused.".to_owned(),
-        TaskStatus::Blocked => "Waiting for you.".to_owned(),
+        TaskStatus::Blocked => waiting(task.waits_for.as_ref().map(|waits| waits.kind)).to_owned(),
         other @ (TaskStatus::Created | TaskStatus::Ready | TaskStatus::Running) => format!("It is {other}."),
+    }
+}
+
+/// For whom a blocked task waits, in a sentence: not each waits for a person.
+const fn waiting(kind: Option<WaitsFor>) -> &'static str {
+    match kind {
+        Some(WaitsFor::Dependency) => "Waiting for a part that its agent gave away.",
+        Some(WaitsFor::Agent) => "Waiting for the next call of its agent. Nothing is asked of you.",
+        Some(WaitsFor::Approval | WaitsFor::Answer | WaitsFor::UnknownOutcome | WaitsFor::Resume) | None => {
+            "Waiting for you."
+        }
     }
 }
 
@@ -288,12 +298,26 @@ fn ways(out: &Output, task: &Task, receipts: &[ReceiptRow]) {
 
 /// Whether a receipt is of an act that can be undone and was not.
 pub fn is_undoable(receipt: &ReceiptRow) -> bool {
-    let is_left = !matches!(receipt.reversibility, Reversibility::Irreversible | Reversibility::NoEffect);
-    receipt.undone_by.is_none() && is_left && changes(receipt)
+    receipt.undone_by.is_none() && receipt.has_undo() && changes(receipt)
 }
 
 /// Whether a receipt is of an act that changed something.
 pub fn changes(receipt: &ReceiptRow) -> bool {
     receipt.action_class.is_important()
         && matches!(receipt.result, ResultCode::Succeeded | ResultCode::Partial)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_is_called_only_where_they_are_waited_for() {
+        for kind in [None, Some(WaitsFor::Approval), Some(WaitsFor::Answer), Some(WaitsFor::UnknownOutcome)] {
+            assert_eq!(waiting(kind), "Waiting for you.", "{kind:?}");
+        }
+        for kind in [WaitsFor::Dependency, WaitsFor::Agent] {
+            assert!(!waiting(Some(kind)).contains("for you."), "{kind:?}");
+        }
+    }
 }

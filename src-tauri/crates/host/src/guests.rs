@@ -290,7 +290,11 @@ fn around(program: &Path, reads: &mut BTreeSet<PathBuf>) {
     if is_system(program) {
         return;
     }
-    if let Some(at) = program.ancestors().find(|at| at.join("pyvenv.cfg").is_file()) {
+    // An environment holds its programs in `bin`. A `pyvenv.cfg` further up, or in a person's home, opens nothing: all that lies
+    // there would be the agent's to read.
+    let environment = program.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent);
+    let environment = environment.filter(|at| at.components().count() > 3 && at.join("pyvenv.cfg").is_file());
+    if let Some(at) = environment {
         let home = fs::read_to_string(at.join("pyvenv.cfg")).unwrap_or_default();
         let home =
             home.lines().find_map(|line| line.split_once('=').filter(|(name, _)| name.trim() == "home"));
@@ -421,6 +425,28 @@ mod tests {
             assert_eq!(check_hosts(&preset.hosts), Ok(()));
             assert!(!preset.install.is_empty() && !preset.key.environment.is_empty());
         }
+    }
+
+    #[test]
+    fn an_environment_is_opened_for_its_own_programs_and_never_what_merely_lies_below_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let at = |name: &str| {
+            let place = root.join(name);
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            fs::write(&place, "").unwrap();
+            place
+        };
+        let opened = |program: &Path| {
+            let mut reads = BTreeSet::new();
+            around(program, &mut reads);
+            reads.into_iter().collect::<Vec<_>>()
+        };
+        at("me/pyvenv.cfg");
+        at("me/env/pyvenv.cfg");
+        assert_eq!(opened(&at("me/env/bin/agent")), [root.join("me/env")]);
+        let below = at("me/work/agent");
+        assert_eq!(opened(&below), [below], "not all of what stands below `me`");
     }
 
     #[test]

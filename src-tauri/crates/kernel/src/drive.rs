@@ -390,8 +390,8 @@ impl Kernel {
         Ok(found)
     }
 
-    /// The first instant after `after` at which a task goes on by time alone: its deadline passes, or what it asked a
-    /// person lapses.
+    /// The first instant after `after` at which a task goes on by time alone: its deadline passes, what it asked a
+    /// person lapses, or the day is over whose ceiling paused it ([`Kernel::resume_for_a_new_day`]).
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -401,7 +401,8 @@ impl Kernel {
             let cell = self.cell(task_id)?;
             let state = self.lock_task(&cell)?;
             let instant = next_instant(&state, after.max(state.latest));
-            first = first.into_iter().chain(instant).min();
+            let day = self.day_of_hold_ends(&state).filter(|ends| *ends > after);
+            first = first.into_iter().chain(instant).chain(day).min();
         }
         Ok(first)
     }

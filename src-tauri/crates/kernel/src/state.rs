@@ -30,6 +30,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a task pauses whose model does not answer.
 pub(crate) const MODEL_UNAVAILABLE: &str = "model_unavailable";
+/// Why a task is paused that waits for a day in which models may cost something again.
+pub(crate) const DAY_CEILING: &str = "day_ceiling";
 
 /// Everything the kernel needs to know of one task, and nothing that events do not say.
 #[derive(Debug, Clone)]
@@ -64,6 +66,8 @@ pub struct TaskState {
     pub pause_requested: bool,
     /// A person asked for the end, with this reason.
     pub cancel_requested: Option<String>,
+    /// Since when the ceiling of a day holds it, where it is paused for that.
+    pub(crate) held_by_day: Option<UnixMs>,
     /// Tokens used.
     pub tokens_spent: u64,
     /// Cost used, micro-units.
@@ -131,6 +135,7 @@ impl TaskState {
             goal_is_news: false,
             pause_requested: false,
             cancel_requested: None,
+            held_by_day: None,
             tokens_spent: 0,
             cost_spent: 0,
             wall_ms: 0,
@@ -260,8 +265,10 @@ impl TaskState {
                 if b.to != TaskStatus::Running {
                     self.pause_requested = false;
                 }
+                let is_paused = b.to == TaskStatus::Paused;
+                self.held_by_day = (is_paused && b.reason == DAY_CEILING).then_some(at.occurred_at);
                 // Nobody of the chain has answered: it begins with its first again.
-                if b.to == TaskStatus::Paused && b.reason == MODEL_UNAVAILABLE {
+                if is_paused && b.reason == MODEL_UNAVAILABLE {
                     self.fallen = 0;
                 }
             }

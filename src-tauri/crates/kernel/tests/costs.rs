@@ -111,6 +111,38 @@ fn aside_of(world: &World, task: TaskId) -> u64 {
 }
 
 #[test]
+fn what_the_ceiling_of_a_day_paused_goes_on_by_itself_once_the_day_is_over_and_what_a_person_paused_does_not()
+{
+    let world = World::new(4_373);
+    let wire = done();
+    world.reasoners.put("m", priced(Arc::clone(&wire) as _));
+    let answers = vec![testkit::write("a.txt", "a"), testkit::done("ok")];
+    let held = world.script("held", answers);
+    world.drive_to_approval(held);
+    world.kernel().pause(held).unwrap();
+    assert_eq!(world.drive(held), DriveOutcome::Waiting(Waiting::Resume));
+    let task = submit(&world, "m");
+    *world.days.max.lock().unwrap() = Some(1);
+    let said = world.kernel().drive(task).unwrap_err().to_string();
+    assert!(said.contains("goes on by itself when the day has ended"), "{said}");
+    let now = model::Clock::now(&*world.clock);
+    let ends = kernel::ports::Days::day_of(&*world.days, now).unwrap().ends;
+    // Whatever else is due before, the clock of a host wakes when the day is over.
+    let before = ends.plus_ms(-1);
+    assert_eq!(world.kernel().next_instant(before).unwrap(), Some(ends));
+    assert_eq!(world.kernel().resume_for_a_new_day().unwrap(), [], "the day is not over");
+    assert!(paused(&world, task) && !world.kernel().resumable().unwrap().contains(&task));
+    world.clock.advance(ends.0 - now.0);
+    *world.days.max.lock().unwrap() = Some(u64::MAX / 2);
+    assert_eq!(world.kernel().resume_for_a_new_day().unwrap(), [task]);
+    assert_eq!(world.kernel().resume_for_a_new_day().unwrap(), [], "once");
+    assert!(world.kernel().resumable().unwrap().contains(&task));
+    assert_eq!(world.drive(task), completed());
+    assert_eq!(wire.sent().len(), 1);
+    assert!(paused(&world, held), "a person's pause is theirs to end");
+}
+
+#[test]
 fn a_model_without_a_price_is_not_stopped_by_the_ceiling_of_a_day() {
     let world = World::new(4_302);
     *world.days.max.lock().unwrap() = Some(0);

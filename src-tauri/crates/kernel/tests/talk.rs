@@ -203,6 +203,9 @@ fn a_task_that_has_not_begun_begins_with_the_goal_as_it_was_edited_and_both_stay
         _ => None,
     });
     assert!(why.next_back().unwrap().contains("has not begun"));
+    let again = kernel.retry(task, "again".to_owned()).unwrap().task_id;
+    let title = state(&world, again).task.title;
+    assert_eq!(title.shown().unwrap(), "the blue ones", "it is called by what it is to do");
 }
 
 #[conforms::conforms(

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { capital, result, said, surfaceName } from "~/screen/words";
 import { UndoButton } from "~/features/undo/Undo";
+import { noUndo } from "~/features/undo/reason";
 import { useAsk } from "~/ipc/client";
 import type { Approval } from "~/ipc/generated/approvals";
 import { Mark } from "~/primitives/Icon";
@@ -26,18 +27,16 @@ export function Outcome({ approval }: { approval: Approval }) {
 
 function Done({ receipt: id, who }: { receipt: string; who: ReactNode }) {
   const asked = useAsk("receipts.show", { receipt: id, brief: true });
-  const row = asked.data?.row;
-  if (row === undefined) return <footer className={styles.decided} role="status"><Mark name="done" size={14} /><span>{who}.</span></footer>;
+  const found = asked.data;
+  if (found === undefined) return <footer className={styles.decided} role="status"><Mark name="done" size={14} /><span>{who}.</span></footer>;
+  const { row } = found;
   const came = result(row.result, row.resolved);
-  const because = row.undone_by !== null ? "It was undone already"
-    : row.reversibility === "irreversible" ? "It cannot be undone"
-    : row.reversibility === "no_effect" ? "It changed nothing" : null;
   return (
     <footer className={styles.decided} role="status" aria-live="polite">
       <StateTag tone={row.undone_by === null ? came.tone : "mute"} mark={row.undone_by === null ? came.mark : "deny"}>{row.undone_by === null ? came.word : "Undone"}</StateTag>
       <span><b><Words of={capital(said(row.summary))} /></b>. {who}.</span>
       <span className={styles.next}>
-        <UndoButton receipt={id} label="Undo" because={because} />
+        <UndoButton receipt={id} label="Undo" because={noUndo(found)} />
         <Link to="/task/$id" params={{ id: row.task_id }} search={{ see: id }}>Receipt</Link>
         <Link to="/proof" search={{ task: row.task_id }}>Proof</Link>
       </span>

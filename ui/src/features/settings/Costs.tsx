@@ -54,7 +54,7 @@ function Ceiling({ changed }: { changed: () => void }) {
   const keep = () => set.mutate({ dollars: dollars.trim() }, { onSuccess: () => { setDollars(""); changed(); } });
   return (
     <>
-      <p>Before a call that would go beyond the ceiling of a day, its task pauses. Only models whose price is known are counted.</p>
+      <p>Before a call that would go beyond the ceiling of a day, its task pauses, and goes on by itself when the day has ended. Only models whose price is known are counted.</p>
       <div className={styles.line}>
         <TextField label="Ceiling of a day, US dollars" mono inputMode="decimal" placeholder="5.00" value={dollars} onChange={(event) => setDollars(event.target.value)} />
         <Button because={dollars.trim() === "" ? "Type an amount" : set.isPending ? "Saving" : null} onClick={keep}>Set</Button>

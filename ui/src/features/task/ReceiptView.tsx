@@ -6,6 +6,7 @@ import { WithOrigin } from "~/features/approvals/WithOrigin";
 import { diffFile } from "~/features/approvals/files";
 import { capital, count, plain, result, said, surfaceName, trust } from "~/screen/words";
 import { UndoButton } from "~/features/undo/Undo";
+import { noUndo } from "~/features/undo/reason";
 import { useAsk } from "~/ipc/client";
 import type { Explanation, Link as Thing, Receipt } from "~/ipc/generated/receipts";
 import type { Task } from "~/ipc/generated/task";
@@ -78,7 +79,8 @@ function nine(receipt: Receipt, why: Explanation | undefined, task: Task, onSee:
     ["What was blocked", denied.length === 0 ? "Nothing" : <span key="6">{denied.map((one) => <span key={one.action_request_id} className={styles.block}><Words of={said(one.summary)} /></span>)}</span>],
     ["Result", <span key="7"><Words of={action === undefined ? result(row.result, row.resolved).word : capital(said(row.summary))} /></span>],
     ["Can it be undone", row.undone_by !== null ? <span key="8">It was undone by <button type="button" className={styles.cite} onClick={() => row.undone_by !== null && onSee({ kind: "receipt", id: row.undone_by })}>{shortReceipt(row.undone_by)}</button></span>
-      : row.reversibility === "reversible" ? "Yes, it is reversible" : row.reversibility === "irreversible" ? "No, it is irreversible" : row.reversibility === "no_effect" ? "It changed nothing" : capital(plain(row.reversibility))],
+      : row.reversibility === "irreversible" ? "No, it is irreversible"
+      : noUndo(receipt) ?? (row.reversibility === "reversible" ? "Yes, it is reversible" : capital(plain(row.reversibility)))],
     ["Can others verify", <span key="9">{receipt.signature === "holds" ? "Signed, and the signature holds" : receipt.signature === "none" ? "Not signed: this store has no keys" : `The signature ${receipt.signature === "fails" ? "does not hold" : "is by a key this store does not know"}`}{verifiability !== "" && verifiability !== "signed" && `, ${plain(verifiability)}`}</span>],
   ] as const;
 }
@@ -158,12 +160,9 @@ function Changed({ id }: { id: string }) {
 
 function Acts({ receipt }: { receipt: Receipt }) {
   const { row } = receipt;
-  const because = row.reversibility === "no_effect" ? "It changed nothing"
-    : row.reversibility === "irreversible" ? "It cannot be undone"
-    : row.undone_by !== null ? "It was undone before" : null;
   return (
     <div className={styles.acts}>
-      <UndoButton receipt={row.receipt_id} label="Undo this" because={because} />
+      <UndoButton receipt={row.receipt_id} label="Undo this" because={noUndo(receipt)} />
       <Link to="/lineage" search={{ of: row.receipt_id }} className={styles.button}><Icon name="lineage" size={14} />Path</Link>
       <span className={styles.space} />
       <Link to="/proof" search={{ task: row.task_id }} className={styles.button}>Export proof</Link>

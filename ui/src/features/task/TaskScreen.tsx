@@ -6,6 +6,7 @@ import { brief, cost, folderName, profileName, run, said, tokens } from "~/scree
 import { useAct, useAsk } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
 import type { Event } from "~/ipc/generated/task_events";
+import type { ActionClass } from "~/ipc/generated/words";
 import { Button, Segmented } from "~/primitives/Button";
 import { Meter } from "~/primitives/Facts";
 import { Mark } from "~/primitives/Icon";
@@ -41,6 +42,9 @@ type Pane = "conversation" | "timeline" | "details";
 const PANES: readonly { value: Pane; label: string }[] = [{ value: "conversation", label: "Conversation" }, { value: "timeline", label: "Timeline" }, { value: "details", label: "Details" }];
 
 const NONE: readonly Event[] = [];
+
+/** Kinds of acts that no undo takes back: they changed no file, or are taken back by a change of their own. */
+const NEVER_UNDONE: ReadonlySet<ActionClass> = new Set(["read_local", "network_read", "durable_memory_write", "capability_change", "approval_resolution"]);
 
 function first(chosen: string | undefined, task: Task, events: readonly Event[]): See | null {
   if (chosen?.startsWith("evt_") === true) {
@@ -117,7 +121,7 @@ function Head({ task, until }: { task: Task; until: number | null }) {
   const navigate = useNavigate();
   const [sure, setSure] = useState(false);
   const ended = row.ended_at !== null;
-  const undo = task.actions.findLast((action) => action.receipt_id !== null && action.class !== "read_local" && action.result === "succeeded");
+  const undo = task.actions.findLast((action) => action.receipt_id !== null && !NEVER_UNDONE.has(action.class) && action.result === "succeeded");
   const error = pause.error ?? resume.error ?? cancel.error ?? retry.error;
   const open = (id: string) => void navigate({ to: "/task/$id", params: { id } });
   const step = task.attempts.at(-1);

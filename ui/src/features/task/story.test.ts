@@ -148,3 +148,13 @@ test("parts that were given away are told with their tasks and how each ended", 
   expect(heard).toMatchObject({ doing: "Waiting for 1 part", parts: [{ ended: null }, { ended: "failed" }] });
   expect(heard.rows.at(-1)).toMatchObject({ text: "Part failed: say b", tone: "failed" });
 });
+
+test("why a task is paused stands in words, and a new day lets it go on", () => {
+  const told = (reason: string) => story([event(1, "task.status_changed", { from: "running", to: "paused", reason })]).rows.map((row) => row.text);
+  for (const reason of ["day_ceiling", "model_unavailable", "goal_too_long"]) expect(told(reason)[0]).not.toContain(reason.replaceAll("_", " "));
+  expect(told("day_ceiling")).toEqual(["Paused: what models may cost that day was spent or set aside; it goes on by itself when the day has ended"]);
+  expect(told("asked by a person")).toEqual(["Paused: asked by a person"]);
+  const on = (reason: string) => story([event(2, "task.status_changed", { from: "paused", to: "ready", reason })]).rows.map((row) => row.text);
+  expect(on("a new day began")).toEqual(["Continues: a new day began"]);
+  expect(on("resumed by a person")).toEqual([]);
+});

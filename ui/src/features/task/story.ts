@@ -12,6 +12,7 @@ import { type See, seeKey } from "~/screen/see";
 import { list, number, record, word } from "./events";
 import { WAITS, asked } from "./asking";
 import { type Given, type Message, givenBy } from "./message";
+import { NEW_DAY, reasonOf } from "./paused";
 import { type Part, ended, foundOf, given, raised, started, waiting } from "./parts";
 
 export interface Row {
@@ -184,8 +185,9 @@ class Teller {
         const to = oneOf(TASK_STATUS, body["to"]);
         // What came with the goal was given before the task was ready.
         if (to === "ready" && this.messages.length === 1) this.#withIt();
+        if (to === "ready" && body["reason"] === NEW_DAY) this.#add(event, "phase", `Continues: ${NEW_DAY}`, here, { tone: "mute", mark: "running" });
         if (to === "paused" || to === "cancelled" || to === "failed") {
-          this.#add(event, "phase", `${capital(plain(to))}: ${word(body["reason"]) === plain(to) ? "the task ended" : word(body["reason"])}`, here, { tone: to === "failed" ? "failed" : "mute", mark: to === "failed" ? "failed" : "paused" });
+          this.#add(event, "phase", `${capital(plain(to))}: ${word(body["reason"]) === plain(to) ? "the task ended" : reasonOf(word(body["reason"]))}`, here, { tone: to === "failed" ? "failed" : "mute", mark: to === "failed" ? "failed" : "paused" });
         }
         break;
       }

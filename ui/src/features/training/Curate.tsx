@@ -51,7 +51,7 @@ function Card({ found }: { found: Curation }) {
           <tbody>{found.left_out.map((one) => <tr key={one.why}><th scope="row">{reason(one.why)}</th><td>{one.turns}</td></tr>)}</tbody>
         </table>
       )}
-      {found.private.map((folder) => <p key={folder}>Private: <Words of={folder} /></p>)}
+      {found.private.map((folder) => <p key={folder}>Private: <Words of={folder} />{found.missing.includes(folder) && ". It is not there: if you moved it, mark it private where it is now"}</p>)}
     </div>
   );
 }

@@ -2,7 +2,9 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { Refused } from "~/host/host";
-import { DONE, RECEIPT, scene } from "~/test/scene";
+import { noUndo } from "~/features/undo/reason";
+import type { Receipt } from "~/ipc/generated/receipts";
+import { DONE, RECEIPT, receipt, receiptRow, scene } from "~/test/scene";
 import { show } from "~/test/show";
 
 test("to look again keeps the dialog, tells what failed in it, and asks for the same undo", async () => {
@@ -30,4 +32,22 @@ test("to look again keeps the dialog, tells what failed in it, and asks for the 
   expect(new Set(asked()).size).toBe(1);
   await user.click(here.getByRole("button", { name: "Leave it as it is" }));
   expect(screen.queryByRole("dialog")).toBeNull();
+});
+
+test("no undo is offered of what only a change of its own takes back, or of which nothing is kept", () => {
+  const of = (row: Partial<typeof receiptRow>, method: string): Receipt => ({ ...receipt, row: { ...receiptRow, ...row }, receipt: { rollback: { method } } });
+  expect(noUndo(of({}, "restore_before_images"))).toBeNull();
+  expect(noUndo(of({ action_class: "capability_change" }, "restore_before_images")), "a file below .hermit").toBeNull();
+  expect(noUndo(of({ action_class: "capability_change", reversibility: "partial" }, "none"))).toBe("No undo: change this setting of Hermit again");
+  expect(noUndo(of({ action_class: "durable_memory_write" }, "invalidate_memory"))).toBe("No undo: take the record back on the page Knowledge");
+  expect(noUndo(of({ action_class: "execute_command", reversibility: "partial" }, "none"))).toBe("No undo: nothing is kept of what was there before");
+  expect(noUndo(of({ undone_by: RECEIPT }, "restore_before_images"))).toBe("It was undone already");
+});
+
+test("the receipt of a schedule that was kept says how it is taken back, and its undo cannot be pressed", async () => {
+  const kept: Receipt = { ...receipt, row: { ...receiptRow, action_class: "capability_change", reversibility: "partial" }, receipt: { rollback: { method: "none" } } };
+  show(scene({ "receipts.show": kept }), `/task/${DONE}?see=${RECEIPT}`);
+  expect((await screen.findAllByText("No undo: change this setting of Hermit again")).length).toBeGreaterThan(0);
+  const undo = await screen.findByRole("button", { name: "Undo this" });
+  expect(undo.getAttribute("title")).toBe("No undo: change this setting of Hermit again");
 });

@@ -128,6 +128,8 @@ export interface Curation {
   shown: ShownExample[];
   /** Folders whose work is left out. */
   private: string[];
+  /** Those of them that are not there: work where one was moved to is not left out. */
+  missing: string[];
   /** Why no dataset can be made, where that is so. */
   trouble: string | null;
 }
@@ -314,4 +316,8 @@ export interface LossPoint {
 /** Folders whose work is left out. */
 export interface PrivateFolders {
   folders: string[];
+  /** Those of them that are not there: work where one was moved to is not left out. */
+  missing: string[];
+  /** Datasets that are kept and hold work of the folder that was marked; a recall of the folder takes it out of them. */
+  learned: string[];
 }

@@ -1,7 +1,8 @@
 //! A chain in five plain sentences: what was done, what for, who allowed it, what it rests on, how it is taken back.
 
 use wire::Text;
-use wire::receipts::{Explanation, Link};
+use wire::receipts::{Explanation, Link, ReceiptRow};
+use words::act::{ActionClass, Reversibility};
 use words::artifact::ArtifactKind;
 use words::knowledge::NodeKind;
 
@@ -26,9 +27,9 @@ fn label(link: &Link) -> Option<&str> {
     }
 }
 
-/// The sentences of one receipt.
-pub(super) fn sentences(chain: &Explanation) -> Vec<String> {
-    vec![what(chain), why(chain), who(chain), rests_on(chain), back(chain)]
+/// The sentences of one receipt and the chain behind it; `has_undo`: whether `receipts.rollback` undoes it.
+pub(super) fn sentences(chain: &Explanation, row: &ReceiptRow, has_undo: bool) -> Vec<String> {
+    vec![what(chain), why(chain), who(chain), rests_on(chain), back(chain, row, has_undo)]
 }
 
 fn what(chain: &Explanation) -> String {
@@ -116,11 +117,25 @@ fn rests_on(chain: &Explanation) -> String {
     }
 }
 
-fn back(chain: &Explanation) -> String {
-    match chain.undone_by.first() {
-        Some(by) => format!("It was undone since, by receipt {}.", by.id),
-        None => format!("To undo it: hermit rollback {}", chain.receipt_id),
+fn back(chain: &Explanation, row: &ReceiptRow, has_undo: bool) -> String {
+    if let Some(by) = chain.undone_by.first() {
+        return format!("It was undone since, by receipt {}.", by.id);
     }
+    if has_undo {
+        return format!("To undo it: hermit rollback {}", chain.receipt_id);
+    }
+    let said = match (row.reversibility, row.action_class) {
+        (Reversibility::NoEffect, _) => "It changed nothing, so there is nothing to undo.",
+        (Reversibility::Irreversible, _) => "It cannot be undone.",
+        (_, ActionClass::DurableMemoryWrite) => {
+            "No undo brings it back: mark the record as wrong, with `hermit memory invalidate`."
+        }
+        (_, ActionClass::CapabilityChange) => {
+            "No undo brings it back: change the same setting of Hermit again."
+        }
+        _ => "It cannot be undone: nothing is kept of what was there before.",
+    };
+    said.to_owned()
 }
 
 #[cfg(test)]

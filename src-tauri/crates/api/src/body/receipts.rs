@@ -18,7 +18,7 @@ pub(crate) fn list(host: &dyn Host, p: List) -> Result<Receipts, Error> {
     Ok(page(found, row))
 }
 
-fn row(r: &rows::ReceiptRow) -> ReceiptRow {
+pub(crate) fn row(r: &rows::ReceiptRow) -> ReceiptRow {
     ReceiptRow {
         receipt_id: r.receipt_id.to_string(),
         task_id: r.task_id.to_string(),

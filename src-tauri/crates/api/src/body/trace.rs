@@ -15,7 +15,7 @@ use model::{ArtifactId, MemoryId, ReceiptId, TaskId};
 use projections::rows::ReceiptRow;
 use std::collections::BTreeSet;
 use std::path::Path;
-use wire::receipts::Explanation;
+use wire::receipts::{Explanation, Show};
 use wire::trace::{Edge, Explain, Explained, Graph as Drawing, Line, Node, Recall, Recalled, Step};
 use wire::{Code, Error};
 use words::knowledge::ExplainedKind;
@@ -38,32 +38,29 @@ pub(crate) fn explain(host: &dyn Host, p: Explain) -> Result<Explained, Error> {
     let (graph, _) = around(&host.query()?, row.task_id)?;
     let told = chain(&graph, row.receipt_id)?;
     let around = [NodeId::Receipt(row.receipt_id)];
-    Ok(explained(
-        ExplainedKind::Receipt,
-        row.receipt_id.to_string(),
-        Vec::new(),
-        None,
-        vec![told],
-        &graph,
-        &around,
-    ))
+    let about = (ExplainedKind::Receipt, row.receipt_id.to_string());
+    explained(host, about, Vec::new(), None, vec![told], &graph, &around)
 }
 
 fn explained(
-    kind: ExplainedKind,
-    subject: String,
+    host: &dyn Host,
+    (kind, subject): (ExplainedKind, String),
     told: Vec<String>,
     line: Option<Line>,
     chains: Vec<Explanation>,
     graph: &Graph,
     around: &[NodeId],
-) -> Explained {
+) -> Result<Explained, Error> {
     let mut told = told;
     // The newest change in plain words comes first; how it was found, behind it.
     if let Some(chain) = chains.first() {
-        told.splice(0..0, super::explanation::sentences(chain));
+        let row = super::receipts::row(&super::receipts::found(host, &chain.receipt_id)?);
+        let asked = Show { receipt: chain.receipt_id.clone(), brief: true };
+        // Where its statement cannot be read, the list tells it as far as it knows.
+        let has_undo = super::receipts::show(host, asked).map_or(row.has_undo(), |shown| shown.has_undo());
+        told.splice(0..0, super::explanation::sentences(chain, &row, has_undo));
     }
-    Explained { kind, subject, told, line, chains, graph: drawing(graph, around) }
+    Ok(Explained { kind, subject, told, line, chains, graph: drawing(graph, around) })
 }
 
 /// What stands behind a receipt.
@@ -129,15 +126,8 @@ fn artifact(host: &dyn Host, named: &str) -> Result<Explained, Error> {
         told.push(format!("it is part of no receipt; {} rest on it", receipts.len()));
     }
     let chains = receipts.into_iter().map(|r| chain(&graph, r)).collect::<Result<_, _>>()?;
-    Ok(explained(
-        ExplainedKind::Artifact,
-        id.to_string(),
-        told,
-        None,
-        chains,
-        &graph,
-        &[NodeId::Artifact(id)],
-    ))
+    let about = (ExplainedKind::Artifact, id.to_string());
+    explained(host, about, told, None, chains, &graph, &[NodeId::Artifact(id)])
 }
 
 /// A file: every change of it that has a receipt, and for a line the one that wrote it.
@@ -172,7 +162,7 @@ fn path(host: &dyn Host, path: &str, line: Option<u32>) -> Result<Explained, Err
         written_by: written.by.as_ref().map(|step| step.receipt_id.to_string()),
         number_then: written.number_then,
     });
-    Ok(explained(ExplainedKind::Path, path.to_owned(), told, line, chains, &graph, &nodes))
+    explained(host, (ExplainedKind::Path, path.to_owned()), told, line, chains, &graph, &nodes)
 }
 
 fn task_of(host: &dyn Host, receipt: ReceiptId) -> Result<TaskId, Error> {
@@ -359,6 +349,9 @@ fn undo(row: &ReceiptRow, of: &dyn Fn(Option<String>, &str) -> Step) -> Option<S
     Some(match (row.undone_by, row.reversibility) {
         (Some(by), _) => of(None, &format!("undone already, by {by}")),
         (None, R::Irreversible) => of(None, "it cannot be undone; look at what it did with `hermit explain`"),
+        (None, _) if !super::receipts::row(row).has_undo() => {
+            of(None, "no undo brings this back; it is taken back by a change of its own")
+        }
         (None, _) => of(
             Some(format!("hermit rollback {}", row.receipt_id)),
             "what it changed rests on the source; the undo asks you first and has a receipt of its own",

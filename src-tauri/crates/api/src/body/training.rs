@@ -78,9 +78,20 @@ fn told(curated: &Curated, private: &[PathBuf], by_time: bool) -> Result<Curatio
         by_time,
         left_out: left_out.collect(),
         shown: shown.map(|example| shown_example(curated, example)).collect(),
-        private: private.iter().map(|folder| folder.display().to_string()).collect(),
+        private: named(private),
+        missing: missing(private),
         trouble: curated.dataset.as_ref().err().cloned(),
     })
+}
+
+fn named(folders: &[PathBuf]) -> Vec<String> {
+    folders.iter().map(|folder| folder.display().to_string()).collect()
+}
+
+/// Marked folders that are not there: a mark is of a place, and does not follow what is moved.
+fn missing(private: &[PathBuf]) -> Vec<String> {
+    let gone = private.iter().filter(|folder| !folder.is_dir());
+    gone.map(|folder| folder.display().to_string()).collect()
 }
 
 fn shown_example(curated: &Curated, example: &Example) -> ShownExample {
@@ -310,7 +321,25 @@ pub(crate) fn private(host: &dyn Host, p: Private) -> Result<PrivateFolders, Err
         Err(error) => return Err(error),
     };
     let folders = trainer.set_private(&folder, p.private)?;
-    Ok(PrivateFolders { folders: folders.iter().map(|one| one.display().to_string()).collect() })
+    let learned = if p.private { learned(host, &folder)? } else { Vec::new() };
+    Ok(PrivateFolders { folders: named(&folders), missing: missing(&folders), learned })
+}
+
+/// Datasets that are kept and hold work of a folder. One that cannot be read may hold it, too.
+fn learned(host: &dyn Host, folder: &Path) -> Result<Vec<String>, Error> {
+    let tasks = match tasks_in(host, folder) {
+        Ok(tasks) => tasks,
+        Err(error) if error.code == Code::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let kernel = host.kernel()?;
+    let holds = |of: &&DatasetRecord| {
+        let sources = kernel.sources_of(of);
+        sources.map_or(true, |sources| sources.iter().any(|one| tasks.contains(&one.task)))
+    };
+    let registry = kernel.training();
+    let kept = registry.datasets.iter().filter(|of| !of.is_gone).filter(holds);
+    Ok(kept.map(|of| of.dataset.artifact_id.to_string()).collect())
 }
 
 pub(crate) fn recall(host: &dyn Host, p: Recall) -> Result<Recalled, Error> {

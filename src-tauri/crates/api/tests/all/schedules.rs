@@ -10,6 +10,7 @@ use seal::{SeedSigner, Signer as _};
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 use wire::Code;
+use wire::receipts::Receipt;
 
 const MINUTE: i64 = 60_000;
 const DAY: i64 = 24 * 60 * MINUTE;
@@ -408,4 +409,41 @@ fn a_schedule_of_the_mesh_tells_who_runs_it_and_who_cannot() {
     ran.is_reached.store(false, Ordering::SeqCst);
     home.must("schedules.pause", json!({ "name": "tidy" }));
     assert_eq!(waits(), false);
+}
+
+#[test]
+fn no_undo_is_offered_for_what_only_a_change_of_its_own_takes_back() {
+    let home = Home::new(1_373);
+    let (_, written) = home.with_an_act("write a");
+    keep(&home, json!({}));
+    home.world.file("a.txt", "text");
+    let remember = json!({ "claim": "a is text", "scope": "*", "reason": "asked", "evidence": ["a.txt"] });
+    let look = testkit::say("read", json!({ "path": "a.txt" }));
+    let task =
+        home.world.script("learn", vec![look, testkit::say("remember", remember), testkit::done("ok")]);
+    home.world.drive_allowing(task);
+    let rows = home.must("receipts.list", json!({}))["rows"].clone();
+    let of = |class: &str| {
+        let rows = rows.as_array().unwrap();
+        let found =
+            rows.iter().find(|row| row["action_class"] == class && row["class"] != "approval_resolution");
+        found.expect(class)["receipt_id"].as_str().unwrap().to_owned()
+    };
+    let shown = |receipt: &str| -> Receipt {
+        serde_json::from_value(home.must("receipts.show", json!({ "receipt": receipt }))).expect("a receipt")
+    };
+    let told = |receipt: &str| home.must("trace.explain", json!({ "subject": receipt }))["told"].to_string();
+    assert!(shown(&written).has_undo() && shown(&written).row.has_undo());
+    assert!(told(&written).contains("To undo it: hermit rollback"), "{}", told(&written));
+    for (class, way) in [
+        ("capability_change", "change the same setting of Hermit again"),
+        ("durable_memory_write", "hermit memory invalidate"),
+    ] {
+        let receipt = of(class);
+        assert!(!shown(&receipt).has_undo() && !shown(&receipt).row.has_undo(), "{class}");
+        let told = told(&receipt);
+        assert!(told.contains(way) && !told.contains("hermit rollback"), "{told}");
+        let refused = home.ask("receipts.rollback", json!({ "receipt": receipt })).expect_err("it has none");
+        assert_eq!(refused.code, Code::Conflict, "{class}: what is not offered is refused, too");
+    }
 }

@@ -293,8 +293,10 @@ fn what_came_from_elsewhere_taints_and_a_private_folder_is_left_out() {
 
     let folder = home.world.folder.path().canonicalize().expect("a folder");
     let above = folder.parent().expect("a folder above").display().to_string();
+    let kept = keep(&home)["dataset_id"].clone();
     let marked = home.must("training.private", json!({ "folder": above, "private": true }));
-    assert_eq!(marked["folders"], json!([above]));
+    assert_eq!((&marked["folders"], &marked["missing"]), (&json!([above]), &json!([])));
+    assert_eq!(marked["learned"], json!([kept]), "what was learned from before is told");
     let found = preview(&home);
     assert_eq!((&found["examples"], found["trouble"].is_string()), (&json!(0), true), "{found}");
     assert_eq!(out(&home, own).into_keys().collect::<Vec<_>>(), ["private"]);
@@ -305,6 +307,9 @@ fn what_came_from_elsewhere_taints_and_a_private_folder_is_left_out() {
     std::fs::create_dir(&below).expect("a folder");
     home.must("training.private", json!({ "folder": below, "private": true }));
     assert_eq!(out(&home, own).into_keys().collect::<Vec<_>>(), ["private"]);
+    // A mark does not follow a folder that is moved, and says so.
+    std::fs::rename(&below, folder.join("moved")).expect("moved");
+    assert_eq!(preview(&home)["missing"], json!([below]));
 }
 
 #[conforms::conforms(part = "HV-3.8-2")]

@@ -202,7 +202,10 @@ fn kept(session: &Session, kind: Kind, word: &str) -> Option<Vec<Value>> {
         }
         Kind::Receipt | Kind::Undoable => {
             let page = ask.call(&wire::receipts::List { limit, ..Default::default() })?;
-            let rows = page.rows.into_iter().filter(|row| kind == Kind::Receipt || row.undone_by.is_none());
+            let rows = page
+                .rows
+                .into_iter()
+                .filter(|row| kind == Kind::Receipt || row.undone_by.is_none() && row.has_undo());
             rows.map(|row| (row.receipt_id, said(row.result.as_str(), &row.summary))).collect()
         }
         Kind::Artifact => {

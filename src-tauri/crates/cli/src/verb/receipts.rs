@@ -13,10 +13,9 @@ use serde_json::Value;
 use wire::Error;
 use wire::changes::Changes;
 use wire::exit;
-use wire::receipts::{Explanation, Receipt, ReceiptRow, Signature};
+use wire::receipts::{Explanation, Receipt, Signature};
 use wire::task::{Action, Task};
-use words::act::ChangeKind;
-use words::act::ItemOutcome;
+use words::act::{ActionClass, ChangeKind, ItemOutcome};
 use words::policy::{ApprovalStatus, Surface};
 
 /// Changed places that are named.
@@ -178,9 +177,7 @@ fn show(out: &Output, found: &Receipt, told: &Told) {
         Err(error) => out.say(Tone::Plain, format!("  {:<11} {}", "changes", unread(error))),
     }
     let id = short(&row.receipt_id);
-    if !matches!(row.reversibility, Reversibility::Irreversible | Reversibility::NoEffect)
-        && row.undone_by.is_none()
-    {
+    if found.has_undo() && row.undone_by.is_none() {
         out.say(Tone::Faint, format!("Undo: hermit rollback {id}"));
     }
     out.say(Tone::Faint, format!("Proof: hermit proof export {} -o proof.zip", short(&row.task_id)));
@@ -209,7 +206,7 @@ fn answers(found: &Receipt, told: &Told) -> Vec<(&'static str, String)> {
         ),
         ("model", told.task.as_ref().map_or_else(unread, |task| asked(task, of_why(model, NOT_ASKED)))),
         ("denied", told.task.as_ref().map_or_else(unread, refused)),
-        ("undo", undo(row)),
+        ("undo", undo(found)),
         ("signature", signature(found)),
     ]
 }
@@ -253,13 +250,22 @@ fn words(text: &str) -> String {
     clip(&plain(text), CHARS)
 }
 
-fn undo(row: &ReceiptRow) -> String {
-    match (&row.undone_by, row.reversibility) {
-        (Some(by), _) => format!("undone by receipt {}", short(by)),
-        (None, Reversibility::Irreversible) => "cannot be undone".to_owned(),
-        (None, Reversibility::NoEffect) => "there is nothing to undo".to_owned(),
-        (None, _) => "can be undone".to_owned(),
-    }
+fn undo(found: &Receipt) -> String {
+    let row = &found.row;
+    let said = match (&row.undone_by, row.reversibility, row.action_class) {
+        (Some(by), ..) => return format!("undone by receipt {}", short(by)),
+        (None, Reversibility::Irreversible, _) => "cannot be undone",
+        (None, Reversibility::NoEffect, _) => "there is nothing to undo",
+        _ if found.has_undo() => "can be undone",
+        (None, _, ActionClass::DurableMemoryWrite) => {
+            "not by `hermit rollback`: mark the record as wrong (`hermit memory invalidate`)"
+        }
+        (None, _, ActionClass::CapabilityChange) => {
+            "not by `hermit rollback`: change the same setting of Hermit again"
+        }
+        _ => "cannot be undone: nothing is kept of what was there before",
+    };
+    said.to_owned()
 }
 
 fn signature(found: &Receipt) -> String {

@@ -9,6 +9,7 @@ use crate::output::{Output, Tone};
 use crate::report::is_undoable;
 use crate::text::{plain, short, size, time};
 use host::Session;
+use model::action::Reversibility;
 use model::receipt::ReceiptClass;
 use wire::receipts::{List, Plan, ReceiptRow, Rollback, UndoItem, UndoPlan, UndoPlans};
 use wire::{Code, Error, exit};
@@ -49,8 +50,12 @@ fn newest(session: &Session) -> Result<ReceiptRow, Error> {
         let fits = |r: &&ReceiptRow| {
             r.rolls_back.is_none() && is_undoable(r) && r.class != ReceiptClass::ApprovalResolution
         };
-        if let Some(found) = page.rows.iter().find(fits) {
-            return Ok(found.clone());
+        for found in page.rows.iter().filter(fits) {
+            // Of what is taken back in part, its statement alone says whether anything is kept.
+            let show = || wire::receipts::Show { receipt: found.receipt_id.clone(), brief: true };
+            if found.reversibility == Reversibility::Reversible || session.call(&show())?.has_undo() {
+                return Ok(found.clone());
+            }
         }
         list.after = Some(page.next.ok_or_else(|| Error::new(Code::Conflict, "there is nothing to undo"))?);
     }

@@ -52,7 +52,9 @@ pub fn train(context: &Context, verb: TrainVerb) -> Came {
         }
         TrainVerb::Private { folder: None, off: _ } => {
             let folders = asked(context, &Stands {})?.private;
-            answered(context, &PrivateFolders { folders }, private_folders)
+            let gone = |folder: &&String| !std::path::Path::new(folder).is_dir();
+            let missing = folders.iter().filter(gone).cloned().collect();
+            answered(context, &PrivateFolders { folders, missing, learned: Vec::new() }, private_folders)
         }
     }
 }
@@ -263,7 +265,7 @@ fn would_hold(out: &Output, found: &Curation) {
         table(out, &["why", "turns", "tasks"], &found.left_out.iter().map(row).collect::<Vec<_>>());
     }
     for folder in &found.private {
-        out.say(Tone::Faint, format!("private: {}", plain(folder)));
+        out.say(Tone::Faint, format!("private: {}{}", plain(folder), gone(folder, &found.missing)));
     }
 }
 
@@ -427,5 +429,24 @@ fn private_folders(out: &Output, found: &PrivateFolders) {
     if found.folders.is_empty() {
         return out.line("no folder is marked private; `hermit train private FOLDER` marks one");
     }
-    found.folders.iter().for_each(|folder| out.line(plain(folder)));
+    for folder in &found.folders {
+        out.line(format!("{}{}", plain(folder), gone(folder, &found.missing)));
+    }
+    if !found.learned.is_empty() {
+        let say = format!(
+            "Datasets that you keep hold work of this folder, and adapters may have learned from it: {}. `hermit train recall \
+             FOLDER` takes it out of them",
+            plain(&found.learned.join(", "))
+        );
+        out.say(Tone::Warn, say);
+    }
+}
+
+/// What is said of a marked folder that is not there.
+fn gone(folder: &str, missing: &[String]) -> &'static str {
+    if missing.iter().any(|one| one == folder) {
+        " (not there; if you moved it, mark it where it is now)"
+    } else {
+        ""
+    }
 }

@@ -201,6 +201,26 @@ fn the_last_change_is_undone_without_naming_it_and_then_there_is_nothing_left_to
     assert_eq!(terminal.end().0, 1);
 }
 
+#[test]
+fn what_is_remembered_since_keeps_nobody_from_undoing_the_change_of_files_before_it() {
+    let bench = Bench::new();
+    bench.tidied();
+    let folder = bench.folder();
+    let add = ["memory", "add", "the logo is blue", "--workspace", folder.to_str().unwrap()];
+    bench.run(&add).ends_with(4);
+    let mut terminal = bench.terminal(&["approvals", "approve"]);
+    allow(&mut terminal);
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(!shown.contains("hermit rollback"), "no undo is offered that would be refused: {shown}");
+    let mut terminal = bench.terminal(&["undo"]);
+    terminal.expect("Undo: ").expect("Moves 3 files");
+    allow(&mut terminal);
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(bench.files(), before());
+}
+
 const FOUR: &str = r#"
 playbook: 1
 name: four

@@ -174,7 +174,11 @@ impl Kernel {
             .take(limits::ANCHOR_ARTIFACTS_MAX);
         Ok(Submission {
             goal: state.goal_text(),
-            title: state.task.title.shown().cloned().unwrap_or_default(),
+            // A goal that was edited is another one than the task was named after: what follows is named after its own.
+            title: match state.goal_edits {
+                0 => state.task.title.shown().cloned().unwrap_or_default(),
+                _ => String::new(),
+            },
             workspace_id: state
                 .task
                 .workspace_hint

@@ -5,11 +5,13 @@ use super::Then;
 use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::query::view;
+use crate::state::{DAY_CEILING, TaskState};
 use crate::tx::Tx;
 use acts::money;
-use model::TaskId;
 use model::fault::Point;
+use model::principal::PrincipalType;
 use model::task::TaskStatus;
+use model::{TaskId, UnixMs};
 use std::collections::BTreeMap;
 
 impl Kernel {
@@ -60,12 +62,50 @@ impl Kernel {
     /// The ceiling of the day leaves no room for the next call: the task pauses before it, and says so.
     pub(super) fn day_is_full(&self, tx: &mut Tx<'_>, said: String) -> Result<Then, Error> {
         tx.at(Point::ContextCompile);
-        tx.unblock("day_ceiling")?;
-        tx.set_task(TaskStatus::Paused, "day_ceiling", Some(said.clone()))?;
+        tx.unblock(DAY_CEILING)?;
+        tx.set_task(TaskStatus::Paused, DAY_CEILING, Some(said.clone()))?;
         let id = tx.task.task_id;
         Ok(Then::Stop(Error::Input(format!(
-            "{said}; the task is paused and nothing is lost: raise the ceiling with `hermit models ceiling DOLLARS`, or \
-             wait, then `hermit task resume {id}`"
+            "{said}; the task is paused and nothing is lost. It goes on by itself when the day has ended, while Hermit runs. To \
+             go on now, raise the ceiling with `hermit models ceiling DOLLARS`, then `hermit task resume {id}`"
         ))))
+    }
+
+    /// The instant from which on a task goes on that the ceiling of a day paused; none where none paused it, or where no day
+    /// can be told, which the log says.
+    pub(super) fn day_of_hold_ends(&self, state: &TaskState) -> Option<UnixMs> {
+        match self.ports.days.day_of(state.held_by_day?) {
+            Ok(day) => Some(day.ends),
+            Err(why) => {
+                tracing::warn!(%why, "when a task goes on that the ceiling of a day paused cannot be told");
+                None
+            }
+        }
+    }
+
+    /// Lets tasks go on that the ceiling of a day paused which is over; what a person paused stays paused. The tasks, which
+    /// [`Kernel::resumable`] names as well.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn resume_for_a_new_day(&self) -> Result<Vec<TaskId>, Error> {
+        let mut resumed = Vec::new();
+        for task_id in self.open_tasks()? {
+            let cell = self.cell(task_id)?;
+            let state = self.lock_task(&cell)?;
+            let (ends, now) = (self.day_of_hold_ends(&state), self.now_of(&state));
+            drop(state);
+            if ends.is_none_or(|ends| now < ends) {
+                continue;
+            }
+            let mut tx = self.begin_tx(&cell, Point::TaskResume, PrincipalType::System)?;
+            // Somebody may have let it go on meanwhile.
+            if tx.held_by_day.is_some() {
+                tx.set_task(TaskStatus::Ready, "a new day began", None)?;
+                tx.commit()?;
+                resumed.push(task_id);
+            }
+        }
+        Ok(resumed)
     }
 }

@@ -164,3 +164,29 @@ pub enum Signature {
 
 /// A part of the list.
 pub type Receipts = Page<ReceiptRow>;
+
+impl ReceiptRow {
+    /// Whether the act can be undone by `receipts.rollback`, as far as a line of the list tells; [`Receipt::has_undo`] is exact.
+    ///
+    /// What Hermit may do and what it remembers are taken back by a change of their own, such as `hermit schedule rm`.
+    #[must_use]
+    pub const fn has_undo(&self) -> bool {
+        let is_kept = matches!(self.reversibility, Reversibility::Reversible | Reversibility::Partial);
+        // A file below `.hermit` is brought back whole; what was registered is no file.
+        let is_registered = matches!(self.action_class, ActionClass::CapabilityChange)
+            && matches!(self.reversibility, Reversibility::Partial);
+        is_kept && !is_registered && !matches!(self.action_class, ActionClass::DurableMemoryWrite)
+    }
+}
+
+impl Receipt {
+    /// Whether the act can be undone by `receipts.rollback`: its statement says by which method.
+    #[must_use]
+    pub fn has_undo(&self) -> bool {
+        let is_kept = matches!(self.row.reversibility, Reversibility::Reversible | Reversibility::Partial);
+        match self.receipt.pointer("/rollback/method").and_then(serde_json::Value::as_str) {
+            Some(method) => is_kept && !matches!(method, "none" | "invalidate_memory"),
+            None => self.row.has_undo(),
+        }
+    }
+}

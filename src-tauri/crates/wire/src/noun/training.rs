@@ -127,6 +127,8 @@ answers! {
         shown: Vec<ShownExample>,
         /// Folders whose work is left out.
         private: Vec<String>,
+        /// Those of them that are not there: work where one was moved to is not left out.
+        missing: Vec<String>,
         /// Why no dataset can be made, where that is so.
         trouble: Option<String>,
     }
@@ -296,5 +298,11 @@ answers! {
         micros: u64,
     }
     /// Folders whose work is left out.
-    PrivateFolders { folders: Vec<String> }
+    PrivateFolders {
+        folders: Vec<String>,
+        /// Those of them that are not there: work where one was moved to is not left out.
+        missing: Vec<String>,
+        /// Datasets that are kept and hold work of the folder that was marked; a recall of the folder takes it out of them.
+        learned: Vec<String>,
+    }
 }

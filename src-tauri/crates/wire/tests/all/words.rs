@@ -36,3 +36,26 @@ fn a_word_of_no_list_is_no_answer() {
     assert!(serde_json::from_str::<wire::policy::RuleRow>(row).is_err());
     assert!(serde_json::from_str::<wire::policy::RuleRow>(&row.replace("Forbid", "forbid")).is_ok());
 }
+
+#[test]
+fn a_line_of_the_list_says_what_an_undo_takes_back() {
+    let row = |class: &str, reversibility: &str| -> wire::receipts::ReceiptRow {
+        serde_json::from_value(serde_json::json!({
+            "receipt_id": "rcp_1", "task_id": "task_1", "class": "tool_execution", "action_class": class, "result": "succeeded",
+            "resolved": null, "reversibility": reversibility, "rolls_back": null, "undone_by": null, "summary": "s", "issued_at": 1,
+        }))
+        .expect("a row")
+    };
+    for (class, reversibility, has_undo) in [
+        ("write_local", "reversible", true),
+        ("execute_command", "partial", true),
+        ("execute_command", "irreversible", false),
+        ("write_local", "no_effect", false),
+        // A file below `.hermit`, and a schedule that was kept.
+        ("capability_change", "reversible", true),
+        ("capability_change", "partial", false),
+        ("durable_memory_write", "reversible", false),
+    ] {
+        assert_eq!(row(class, reversibility).has_undo(), has_undo, "{class}, {reversibility}");
+    }
+}

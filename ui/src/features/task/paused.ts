@@ -1,0 +1,16 @@
+// Why a task is paused, has ended or goes on, in words.
+import { plain } from "~/screen/words";
+
+/** Reasons that the log names by one word of its own. */
+const REASON: Readonly<Record<string, string>> = {
+  day_ceiling: "what models may cost that day was spent or set aside; it goes on by itself when the day has ended",
+  model_unavailable: "the model did not answer",
+  goal_too_long: "the goal does not fit what the model takes",
+};
+
+/** The reason by which a task that the ceiling of a day paused goes on. */
+export const NEW_DAY = "a new day began";
+
+export function reasonOf(reason: string): string {
+  return REASON[reason] ?? (/^[a-z_]+$/.test(reason) ? plain(reason) : reason);
+}
