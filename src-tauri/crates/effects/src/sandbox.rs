@@ -15,11 +15,13 @@ pub use whole::{CLONE_HOME, CloneHome, CloneView};
 
 use crate::command::process_limits::Bounds;
 use crate::command::view::View;
+use crate::egress_proxy::Meets;
 use crate::system::lent_places::LentPlaces;
 pub(crate) use crate::system::walls::PATH;
 use crate::system::walls::{self, NOWHERE, System};
 use crate::workspace::names;
 use model::receipt::SandboxLevel;
+use seatbelt::Seatbelt;
 use shape::Shape;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -77,8 +79,8 @@ pub struct Sandbox {
     why: String,
     bwrap: Option<PathBuf>,
     exec: Option<PathBuf>,
-    /// The program that reads Seatbelt profiles.
-    seatbelt: Option<PathBuf>,
+    /// What puts a Seatbelt profile around a command.
+    seatbelt: Option<Seatbelt>,
     /// The program that stays beside a command, and as whom it starts it; no walls but its job where nobody is named.
     beside: Option<(PathBuf, Option<app_container::Kind>)>,
     readable: Vec<PathBuf>,
@@ -125,11 +127,22 @@ impl Sandbox {
         }
     }
 
-    /// Walls by a profile that this program reads, at the level that what is tried against them shows.
+    /// Walls by a profile that this program reads, at the level that what is tried against them shows. The first way to keep
+    /// processes in their group behind which a command begins is taken: an older system does not know each of them.
     fn by_profile(program: &Path) -> Self {
-        let walls = Self { seatbelt: Some(program.to_path_buf()), ..Self::none(String::new()) };
-        let tried = walls.escapes();
-        walls.measured(tried)
+        let mut walls = Self::none(String::new());
+        for stays in seatbelt::Stays::ALL {
+            let seatbelt = Some(Seatbelt { program: program.to_path_buf(), stays });
+            let tried = Self { seatbelt, ..Self::none(String::new()) };
+            let escapes = tried.escapes();
+            walls = tried.measured(escapes);
+            if walls.has_walls() {
+                let costs = stays.costs().filter(|_| walls.level == SandboxLevel::Seatbelt);
+                walls.why = std::iter::once(walls.why.as_str()).chain(costs).collect::<Vec<_>>().join("; ");
+                break;
+            }
+        }
+        walls
     }
 
     fn without_namespaces(exec: PathBuf, said: &[String]) -> Self {
@@ -217,11 +230,12 @@ impl Sandbox {
         }
     }
 
-    /// The same of what is built for namespaces alone.
-    pub(crate) fn needs_namespaces(what: &str) -> String {
+    /// The same of what needs a network that is held, or more of these walls than stands.
+    pub(crate) fn needs_namespaces(&self, what: &str) -> String {
         match walls::SYSTEM {
             System::Linux => format!("{what}; install bubblewrap"),
-            System::MacOs | System::Windows => disk::not_on_this_system(what).to_string(),
+            System::MacOs => self.missing(what),
+            System::Windows => disk::not_on_this_system(what).to_string(),
         }
     }
 
@@ -309,14 +323,15 @@ impl Sandbox {
         Ok((command, LentPlaces::none()))
     }
 
-    /// The command behind a Seatbelt profile, without the network. Nothing marks its start.
+    /// The command behind a Seatbelt profile, with no network but the port of its proxy. Nothing marks its start.
     ///
     /// # Errors
     /// In words, when there is no profile for this view.
     pub(crate) fn enclosed(&self, view: &View, argv: &[String], cpu_seconds: u64) -> Result<Command, String> {
-        let program = self.seatbelt.as_ref().ok_or("no program here reads a profile")?;
-        let shape = Shape::of(self, view, None, cpu_seconds);
-        let mut command = seatbelt::command(program, &shape, argv)?;
+        let seatbelt = self.seatbelt.as_ref().ok_or("no program here reads a profile")?;
+        let port = view.proxy.as_ref().and_then(|way| way.port);
+        let shape = Shape::of(self, view, port, cpu_seconds);
+        let mut command = seatbelt.command(&shape, argv)?;
         self.environment(view, &mut command);
         command.current_dir(Shape::begins(view));
         if shape.private.is_none() {
@@ -328,16 +343,26 @@ impl Sandbox {
 
     /// The same of what is spoken to over its standard streams, so that nothing marks its start; only where its network
     /// can be held.
+    ///
+    /// # Errors
+    /// In words, where it cannot, or no walls can be made for this view.
     pub(crate) fn server(
         &self,
         view: &View,
         argv: &[String],
         network: bool,
         cpu_seconds: u64,
-    ) -> Option<Command> {
-        let mut command = self.shell(view).filter(|_| self.can_hold_network())?;
+    ) -> Result<Command, String> {
+        let none = || self.needs_namespaces("this machine has no sandbox for a server of tools");
+        if !self.can_hold_network() {
+            return Err(none());
+        }
+        if self.is_by_profile() {
+            return self.enclosed(view, argv, cpu_seconds);
+        }
+        let mut command = self.shell(view).ok_or_else(none)?;
         command.args(self.exec_arguments(view, network, cpu_seconds)).arg("--").args(argv);
-        Some(command)
+        Ok(command)
     }
 
     fn environment(&self, view: &View, command: &mut Command) {
@@ -406,9 +431,16 @@ impl Sandbox {
         walls::ARE_BUILT
     }
 
-    /// Whether a command can be given a network of its own with nothing in it but the proxy.
+    /// Whether a command can be given a network with nothing in it but the proxy: one of its own, or a profile that was tried and
+    /// leaves one port open.
     pub(crate) fn can_hold_network(&self) -> bool {
-        walls::ARE_BUILT && self.bwrap.is_some() && self.exec.is_some()
+        let namespaces = self.bwrap.is_some() && self.exec.is_some();
+        walls::ARE_BUILT && (namespaces || (self.is_by_profile() && self.level == SandboxLevel::Seatbelt))
+    }
+
+    /// Where a command comes to its proxy.
+    pub(crate) fn meets(&self) -> Meets {
+        if self.is_by_profile() { Meets::AtPort } else { Meets::AtSocket }
     }
 
     /// Whether a layer can be put over the root, for a staged run.

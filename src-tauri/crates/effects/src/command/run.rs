@@ -5,11 +5,10 @@ use super::manifest::{Difference, Manifest};
 use super::removal::remove_tree;
 use super::spool::{self, Begun, Ended, Mark};
 use super::supervise::{Listener, end_all};
-use super::view::{View, WayOut, view};
+use super::view::{View, view};
 use crate::change::scope::Scope;
 use crate::egress_proxy::Outlet;
 use crate::reads::read::encode;
-use crate::sandbox::Sandbox;
 use crate::system::process_group;
 use crate::{Error, Executors, Outcome, Output, Progress};
 use acts::{Action, ActionRequest};
@@ -171,7 +170,7 @@ impl Stage<'_> {
         let executors = self.executors;
         if asked.network && !executors.sandbox.can_hold_network() {
             let what = "this machine cannot keep a command to the hosts it may reach";
-            return Err(Error::Request(Sandbox::needs_namespaces(what)));
+            return Err(Error::Request(executors.sandbox.needs_namespaces(what)));
         }
         let marked = executors.sandbox.marks_start();
         let begun =
@@ -185,11 +184,7 @@ impl Stage<'_> {
             view.mask(&self.reach.hidden, &folder)?;
         }
         let outlet = asked.network.then(|| self.outlet(asked, scope, &folder)).transpose()?;
-        if let Some(outlet) = &outlet {
-            let roots = outlet.roots().map(Path::to_owned);
-            view.proxy =
-                Some(WayOut { socket: outlet.socket().to_owned(), roots, told: outlet.environment() });
-        }
+        view.proxy = outlet.as_ref().map(Outlet::way_out);
         let before =
             Manifest::before(&executors.workspace, &folder.join("before"), &executors.redactor.now())?;
         let ran = spawn(executors, asked, &view, &folder, mark, &mut self.spawned, cancelled, progress);
@@ -216,7 +211,8 @@ impl Stage<'_> {
     /// The way out, for the hosts and secrets of the grant and no others.
     fn outlet(&self, asked: &Asked<'_>, scope: &Scope<'_>, folder: &Path) -> Result<Outlet, Error> {
         let salt = self.request.action_request_id.to_string();
-        let opened = Outlet::open(folder, scope.hosts(), asked.secrets, &*self.executors.secrets, &salt);
+        let (sandbox, secrets) = (&self.executors.sandbox, &*self.executors.secrets);
+        let opened = Outlet::open((folder, sandbox.meets()), scope.hosts(), asked.secrets, secrets, &salt);
         opened.map_err(Error::Request)
     }
 

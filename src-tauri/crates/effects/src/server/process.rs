@@ -8,9 +8,8 @@ use super::{
 use crate::command::process_limits::ProcessUse;
 use crate::command::removal::remove_tree;
 use crate::command::supervise::end_all;
-use crate::command::view::{View, WayOut, view};
+use crate::command::view::{View, view};
 use crate::egress_proxy::Outlet;
-use crate::sandbox::Sandbox;
 use crate::system::process_group;
 use crate::{Error, Executors};
 use model::RelPath;
@@ -78,16 +77,16 @@ impl Process {
         let uses_network = !launch.hosts.is_empty();
         let outlet = uses_network.then(|| {
             let (salt, secrets) = (folder.display().to_string(), super::secrets_of(launch));
-            Outlet::open(folder, &launch.hosts, &secrets, &*executors.secrets, &salt).map_err(Error::Request)
+            let at = (folder, executors.sandbox.meets());
+            Outlet::open(at, &launch.hosts, &secrets, &*executors.secrets, &salt).map_err(Error::Request)
         });
         let outlet = outlet.transpose()?;
         if let Some(outlet) = &outlet {
-            let mut told = outlet.environment();
+            let mut way = outlet.way_out();
             for (name, handle) in &launch.secrets {
-                told.extend(outlet.stand_in(handle).map(|stand_in| (name.clone(), stand_in)));
+                way.told.extend(outlet.stand_in(handle).map(|stand_in| (name.clone(), stand_in)));
             }
-            let (socket, roots) = (outlet.socket().to_owned(), outlet.roots().map(Path::to_owned));
-            view.proxy = Some(WayOut { socket, roots, told });
+            view.proxy = Some(way);
         }
         let mut started = Self::spawn(executors, launch, &view, uses_network)?;
         (started.outlet, started.folder, started.hidden) = (outlet, Some(folder.to_owned()), hidden);
@@ -118,9 +117,7 @@ impl Process {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
         let program = launch.argv.first().map_or("", String::as_str);
         let command = executors.sandbox.server(view, &launch.argv, network, SERVER_CPU_S * cores);
-        let mut command = command.ok_or_else(|| {
-            Error::Request(Sandbox::needs_namespaces("this machine has no sandbox for a server of tools"))
-        })?;
+        let mut command = command.map_err(Error::Request)?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let fail = |e: std::io::Error| Error::Spawn { program: program.to_owned(), why: e.to_string() };
         process_group::lead(&mut command).map_err(fail)?;

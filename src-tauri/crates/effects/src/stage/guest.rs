@@ -7,7 +7,7 @@ use super::work::{Lent, Went, Work};
 use super::{Staging, Unstaged};
 use crate::command::removal::remove_tree;
 use crate::command::run::{Asked, digest_file, spawn};
-use crate::command::view::{View, WayOut, view};
+use crate::command::view::{View, view};
 use crate::egress_proxy::Outlet;
 use crate::sandbox::Sandbox;
 use crate::sandbox::bwrap::EXEC_INSIDE;
@@ -65,7 +65,9 @@ fn ready(act: &Execution<'_>, guest: &Guest) -> Result<Vec<RelPath>, String> {
         return Err(format!("the grant does not name `secret:{handle}`"));
     }
     if !executors.sandbox.is_confined() || !executors.sandbox.can_hold_network() {
-        return Err(Sandbox::needs_namespaces("nothing on this machine would keep a guest to a copy"));
+        return Err(executors
+            .sandbox
+            .needs_namespaces("nothing on this machine would keep a guest to a copy"));
     }
     if !executors.workspace.hidden().is_empty() {
         return Err("Hermit's own store lies in this folder; choose a smaller folder".to_owned());
@@ -157,14 +159,14 @@ fn lend(
         return Ok(Lent { outlet: None, door, cord, notes });
     }
     let salt = request.action_request_id.to_string();
-    let outlet = Outlet::open(folder, &launch.hosts, &launch.handles(), &*executors.secrets, &salt)
+    let at = (folder, executors.sandbox.meets());
+    let outlet = Outlet::open(at, &launch.hosts, &launch.handles(), &*executors.secrets, &salt)
         .map_err(Error::Request)?;
     outlet.keep_sent();
     for (name, handle) in &launch.secrets {
         view.told.extend(outlet.stand_in(handle).map(|stand_in| (name.clone(), stand_in)));
     }
-    let (socket, roots) = (outlet.socket().to_owned(), outlet.roots().map(Path::to_owned));
-    view.proxy = Some(WayOut { socket, roots, told: outlet.environment() });
+    view.proxy = Some(outlet.way_out());
     Ok(Lent { outlet: Some(outlet), door, cord, notes })
 }
 
