@@ -259,3 +259,6 @@ impl Write for &Client {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

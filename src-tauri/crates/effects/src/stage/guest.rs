@@ -9,7 +9,6 @@ use crate::command::removal::remove_tree;
 use crate::command::run::{Asked, digest_file, spawn};
 use crate::command::view::{View, view};
 use crate::egress_proxy::Outlet;
-use crate::sandbox::Sandbox;
 use crate::sandbox::bwrap::EXEC_INSIDE;
 use crate::tools::Execution;
 use crate::{Error, Executors, Outcome, Output, Progress};
@@ -68,6 +67,12 @@ fn ready(act: &Execution<'_>, guest: &Guest) -> Result<Vec<RelPath>, String> {
         return Err(executors
             .sandbox
             .needs_namespaces("nothing on this machine would keep a guest to a copy"));
+    }
+    if executors.sandbox.is_by_profile() && launch.speaks_acp() {
+        // What speaks to it is started inside, by a socket that no profile opens.
+        return Err("a guest that is spoken to by the Agent Client Protocol is not started behind a Seatbelt profile yet; \
+                    name one that is given its prompt as a word, without `acp:`"
+            .to_owned());
     }
     if !executors.workspace.hidden().is_empty() {
         return Err("Hermit's own store lies in this folder; choose a smaller folder".to_owned());
