@@ -57,7 +57,7 @@ impl Sandbox {
         }
         command.arg("--ro-bind").arg(self.exec.as_ref()?).arg(EXEC_INSIDE);
         if let Some(way) = &view.proxy {
-            for socket in &way.socket {
+            if let Some(socket) = &way.socket {
                 command.arg("--ro-bind").arg(socket).arg(crate::egress_proxy::INSIDE);
             }
             if let Some(roots) = &way.roots {
