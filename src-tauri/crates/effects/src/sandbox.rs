@@ -438,6 +438,11 @@ impl Sandbox {
         walls::ARE_BUILT && (namespaces || (self.is_by_profile() && self.level == SandboxLevel::Seatbelt))
     }
 
+    /// Where a command of this view sees its folder.
+    pub(crate) fn seen_at(&self, view: &View) -> PathBuf {
+        Shape::seen_at(self, view)
+    }
+
     /// Where a command comes to its proxy.
     pub(crate) fn meets(&self) -> Meets {
         if self.is_by_profile() { Meets::AtPort } else { Meets::AtSocket }

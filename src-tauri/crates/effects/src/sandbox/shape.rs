@@ -76,6 +76,14 @@ impl Shape {
         shape
     }
 
+    /// Where a command of this view sees its folder, behind walls that can show it at its own path or cannot.
+    pub(crate) fn seen_at(walls: &Sandbox, view: &View) -> PathBuf {
+        match &view.source {
+            Some(source) if !walls.has_own_folders() => followed(source),
+            _ => view.root.clone(),
+        }
+    }
+
     /// Where a command of this view begins.
     pub(crate) fn begins(view: &View) -> PathBuf {
         plain(moved(&view.cwd, &view.root, view.source.as_ref().unwrap_or(&view.root)))
@@ -133,6 +141,10 @@ mod tests {
         assert!(staged.covered.is_empty() && staged.kept.is_empty(), "{staged:?}");
         assert_eq!(Shape::begins(&view), PathBuf::from("/no such/tree/src"));
         assert_eq!(staged.proxy, Some(3128));
+
+        assert_eq!(Shape::seen_at(&walls, &view), PathBuf::from("/no such/tree"));
+        view.source = None;
+        assert_eq!(Shape::seen_at(&walls, &view), PathBuf::from("/no such/lease"));
 
         let nowhere = Shape::of(&walls, &View::nowhere(), None, 1);
         assert_eq!((nowhere.folder, nowhere.private), (None, None));

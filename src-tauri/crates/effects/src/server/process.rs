@@ -130,7 +130,7 @@ impl Process {
         let used = ProcessUse::of(child.id(), executors.sandbox.bounds());
         Ok(Self {
             launch: launch.clone(),
-            root: view.root.clone(),
+            root: executors.sandbox.seen_at(view),
             child,
             session: None,
             used,

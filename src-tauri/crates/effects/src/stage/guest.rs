@@ -262,7 +262,7 @@ fn outcome(
     ran.argv = Some(Sensitive::from(guest.launch.argv(&guest.prompt, guest.goes_on)));
     ran.executable_sha256 = Some(guest.launch.program.sha256);
     let took = ran.finished_at.0.saturating_sub(started.0);
-    let Went { through, sent, transcript } = turn.went;
+    let Went { through, sent, transcript, saw } = turn.went;
     let (mut report, notes, more) = match turn.staging {
         Err(why) => (report(guest, ResultCode::Failed, Some(why)), Vec::new(), Vec::from_iter(transcript)),
         Ok(staging) => {
@@ -271,7 +271,9 @@ fn outcome(
             ran.exit_code = staging.staged.exit_code;
             let mut report = report(guest, code, error);
             let (tells, transcript) = (guest.launch.tells, &staging.transcript.bytes);
-            let told = super::told::told(tells, transcript, executors.workspace.root());
+            // It names places as it saw them.
+            let root = saw.as_deref().unwrap_or(executors.workspace.root());
+            let told = super::told::told(tells, transcript, root);
             (report.told, report.told_bytes) = (told.changed, told.left);
             (report.version, report.helpers) = (told.version, told.helpers);
             (report.exit_code, report.items) = (staging.staged.exit_code, staging.staged.items);
