@@ -76,18 +76,22 @@ fn serve(
     }
 }
 
-/// The head of what is asked for, of whoever has the password where one is asked for.
+/// The head of what is asked for.
+fn head_of(client: &Client) -> Result<Vec<u8>, Refusal> {
+    let mut reader = client;
+    head::read(&mut reader).map_err(|e| (400, format!("nothing was asked for: {e}")))
+}
+
+/// The same of whoever has the password, where one is asked for.
 fn admitted(session: &Session, client: &Client) -> Result<Vec<u8>, Refusal> {
-    let mut client = client;
-    let head =
-        |client: &mut &Client| head::read(client).map_err(|e| (400, format!("nothing was asked for: {e}")));
-    let bytes = head(&mut client)?;
+    let bytes = head_of(client)?;
     let Some(password) = &session.asks_for else { return Ok(bytes) };
     // By their digests, so that the time which it takes tells nothing.
     let is_it = |said: Option<&str>| {
         said.is_some_and(|said| Digest::of(said.as_bytes()) == Digest::of(password.as_bytes()))
     };
-    let stranger = || (407, "it did not say the password that the command was told".to_owned());
+    let stranger =
+        || -> Refusal { (407, "it did not say the password that the command was told".to_owned()) };
     let said = entrance::said(&bytes);
     if is_it(said) {
         return Ok(bytes);
@@ -96,8 +100,9 @@ fn admitted(session: &Session, client: &Client) -> Result<Vec<u8>, Refusal> {
     if said.is_some() || !matches!(head::parse(&bytes), Ok(Asked::Tunnel { .. })) {
         return Err(stranger());
     }
-    client.write_all(&asks_again()).map_err(failed)?;
-    let again = head(&mut client)?;
+    let mut answers = client;
+    answers.write_all(&asks_again()).map_err(failed)?;
+    let again = head_of(client)?;
     if is_it(entrance::said(&again)) { Ok(again) } else { Err(stranger()) }
 }
 
