@@ -42,7 +42,7 @@ pub(crate) struct Ran {
     pub(crate) stderr: Capture,
     pub(crate) mark: Mark,
     pub(crate) program: Option<Digest>,
-    /// What could not be lent to it or taken back, in words.
+    /// What could not be lent to it or taken back, and what its walls may have kept from it, in words.
     pub(crate) lent: Vec<String>,
 }
 
@@ -315,7 +315,10 @@ pub(crate) fn spawn(
         end_all(&mut child);
     }
     let (status, ended_by, stdout, stderr) = result?;
-    let lent = lent.take_back();
+    let mut lent = lent.take_back();
+    if status.is_none_or(|status| !status.success()) {
+        lent.extend(executors.sandbox.may_have_kept_from(&stderr.kept()));
+    }
     Ok(Ran { status, ended_by, stdout, stderr, mark: Mark::Started, program: executable, lent })
 }
 

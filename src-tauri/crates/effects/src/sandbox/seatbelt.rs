@@ -1,5 +1,6 @@
 //! The profile that macOS enforces: everything is refused but what a rule allows, and of two rules that fit the later one holds.
 
+use super::Sandbox;
 use super::shape::Shape;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -249,6 +250,19 @@ impl Seatbelt {
         command.arg("-p").arg(profile).args(["/bin/sh", "-c", LIMITED, "hermit"]);
         command.arg(shape.cpu_seconds.to_string()).arg((shape.file_bytes / 512).to_string()).args(argv);
         Ok(command)
+    }
+}
+
+/// What programs print that could not start another one: the words of the system for a call that is not there, and for one that is
+/// refused where a compiler names it.
+const NOT_STARTED: [&[u8]; 3] = [b"Function not implemented", b"os error 78", b"posix_spawn"];
+
+impl Sandbox {
+    /// What this sandbox may have kept from a command that failed and printed this; none where nothing looks like it.
+    pub(crate) fn may_have_kept_from(&self, printed: &[u8]) -> Option<String> {
+        let costs = self.seatbelt.as_ref()?.stays.costs()?;
+        let says = NOT_STARTED.iter().any(|words| printed.windows(words.len()).any(|part| part == *words));
+        says.then(|| format!("sandbox: {costs}"))
     }
 }
 

@@ -76,6 +76,27 @@ fn nobody_leaves_the_group_of_a_command_and_an_older_system_may_know_another_way
     }
 }
 
+/// A compiler that cannot start its linker says so in words that name no sandbox.
+#[test]
+fn a_program_that_could_start_no_other_is_explained_and_nothing_else_is() {
+    let by = |stays| {
+        let seatbelt = Some(Seatbelt { program: "/x".into(), stays });
+        Sandbox { seatbelt, ..Sandbox::none(String::new()) }
+    };
+    let cargo = b"error: could not execute process `rustc -vV` (never executed)\n\nCaused by:\n  Function not implemented (os error 78)\n";
+    for printed in
+        [&cargo[..], b"clang: error: unable to execute command: posix_spawn failed", b"os error 78"]
+    {
+        let told = by(Stays::WithoutSpawn).may_have_kept_from(printed).unwrap();
+        assert!(told.starts_with("sandbox: ") && told.contains("compilers"), "{told}");
+        assert_eq!(by(Stays::Open).may_have_kept_from(printed), None, "nothing was kept from it");
+        assert_eq!(Sandbox::none(String::new()).may_have_kept_from(printed), None);
+    }
+    for printed in [&b""[..], b"error: test failed", b"Function not"] {
+        assert_eq!(by(Stays::WithoutSpawn).may_have_kept_from(printed), None);
+    }
+}
+
 /// A text of the language, read by its own rules: whole lists, words, and texts in quotes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Node {
