@@ -128,6 +128,46 @@ fn what_reaches_a_proxy_is_a_profile_with_its_port_and_whom_it_trusts() {
     assert_eq!(proxy, Some(std::ffi::OsStr::new("http://hermit:x@127.0.0.1:50000")));
 }
 
+/// What is spoken to over its standard streams behind a profile that was believed, with the network: it comes out at the port alone.
+#[test]
+fn a_server_of_tools_behind_a_profile_asks_its_host_through_the_proxy_and_needs_walls_that_were_believed() {
+    use std::io::Write as _;
+    if !Path::new("/bin/bash").exists() {
+        return conforms::skip("`/bin/bash`, which the script of this test needs, is not here");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let host = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = host.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut stream in host.incoming().flatten() {
+            let (mut asked, mut byte) = (Vec::new(), [0]);
+            while !asked.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|read| read == 1) {
+                asked.extend_from_slice(&byte);
+            }
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhere").unwrap();
+        }
+    });
+    let walls = Sandbox { level: SandboxLevel::Seatbelt, ..by(stand_in(folder.path(), ":")) };
+    let hosts = [format!("127.0.0.1:{port}")];
+    let secrets = crate::egress_proxy::NoSecrets;
+    let outlet =
+        crate::egress_proxy::Outlet::open((folder.path(), walls.meets()), &hosts, &[], &secrets, "salt");
+    let outlet = outlet.unwrap();
+    let mut view = View::nowhere();
+    view.private = folder.path().canonicalize().unwrap();
+    view.proxy = Some(outlet.way_out());
+    let script = "at=${HTTP_PROXY#http://}; said=$(printf %s \"${at%@*}\" | base64 | tr -d '\\n'); at=${at#*@}
+        exec 3<>\"/dev/tcp/${at%:*}/${at#*:}\"
+        printf 'GET http://127.0.0.1:%s/ HTTP/1.1\\r\\n%s\\r\\n\\r\\n' \"$1\" \"Proxy-Authorization: Basic $said\" >&3
+        cat <&3";
+    let argv = ["/bin/bash", "-c", script, "bash", &port.to_string()].map(str::to_owned);
+    let ran = walls.server(&view, &argv, true, 60).unwrap().stdin(Stdio::null()).output().unwrap();
+    let out = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(out.starts_with("HTTP/1.1 200") && out.ends_with("here"), "{out} {:?}", ran.stderr);
+    let open = Sandbox { level: SandboxLevel::SeatbeltOpen, ..walls };
+    assert!(open.server(&view, &argv, true, 60).is_err(), "what got through somewhere holds no network");
+}
+
 /// Where there is a program that enforces profiles, all of the table is tried and refused: else commands have no walls there.
 #[test]
 fn where_profiles_are_enforced_nothing_gets_through() {
