@@ -7,6 +7,7 @@ use std::path::Path;
 /// Bytes of a mark that are read.
 const MARK_BYTES_MAX: usize = 4096;
 /// Letters of the program that left one.
+#[cfg(any(target_os = "macos", test))]
 const PROGRAM_CHARS_MAX: usize = 40;
 
 /// The mark of a file that came from elsewhere, in words for a person; none where it has none, or its disk keeps none.
