@@ -230,12 +230,11 @@ impl Sandbox {
         }
     }
 
-    /// The same of what needs a network that is held, or more of these walls than stands.
-    pub(crate) fn needs_namespaces(&self, what: &str) -> String {
+    /// The same of what is built for namespaces alone.
+    pub(crate) fn needs_namespaces(what: &str) -> String {
         match walls::SYSTEM {
             System::Linux => format!("{what}; install bubblewrap"),
-            System::MacOs => self.missing(what),
-            System::Windows => disk::not_on_this_system(what).to_string(),
+            System::MacOs | System::Windows => disk::not_on_this_system(what).to_string(),
         }
     }
 
@@ -341,28 +340,29 @@ impl Sandbox {
         Ok(command)
     }
 
+    /// The same of what is spoken to over its standard streams; none where no profile that was believed holds its network.
+    pub(crate) fn enclosed_server(
+        &self,
+        view: &View,
+        argv: &[String],
+        cpu_seconds: u64,
+    ) -> Option<Result<Command, String>> {
+        let holds = self.is_by_profile() && self.can_hold_network();
+        holds.then(|| self.enclosed(view, argv, cpu_seconds))
+    }
+
     /// The same of what is spoken to over its standard streams, so that nothing marks its start; only where its network
     /// can be held.
-    ///
-    /// # Errors
-    /// In words, where it cannot, or no walls can be made for this view.
     pub(crate) fn server(
         &self,
         view: &View,
         argv: &[String],
         network: bool,
         cpu_seconds: u64,
-    ) -> Result<Command, String> {
-        let none = || self.needs_namespaces("this machine has no sandbox for a server of tools");
-        if !self.can_hold_network() {
-            return Err(none());
-        }
-        if self.is_by_profile() {
-            return self.enclosed(view, argv, cpu_seconds);
-        }
-        let mut command = self.shell(view).ok_or_else(none)?;
+    ) -> Option<Command> {
+        let mut command = self.shell(view).filter(|_| self.can_hold_network())?;
         command.args(self.exec_arguments(view, network, cpu_seconds)).arg("--").args(argv);
-        Ok(command)
+        Some(command)
     }
 
     fn environment(&self, view: &View, command: &mut Command) {
@@ -439,7 +439,7 @@ impl Sandbox {
     }
 
     /// Where a command of this view sees its folder.
-    pub(crate) fn seen_at(&self, view: &View) -> PathBuf {
+    pub(crate) fn root_of(&self, view: &View) -> PathBuf {
         Shape::seen_at(self, view)
     }
 

@@ -104,26 +104,27 @@ fn free_bytes() -> Option<u64> {
     None
 }
 
+#[cfg(target_os = "macos")]
+use listed::family;
+
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 fn family(_: u32) -> FamilyUse {
     FamilyUse::default()
 }
 
-#[cfg(target_os = "macos")]
-use listed::family;
-
-/// Whose child a process is, and of which group.
-#[cfg(any(target_os = "linux", target_os = "macos", test))]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Known {
-    pid: u32,
-    parent: u32,
-    group: u32,
-}
-
-/// Everything among these that descends from a process or is of its group.
-#[cfg(any(target_os = "linux", target_os = "macos", test))]
-fn members(first: u32, known: &[Known]) -> std::collections::BTreeSet<u32> {
+/// Everything that descends from a process or is of its group.
+#[cfg(target_os = "linux")]
+fn family(first: u32) -> FamilyUse {
+    let mut known: Vec<Seen> = Vec::new();
+    let Ok(entries) = std::fs::read_dir("/proc") else { return FamilyUse::default() };
+    for entry in entries.flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        known.extend(
+            std::fs::read_to_string(entry.path().join("stat")).ok().and_then(|stat| seen(pid, &stat)),
+        );
+    }
     let mut of_it: std::collections::BTreeSet<u32> =
         known.iter().filter(|p| p.pid == first || p.group == first).map(|p| p.pid).collect();
     let mut grown = true;
@@ -132,29 +133,11 @@ fn members(first: u32, known: &[Known]) -> std::collections::BTreeSet<u32> {
         of_it.extend(known.iter().filter(|p| of_it.contains(&p.parent)).map(|p| p.pid).collect::<Vec<_>>());
         grown = of_it.len() > before;
     }
-    of_it
-}
-
-/// Everything that descends from a process or is of its group.
-#[cfg(target_os = "linux")]
-fn family(first: u32) -> FamilyUse {
-    let mut seen_ones: Vec<Seen> = Vec::new();
-    let Ok(entries) = std::fs::read_dir("/proc") else { return FamilyUse::default() };
-    for entry in entries.flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
-            continue;
-        };
-        seen_ones.extend(
-            std::fs::read_to_string(entry.path().join("stat")).ok().and_then(|stat| seen(pid, &stat)),
-        );
-    }
-    let all: Vec<Known> = seen_ones.iter().map(|p| p.known).collect();
-    let of_it = members(first, &all);
-    let child = all.iter().filter(|p| p.parent == first).map(|p| p.pid).min();
+    let child = known.iter().filter(|p| p.parent == first).map(|p| p.pid).min();
     let none = FamilyUse { child, ..FamilyUse::default() };
-    seen_ones.iter().filter(|p| of_it.contains(&p.known.pid)).fold(none, |used, p| FamilyUse {
+    known.iter().filter(|p| of_it.contains(&p.pid)).fold(none, |used, p| FamilyUse {
         threads: used.threads.saturating_add(p.threads),
-        bytes: used.bytes.saturating_add(own_bytes(p.known.pid)),
+        bytes: used.bytes.saturating_add(own_bytes(p.pid)),
         cpu_ms: used.cpu_ms.saturating_add(p.ticks.saturating_mul(TICK_MS)),
         ..used
     })
@@ -163,7 +146,9 @@ fn family(first: u32) -> FamilyUse {
 /// One process as the system tells it.
 #[cfg(target_os = "linux")]
 struct Seen {
-    known: Known,
+    pid: u32,
+    parent: u32,
+    group: u32,
     threads: u64,
     ticks: u64,
 }
@@ -176,8 +161,7 @@ fn seen(pid: u32, stat: &str) -> Option<Seen> {
     let small = |at: usize| number(at).and_then(|n| u32::try_from(n).ok());
     // Its own in both modes, and those of its children that have ended.
     let ticks = (11..=14).map(|at| number(at).unwrap_or(0)).fold(0, u64::saturating_add);
-    let known = Known { pid, parent: small(1)?, group: small(2)? };
-    Some(Seen { known, threads: number(17)?, ticks })
+    Some(Seen { pid, parent: small(1)?, group: small(2)?, threads: number(17)?, ticks })
 }
 
 /// Bytes of memory that are of no file on a disk.
@@ -203,8 +187,7 @@ mod tests {
     fn a_process_is_read_whatever_its_name_is() {
         let stat = "42 (a) b (c) S 7 9 9 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 3 0 100 1000 10";
         let process = seen(42, stat).unwrap();
-        let Known { parent, group, .. } = process.known;
-        assert_eq!((parent, group, process.threads, process.ticks), (7, 9, 3, 0));
+        assert_eq!((process.parent, process.group, process.threads, process.ticks), (7, 9, 3, 0));
         assert!(seen(1, "nothing").is_none());
     }
 

@@ -9,6 +9,7 @@ use super::view::{View, view};
 use crate::change::scope::Scope;
 use crate::egress_proxy::Outlet;
 use crate::reads::read::encode;
+use crate::sandbox::Sandbox;
 use crate::system::process_group;
 use crate::{Error, Executors, Outcome, Output, Progress};
 use acts::{Action, ActionRequest};
@@ -170,7 +171,7 @@ impl Stage<'_> {
         let executors = self.executors;
         if asked.network && !executors.sandbox.can_hold_network() {
             let what = "this machine cannot keep a command to the hosts it may reach";
-            return Err(Error::Request(executors.sandbox.needs_namespaces(what)));
+            return Err(Error::Request(Sandbox::needs_namespaces(what)));
         }
         let marked = executors.sandbox.marks_start();
         let begun =

@@ -139,7 +139,7 @@ impl Sandbox {
             (None, Some(_), _) => (self.enclosed(&view, &argv, CPU_S)?, LentPlaces::none()),
             (None, None, Some(_)) => {
                 let command = self.server(&view, &argv, false, CPU_S);
-                (command.map_err(|_| "what has no namespaces is not tried")?, LentPlaces::none())
+                (command.ok_or("what has no namespaces is not tried")?, LentPlaces::none())
             }
             (None, None, None) => (self.bare(&view, &argv), LentPlaces::none()),
         };

@@ -138,7 +138,7 @@ fn walled(
     let argv: Vec<String> =
         std::iter::once(program.to_string_lossy().into_owned()).chain(arguments.iter().cloned()).collect();
     view.reads = std::iter::once(program.to_owned()).chain(reads.iter().cloned()).collect();
-    if let Ok(command) = walls.server(&view, &argv, false, cpu_seconds) {
+    if let Some(command) = walls.server(&view, &argv, false, cpu_seconds) {
         return Ok((command, LentPlaces::none()));
     }
     if walls.is_by_profile() {

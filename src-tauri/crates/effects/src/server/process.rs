@@ -10,6 +10,7 @@ use crate::command::removal::remove_tree;
 use crate::command::supervise::end_all;
 use crate::command::view::{View, view};
 use crate::egress_proxy::Outlet;
+use crate::sandbox::Sandbox;
 use crate::system::process_group;
 use crate::{Error, Executors};
 use model::RelPath;
@@ -116,7 +117,12 @@ impl Process {
     ) -> Result<Self, Error> {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
         let program = launch.argv.first().map_or("", String::as_str);
-        let command = executors.sandbox.server(view, &launch.argv, network, SERVER_CPU_S * cores);
+        let (walls, cpu) = (&executors.sandbox, SERVER_CPU_S * cores);
+        let enclosed = walls.enclosed_server(view, &launch.argv, cpu);
+        let command = enclosed.unwrap_or_else(|| {
+            let none = || Sandbox::needs_namespaces("this machine has no sandbox for a server of tools");
+            walls.server(view, &launch.argv, network, cpu).ok_or_else(none)
+        });
         let mut command = command.map_err(Error::Request)?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let fail = |e: std::io::Error| Error::Spawn { program: program.to_owned(), why: e.to_string() };
@@ -130,7 +136,7 @@ impl Process {
         let used = ProcessUse::of(child.id(), executors.sandbox.bounds());
         Ok(Self {
             launch: launch.clone(),
-            root: executors.sandbox.seen_at(view),
+            root: executors.sandbox.root_of(view),
             child,
             session: None,
             used,

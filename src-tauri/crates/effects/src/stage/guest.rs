@@ -9,6 +9,7 @@ use crate::command::removal::remove_tree;
 use crate::command::run::{Asked, digest_file, spawn};
 use crate::command::view::{View, view};
 use crate::egress_proxy::Outlet;
+use crate::sandbox::Sandbox;
 use crate::sandbox::bwrap::EXEC_INSIDE;
 use crate::tools::Execution;
 use crate::{Error, Executors, Outcome, Output, Progress};
@@ -64,9 +65,7 @@ fn ready(act: &Execution<'_>, guest: &Guest) -> Result<Vec<RelPath>, String> {
         return Err(format!("the grant does not name `secret:{handle}`"));
     }
     if !executors.sandbox.is_confined() || !executors.sandbox.can_hold_network() {
-        return Err(executors
-            .sandbox
-            .needs_namespaces("nothing on this machine would keep a guest to a copy"));
+        return Err(Sandbox::needs_namespaces("nothing on this machine would keep a guest to a copy"));
     }
     if executors.sandbox.is_by_profile() && launch.speaks_acp() {
         // What speaks to it is started inside, by a socket that no profile opens.

@@ -192,7 +192,7 @@ impl<'a> Work<'a> {
                 // Also of one that was ended, or that nothing comes of: what it sent is on record.
                 let (through, sent) = lent.close();
                 let transcript = came.as_ref().ok().map(|came| came.transcript.clone());
-                let saw = Some(executors.sandbox.seen_at(view));
+                let saw = Some(executors.sandbox.root_of(view));
                 went.replace(Went { through, sent, transcript, saw });
                 came
             }

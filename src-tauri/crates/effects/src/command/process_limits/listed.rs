@@ -1,6 +1,7 @@
 //! Processes as `ps` lists them, for a system that shows them to programs in no file.
 
-use super::{FamilyUse, Known, members};
+use super::FamilyUse;
+use std::collections::BTreeSet;
 
 /// What `ps` is asked to list: each process by its number, its parent and its group, the KiB that it fills and how long it ran.
 #[cfg(target_os = "macos")]
@@ -21,7 +22,9 @@ pub(super) fn family(first: u32) -> FamilyUse {
 
 /// One line of the list.
 struct Line {
-    known: Known,
+    pid: u32,
+    parent: u32,
+    group: u32,
     bytes: u64,
     cpu_ms: u64,
 }
@@ -29,11 +32,10 @@ struct Line {
 /// What a family uses by this list. Threads are not listed: each process counts as one. What processes share is counted with each.
 pub(super) fn used(first: u32, listed: &str) -> FamilyUse {
     let lines: Vec<Line> = listed.lines().filter_map(line).collect();
-    let known: Vec<Known> = lines.iter().map(|line| line.known).collect();
-    let of_it = members(first, &known);
-    let child = known.iter().filter(|known| known.parent == first).map(|known| known.pid).min();
+    let of_it = of_family(first, &lines);
+    let child = lines.iter().filter(|line| line.parent == first).map(|line| line.pid).min();
     let none = FamilyUse { child, ..FamilyUse::default() };
-    lines.iter().filter(|line| of_it.contains(&line.known.pid)).fold(none, |used, line| FamilyUse {
+    lines.iter().filter(|line| of_it.contains(&line.pid)).fold(none, |used, line| FamilyUse {
         threads: used.threads.saturating_add(1),
         bytes: used.bytes.saturating_add(line.bytes),
         cpu_ms: used.cpu_ms.saturating_add(line.cpu_ms),
@@ -41,12 +43,27 @@ pub(super) fn used(first: u32, listed: &str) -> FamilyUse {
     })
 }
 
+/// What among these descends from a process or is of its group.
+fn of_family(first: u32, lines: &[Line]) -> BTreeSet<u32> {
+    let own = lines.iter().filter(|line| line.pid == first || line.group == first);
+    let mut of_it: BTreeSet<u32> = own.map(|line| line.pid).collect();
+    loop {
+        let before = of_it.len();
+        let children = lines.iter().filter(|line| of_it.contains(&line.parent)).map(|line| line.pid);
+        let children: Vec<u32> = children.collect();
+        of_it.extend(children);
+        if of_it.len() == before {
+            return of_it;
+        }
+    }
+}
+
 fn line(line: &str) -> Option<Line> {
     let mut fields = line.split_whitespace();
     let mut number = || fields.next()?.parse::<u32>().ok();
-    let known = Known { pid: number()?, parent: number()?, group: number()? };
+    let (pid, parent, group) = (number()?, number()?, number()?);
     let bytes = fields.next()?.parse::<u64>().ok()?.checked_mul(1024)?;
-    Some(Line { known, bytes, cpu_ms: milliseconds(fields.next()?)? })
+    Some(Line { pid, parent, group, bytes, cpu_ms: milliseconds(fields.next()?)? })
 }
 
 /// A time as `minutes:seconds.hundredths`, with hours before it where a system tells them.

@@ -161,11 +161,12 @@ fn a_server_of_tools_behind_a_profile_asks_its_host_through_the_proxy_and_needs_
         printf 'GET http://127.0.0.1:%s/ HTTP/1.1\\r\\n%s\\r\\n\\r\\n' \"$1\" \"Proxy-Authorization: Basic $said\" >&3
         cat <&3";
     let argv = ["/bin/bash", "-c", script, "bash", &port.to_string()].map(str::to_owned);
-    let ran = walls.server(&view, &argv, true, 60).unwrap().stdin(Stdio::null()).output().unwrap();
+    let mut command = walls.enclosed_server(&view, &argv, 60).unwrap().unwrap();
+    let ran = command.stdin(Stdio::null()).output().unwrap();
     let out = String::from_utf8_lossy(&ran.stdout).into_owned();
     assert!(out.starts_with("HTTP/1.1 200") && out.ends_with("here"), "{out} {:?}", ran.stderr);
     let open = Sandbox { level: SandboxLevel::SeatbeltOpen, ..walls };
-    assert!(open.server(&view, &argv, true, 60).is_err(), "what got through somewhere holds no network");
+    assert!(open.enclosed_server(&view, &argv, 60).is_none(), "what got through somewhere holds no network");
 }
 
 /// Where there is a program that enforces profiles, all of the table is tried and refused: else commands have no walls there.
