@@ -17,11 +17,13 @@ pub use whole::{CLONE_HOME, CloneHome, CloneView};
 
 use crate::command::process_limits::Bounds;
 use crate::command::view::View;
+use crate::egress_proxy::Meets;
 use crate::system::lent_places::LentPlaces;
 pub(crate) use crate::system::walls::PATH;
 use crate::system::walls::{self, NOWHERE, System};
 use crate::workspace::names;
 use model::receipt::SandboxLevel;
+use seatbelt::Seatbelt;
 use shape::Shape;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -80,8 +82,8 @@ pub struct Sandbox {
     why: String,
     bwrap: Option<PathBuf>,
     exec: Option<PathBuf>,
-    /// The program that reads Seatbelt profiles.
-    seatbelt: Option<PathBuf>,
+    /// What puts a Seatbelt profile around a command.
+    seatbelt: Option<Seatbelt>,
     /// The program that stays beside a command, and as whom it starts it; no walls but its job where nobody is named.
     beside: Option<(PathBuf, Option<app_container::Kind>)>,
     /// What came of trying the walls of git, where those are others.
@@ -130,11 +132,22 @@ impl Sandbox {
         }
     }
 
-    /// Walls by a profile that this program reads, at the level that what is tried against them shows.
+    /// Walls by a profile that this program reads, at the level that what is tried against them shows. The first way to keep
+    /// processes in their group behind which a command begins is taken: an older system does not know each of them.
     fn by_profile(program: &Path) -> Self {
-        let walls = Self { seatbelt: Some(program.to_path_buf()), ..Self::none(String::new()) };
-        let tried = walls.escapes();
-        walls.measured(tried)
+        let mut walls = Self::none(String::new());
+        for stays in seatbelt::Stays::ALL {
+            let seatbelt = Some(Seatbelt { program: program.to_path_buf(), stays });
+            let tried = Self { seatbelt, ..Self::none(String::new()) };
+            let escapes = tried.escapes();
+            walls = tried.measured(escapes);
+            if walls.has_walls() {
+                let costs = stays.costs().filter(|_| walls.level == SandboxLevel::Seatbelt);
+                walls.why = std::iter::once(walls.why.as_str()).chain(costs).collect::<Vec<_>>().join("; ");
+                break;
+            }
+        }
+        walls
     }
 
     fn without_namespaces(exec: PathBuf, said: &[String]) -> Self {
@@ -307,14 +320,15 @@ impl Sandbox {
         Ok((command, LentPlaces::none()))
     }
 
-    /// The command behind a Seatbelt profile, without the network. Nothing marks its start.
+    /// The command behind a Seatbelt profile, with no network but the port of its proxy. Nothing marks its start.
     ///
     /// # Errors
     /// In words, when there is no profile for this view.
     pub(crate) fn enclosed(&self, view: &View, argv: &[String], cpu_seconds: u64) -> Result<Command, String> {
-        let program = self.seatbelt.as_ref().ok_or("no program here reads a profile")?;
-        let shape = Shape::of(self, view, None, cpu_seconds);
-        let mut command = seatbelt::command(program, &shape, argv)?;
+        let seatbelt = self.seatbelt.as_ref().ok_or("no program here reads a profile")?;
+        let port = view.proxy.as_ref().and_then(|way| way.port);
+        let shape = Shape::of(self, view, port, cpu_seconds);
+        let mut command = seatbelt.command(&shape, argv)?;
         self.environment(view, &mut command);
         command.current_dir(Shape::begins(view));
         if shape.private.is_none() {
@@ -322,6 +336,17 @@ impl Sandbox {
             command.env("HOME", NOWHERE).env("TMPDIR", NOWHERE);
         }
         Ok(command)
+    }
+
+    /// The same of what is spoken to over its standard streams; none where no profile that was believed holds its network.
+    pub(crate) fn enclosed_server(
+        &self,
+        view: &View,
+        argv: &[String],
+        cpu_seconds: u64,
+    ) -> Option<Result<Command, String>> {
+        let holds = self.is_by_profile() && self.can_hold_network();
+        holds.then(|| self.enclosed(view, argv, cpu_seconds))
     }
 
     /// The same of what is spoken to over its standard streams, so that nothing marks its start; only where its network
@@ -404,9 +429,16 @@ impl Sandbox {
         walls::ARE_BUILT
     }
 
-    /// Whether a command can be given a network of its own with nothing in it but the proxy.
+    /// Whether a command can be given a network with nothing in it but the proxy: one of its own, or a profile that was tried and
+    /// leaves one port open.
     pub(crate) fn can_hold_network(&self) -> bool {
-        walls::ARE_BUILT && self.bwrap.is_some() && self.exec.is_some()
+        let namespaces = self.bwrap.is_some() && self.exec.is_some();
+        walls::ARE_BUILT && (namespaces || (self.is_by_profile() && self.level == SandboxLevel::Seatbelt))
+    }
+
+    /// Where a command comes to its proxy.
+    pub(crate) fn meets(&self) -> Meets {
+        if self.is_by_profile() { Meets::AtPort } else { Meets::AtSocket }
     }
 
     /// Whether a layer can be put over the root, for a staged run.

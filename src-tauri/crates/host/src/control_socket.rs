@@ -242,9 +242,9 @@ mod here {
         }
     }
 
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
     const HOW: &str = "run it in a terminal, in the foreground";
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
     const HOW: &str = "Hermit cannot tell on this system yet that somebody is at a terminal; stop the host, and start it again with \
         `hermit serve`, which asks for the passphrase itself";
 
@@ -261,8 +261,30 @@ mod here {
         }
     }
 
+    /// The same, as `ps` tells it.
+    #[cfg(target_os = "macos")]
+    fn has_terminal(pid: i32) -> bool {
+        let mut ps = std::process::Command::new("/bin/ps");
+        ps.args(["-o", "pgid=,tpgid=,tty=", "-p"]).arg(pid.to_string());
+        ps.env_clear().env("LC_ALL", "C").stdin(std::process::Stdio::null());
+        ps.output().is_ok_and(|told| is_in_front(&String::from_utf8_lossy(&told.stdout)))
+    }
+
+    /// Whether a line of `ps` tells of a process in the foreground of a terminal: its group, the one that the terminal talks to,
+    /// and the terminal, which is `??` where there is none.
+    #[cfg(any(target_os = "macos", test))]
+    fn is_in_front(told: &str) -> bool {
+        match told.split_whitespace().collect::<Vec<_>>().as_slice() {
+            [group, foreground, terminal] => {
+                let is_group = group.parse::<u32>().is_ok_and(|group| group > 0);
+                is_group && group == foreground && !terminal.starts_with(['?', '-'])
+            }
+            _ => false,
+        }
+    }
+
     /// It cannot be told here yet, so nobody is taken for a person.
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
     const fn has_terminal(_: i32) -> bool {
         false
     }
@@ -402,6 +424,25 @@ mod here {
     #[cfg(test)]
     mod tests {
         use super::*;
+
+        /// A token shows no person: who is behind another process, or has no terminal, is none.
+        #[test]
+        fn only_a_process_in_the_foreground_of_a_terminal_is_taken_for_a_person() {
+            assert!(is_in_front("  512   512 ttys003 \n"));
+            for other in [
+                "512 700 ttys003",
+                "512 512 ??",
+                "512 0 ??",
+                "0 0 ttys003",
+                "512 512",
+                "",
+                "-1 -1 ttys003",
+                "a a ttys003",
+                "512 512 ttys003 x",
+            ] {
+                assert!(!is_in_front(other), "{other}");
+            }
+        }
 
         #[test]
         fn an_order_that_comes_drop_by_drop_is_not_heard_for_longer_than_any() {

@@ -239,18 +239,16 @@ impl ExecutorSource for LocalExecutors {
 /// How the network stands for commands behind walls of this level.
 const fn network_behind(level: SandboxLevel) -> &'static str {
     match level {
-        SandboxLevel::NamespacesLandlock | SandboxLevel::Namespaces => {
+        SandboxLevel::NamespacesLandlock | SandboxLevel::Namespaces | SandboxLevel::Seatbelt => {
             "held, but for the hosts that a grant names"
         }
-        SandboxLevel::Landlock | SandboxLevel::Seatbelt | SandboxLevel::AppContainer => "held",
+        SandboxLevel::Landlock | SandboxLevel::AppContainer => "held",
         SandboxLevel::SeatbeltOpen | SandboxLevel::RestrictedToken | SandboxLevel::Unconfined => "open",
         SandboxLevel::Beneath | SandboxLevel::NotApplicable => "not reached: no command runs",
     }
 }
 
-/// The operating system's own version, as far as it says so in a file.
+/// The operating system's own version, as far as it says so.
 pub fn kernel_release() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/osrelease")
-        .map(|text| text.trim().to_owned())
-        .unwrap_or_default()
+    crate::machine_name::kernel_release()
 }

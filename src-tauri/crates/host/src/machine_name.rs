@@ -1,4 +1,4 @@
-//! The name that the system has for this machine.
+//! The name that the system has for this machine, and its own version.
 
 #[cfg(unix)]
 pub(crate) fn machine_name() -> Option<String> {
@@ -8,4 +8,16 @@ pub(crate) fn machine_name() -> Option<String> {
 #[cfg(windows)]
 pub(crate) fn machine_name() -> Option<String> {
     std::env::var("COMPUTERNAME").ok()
+}
+
+/// The version of the system's kernel.
+#[cfg(unix)]
+pub(crate) fn kernel_release() -> String {
+    rustix::system::uname().release().to_str().unwrap_or_default().to_owned()
+}
+
+/// No program is told it here without asking for it by a call of its own.
+#[cfg(windows)]
+pub(crate) fn kernel_release() -> String {
+    String::new()
 }

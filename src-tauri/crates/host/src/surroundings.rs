@@ -1,6 +1,8 @@
 //! How this machine stands, as conditions of schedules ask for it: its power, its network, and whether somebody is at it (schedule.md
 //! 1). What the system does not tell is told as that.
 
+#[cfg(any(target_os = "macos", test))]
+mod mac;
 #[cfg(target_os = "linux")]
 mod system_bus;
 
@@ -22,8 +24,22 @@ pub(crate) fn now(asked: &[Condition]) -> Surroundings {
     }
 }
 
+/// How it stands now. A program of the system is started only where a condition asks for what it tells; whether the network is
+/// metered none of them tells.
+#[cfg(target_os = "macos")]
+pub(crate) fn now(asked: &[Condition]) -> Surroundings {
+    let if_asked = |of, tell: fn() -> Option<bool>| asked.contains(&of).then(tell).flatten();
+    Surroundings {
+        on_mains: mac::on_mains(),
+        has_network: if_asked(Condition::Network, mac::has_network),
+        battery_percent: mac::battery_percent(),
+        is_idle: if_asked(Condition::Idle, mac::is_idle),
+        is_unmetered: None,
+    }
+}
+
 /// Nobody asks this system yet.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub(crate) fn now(_: &[Condition]) -> Surroundings {
     Surroundings::default()
 }

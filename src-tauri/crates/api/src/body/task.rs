@@ -213,6 +213,12 @@ pub(crate) fn take_in(
     sender: Sender,
 ) -> Result<(model::artifact::ArtifactRef, u64, String), Error> {
     let mut file = open(path)?;
+    if trust_tier != TrustTier::Untrusted
+        && let Some(mark) = disk::origin_mark(&file, path)
+    {
+        return Err(usage(format!("`{}` cannot be relied on: {mark}", path.display()))
+            .hint("leave the trust out, or take the mark away first when you know where the file is from"));
+    }
     let last = path.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = name.or(last).unwrap_or_else(|| "file".to_owned());
     let incoming = Incoming {

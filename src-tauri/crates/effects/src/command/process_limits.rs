@@ -3,6 +3,8 @@
 //! The system's own limit of processes does not hold for root, and counts all of a user's processes where there is no
 //! namespace of users. So the command's processes are counted from outside as well, and a crowd is ended as a whole.
 
+#[cfg(any(target_os = "macos", test))]
+mod listed;
 mod looks;
 
 pub use looks::FamilyLooks;
@@ -102,7 +104,10 @@ fn free_bytes() -> Option<u64> {
     None
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(target_os = "macos")]
+use listed::family;
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 fn family(_: u32) -> FamilyUse {
     FamilyUse::default()
 }

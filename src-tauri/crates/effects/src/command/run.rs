@@ -5,7 +5,7 @@ use super::manifest::{Difference, Manifest};
 use super::removal::remove_tree;
 use super::spool::{self, Begun, Ended, Mark};
 use super::supervise::{Listener, end_all};
-use super::view::{View, WayOut, view};
+use super::view::{View, view};
 use crate::change::scope::Scope;
 use crate::egress_proxy::Outlet;
 use crate::reads::read::encode;
@@ -43,7 +43,7 @@ pub(crate) struct Ran {
     pub(crate) stderr: Capture,
     pub(crate) mark: Mark,
     pub(crate) program: Option<Digest>,
-    /// What could not be lent to it or taken back, in words.
+    /// What could not be lent to it or taken back, and what its walls may have kept from it, in words.
     pub(crate) lent: Vec<String>,
 }
 
@@ -184,11 +184,7 @@ impl Stage<'_> {
             view.mask(&self.reach.hidden, &folder)?;
         }
         let outlet = asked.network.then(|| self.outlet(asked, scope, &folder)).transpose()?;
-        if let Some(outlet) = &outlet {
-            let roots = outlet.roots().map(Path::to_owned);
-            view.proxy =
-                Some(WayOut { socket: outlet.socket().to_owned(), roots, told: outlet.environment() });
-        }
+        view.proxy = outlet.as_ref().map(Outlet::way_out);
         let before =
             Manifest::before(&executors.workspace, &folder.join("before"), &executors.redactor.now())?;
         let ran = spawn(executors, asked, &view, &folder, mark, &mut self.spawned, cancelled, progress);
@@ -215,7 +211,8 @@ impl Stage<'_> {
     /// The way out, for the hosts and secrets of the grant and no others.
     fn outlet(&self, asked: &Asked<'_>, scope: &Scope<'_>, folder: &Path) -> Result<Outlet, Error> {
         let salt = self.request.action_request_id.to_string();
-        let opened = Outlet::open(folder, scope.hosts(), asked.secrets, &*self.executors.secrets, &salt);
+        let (sandbox, secrets) = (&self.executors.sandbox, &*self.executors.secrets);
+        let opened = Outlet::open((folder, sandbox.meets()), scope.hosts(), asked.secrets, secrets, &salt);
         opened.map_err(Error::Request)
     }
 
@@ -334,7 +331,10 @@ pub(crate) fn spawn_behind(
         end_all(&mut child);
     }
     let (status, ended_by, stdout, stderr) = result?;
-    let lent = lent.take_back();
+    let mut lent = lent.take_back();
+    if status.is_none_or(|status| !status.success()) {
+        lent.extend(walls.may_have_kept_from(&stderr.kept()));
+    }
     Ok(Ran { status, ended_by, stdout, stderr, mark: Mark::Started, program: executable, lent })
 }
 

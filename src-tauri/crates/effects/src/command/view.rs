@@ -47,8 +47,10 @@ pub(crate) struct View {
 
 /// A command's way to the network.
 pub(crate) struct WayOut {
-    /// The socket of the proxy.
-    pub(crate) socket: PathBuf,
+    /// The socket of the proxy, which namespaces show to it.
+    pub(crate) socket: Option<PathBuf>,
+    /// The port of the proxy, which a profile leaves open.
+    pub(crate) port: Option<u16>,
     /// Authorities it may trust, when they are not the machine's own.
     pub(crate) roots: Option<PathBuf>,
     /// What it is told of it.
@@ -115,7 +117,8 @@ impl View {
         let (home, tmp) = if namespaces {
             (PathBuf::from("/tmp/home"), PathBuf::from("/tmp"))
         } else {
-            (plain(self.private.join("home")), plain(self.private.clone()))
+            let home = self.home.clone().unwrap_or_else(|| self.private.join("home"));
+            (plain(home), plain(self.private.clone()))
         };
         let surroundings = surroundings(&home, &tmp);
         let all: [(&str, OsString); 7] = [

@@ -2,11 +2,12 @@
 
 use super::allow::NoWay;
 use super::body::{Body, Framed, Framing};
+use super::entrance::{self, Client};
 use super::head::{self, Asked};
 use super::request::{Broken, Counted, ask, pieces};
 use super::swap::Swap;
-use super::{Connection, LentSecret, Session, client_hello, lock, tls};
-use crate::system::local_sockets::{LocalStream, first_byte};
+use super::{Connection, LentSecret, Session, asks_again, client_hello, lock, tls};
+use model::Digest;
 use std::io::{self, Write};
 use std::net::{IpAddr, Shutdown, TcpStream};
 use std::sync::Arc;
@@ -21,7 +22,7 @@ const ASK: Duration = Duration::from_secs(30);
 type Refusal = (u16, String);
 
 /// Serves one client; what it came to.
-pub(super) fn run(session: &Arc<Session>, number: usize, client: &LocalStream) -> Connection {
+pub(super) fn run(session: &Arc<Session>, number: usize, client: &Client) -> Connection {
     let mut went = Connection::default();
     let done = serve(session, number, client, &mut went);
     if let Err((status, why)) = done {
@@ -40,13 +41,13 @@ pub(super) fn run(session: &Arc<Session>, number: usize, client: &LocalStream) -
 fn serve(
     session: &Arc<Session>,
     number: usize,
-    client: &LocalStream,
+    client: &Client,
     went: &mut Connection,
 ) -> Result<(), Refusal> {
     let _ = client.set_read_timeout(Some(ASK));
-    let mut reader = client;
-    let bytes = head::read(&mut reader).map_err(|e| (400, format!("nothing was asked for: {e}")))?;
+    let bytes = admitted(session, client);
     let _ = client.set_read_timeout(None);
+    let bytes = bytes?;
     let asked = head::parse(&bytes).map_err(|why| (400, why.to_owned()))?;
     let (Asked::Tunnel { name, port } | Asked::Plain { name, port, .. }) = &asked;
     went.host = format!("{name}:{port}");
@@ -75,13 +76,43 @@ fn serve(
     }
 }
 
+/// The head of what is asked for.
+fn head_of(client: &Client) -> Result<Vec<u8>, Refusal> {
+    let mut reader = client;
+    head::read(&mut reader).map_err(|e| (400, format!("nothing was asked for: {e}")))
+}
+
+/// The same of whoever has the password, where one is asked for.
+fn admitted(session: &Session, client: &Client) -> Result<Vec<u8>, Refusal> {
+    let bytes = head_of(client)?;
+    let Some(password) = &session.asks_for else { return Ok(bytes) };
+    // By their digests, so that the time which it takes tells nothing.
+    let is_it = |said: Option<&str>| {
+        said.is_some_and(|said| Digest::of(said.as_bytes()) == Digest::of(password.as_bytes()))
+    };
+    let stranger =
+        || -> Refusal { (407, "it did not say the password that the command was told".to_owned()) };
+    let said = entrance::said(&bytes);
+    if is_it(said) {
+        return Ok(bytes);
+    }
+    // Git asks for a tunnel without one first, and says it when it is asked to.
+    if said.is_some() || !matches!(head::parse(&bytes), Ok(Asked::Tunnel { .. })) {
+        return Err(stranger());
+    }
+    let mut answers = client;
+    answers.write_all(&asks_again()).map_err(failed)?;
+    let again = head_of(client)?;
+    if is_it(entrance::said(&again)) { Ok(again) } else { Err(stranger()) }
+}
+
 /// A tunnel to one of the secrets' hosts ends here, and asks anew; every other one goes through, to the very name.
 fn tunnel(
     session: &Arc<Session>,
     number: usize,
     (name, port): (&str, u16),
     lent: Vec<&LentSecret>,
-    client: &LocalStream,
+    client: &Client,
     went: &mut Connection,
 ) -> Result<(), Refusal> {
     let server = dial(session, number, (name, port), went)?;
@@ -116,8 +147,8 @@ fn is_here(server: &TcpStream) -> bool {
 }
 
 /// Whether what comes first is no TLS; waits for it.
-fn is_plain(client: &LocalStream) -> bool {
-    first_byte(client, ASK).is_some_and(|first| first.is_ascii_uppercase())
+fn is_plain(client: &Client) -> bool {
+    client.first_byte(ASK).is_some_and(|first| first.is_ascii_uppercase())
 }
 
 /// One request in a tunnel to a server of this machine that speaks no TLS, as programs ask it that tunnel everything.
@@ -125,7 +156,7 @@ fn plain_within(
     session: &Session,
     (name, port): (&str, u16),
     swap: Swap<'_>,
-    (client, server): (&LocalStream, &TcpStream),
+    (client, server): (&Client, &TcpStream),
     went: &mut Connection,
 ) -> Result<(), String> {
     let (mut inside, mut outside) = (client, server);
@@ -203,7 +234,7 @@ fn dial(
 fn pass(
     first: &[u8],
     body: Option<Framing>,
-    client: &LocalStream,
+    client: &Client,
     server: &TcpStream,
     went: &mut Connection,
 ) -> Result<(), Refusal> {

@@ -1,6 +1,7 @@
-//! The way out for one command: a small proxy of our own on a socket that only the command's walls can reach.
+//! The way out for one command: a small proxy of our own, on a socket that only the command's walls can reach, or on a port that
+//! they leave open and a password that only the command is told.
 //!
-//! A command has a network of its own with nothing in it but the proxy. The proxy resolves a name once, checks the address
+//! A command has a network with nothing in it but the proxy. The proxy resolves a name once, checks the address
 //! and dials exactly that address; only hosts that the grant names, and no address of this machine or its neighbours
 //! unless the address itself was named. Each connection is on record. A secret is a sentinel inside: in requests to one of
 //! the secret's hosts the value takes its place in headers, and in address and body where its terms say so; in TLS too,
@@ -16,6 +17,7 @@ mod address;
 mod allow;
 mod body;
 mod client_hello;
+mod entrance;
 mod exchange;
 mod head;
 mod request;
@@ -23,14 +25,15 @@ mod sent;
 mod swap;
 mod tls;
 
-use crate::system::local_sockets::{self, LocalListener, LocalStream};
+use crate::command::view::WayOut;
 pub(crate) use allow::{Allowed, NoWay};
+pub(crate) use entrance::Meets;
+use entrance::{Client, Entrance, Waits};
 use model::Digest;
 use model::secret::SecretTerms;
 use redact::Redactor;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -117,6 +120,8 @@ impl LentSecret {
 /// What every connection of a session shares.
 struct Session {
     allowed: Allowed,
+    /// What whoever comes has to say in each request, where others can come.
+    asks_for: Option<Zeroizing<String>>,
     lent: Vec<LentSecret>,
     /// Knows the values of all of these.
     redactor: Arc<Redactor>,
@@ -126,7 +131,7 @@ struct Session {
     /// What was sent to hosts of secrets, where it is kept.
     sent: sent::Sent,
     /// What is open, so that the end of the command ends it.
-    open: Mutex<BTreeMap<usize, (LocalStream, Option<TcpStream>)>>,
+    open: Mutex<BTreeMap<usize, (Client, Option<TcpStream>)>>,
     count: AtomicUsize,
     over: AtomicBool,
 }
@@ -138,18 +143,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The proxy of one command; it ends when this is dropped or closed.
 pub(crate) struct Outlet {
     session: Arc<Session>,
-    socket: PathBuf,
+    entrance: Entrance,
     /// Whom the command may trust, when it is not the machine's own list.
     roots: Option<PathBuf>,
-    /// A second way to the socket, short enough to connect to.
-    folder: File,
 }
 
 impl Outlet {
-    /// Opens a proxy in `folder`, which is the command's own, for the hosts and secrets a grant names. `salt` tells
-    /// sentinels of two commands apart.
+    /// Opens a proxy with its files in `folder`, which is the command's own, for the hosts and secrets a grant names. `salt`
+    /// tells sentinels of two commands apart.
     pub(crate) fn open(
-        folder: &Path,
+        (folder, meets): (&Path, Meets),
         hosts: &[String],
         handles: &[String],
         secrets: &dyn Secrets,
@@ -168,17 +171,15 @@ impl Outlet {
             false => Some(Authority::new(secrets.authorities())?),
         };
         let failed = |e: io::Error| format!("the proxy for the network cannot be opened: {e}");
-        let opened = File::open(folder).map_err(failed)?;
-        let socket = folder.join("proxy");
         let roots = authority.as_ref().map(|authority| {
             let path = folder.join("roots.pem");
             std::fs::write(&path, authority.pem()).map(|()| path)
         });
         let roots = roots.transpose().map_err(failed)?;
-        // The name of a socket is short; the folder's may be long.
-        let listener = local_sockets::bind(&opened, "proxy").map_err(failed)?;
+        let (entrance, waits) = Entrance::open(meets, folder)?;
         let session = Arc::new(Session {
             allowed: Allowed::new(hosts),
+            asks_for: entrance.asks_for(),
             lent,
             redactor,
             authority,
@@ -190,29 +191,33 @@ impl Outlet {
         });
         let serving = Arc::clone(&session);
         let thread = std::thread::Builder::new().name("proxy".to_owned());
-        thread.spawn(move || serve(&listener, &serving)).map_err(failed)?;
-        Ok(Self { session, socket, roots, folder: opened })
+        thread.spawn(move || serve(&waits, &serving)).map_err(failed)?;
+        Ok(Self { session, entrance, roots })
     }
 
-    /// The socket, to be bound into the walls.
-    pub(crate) fn socket(&self) -> &Path {
-        &self.socket
-    }
-
-    /// The file of authorities, to be bound into the walls.
-    pub(crate) fn roots(&self) -> Option<&Path> {
-        self.roots.as_deref()
+    /// What a view needs of it, with what the command is told.
+    pub(crate) fn way_out(&self) -> WayOut {
+        WayOut {
+            socket: self.entrance.socket().map(Path::to_owned),
+            port: self.entrance.port(),
+            roots: self.roots.clone(),
+            told: self.environment(),
+        }
     }
 
     /// What a command is told: where the proxy is, a sentinel for each secret, and whom to trust.
-    pub(crate) fn environment(&self) -> Vec<(String, std::ffi::OsString)> {
+    fn environment(&self) -> Vec<(String, std::ffi::OsString)> {
         let mut all: Vec<(String, std::ffi::OsString)> = Vec::new();
+        let address = self.entrance.address();
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
-            all.push((name.to_owned(), ADDRESS.into()));
-            all.push((name.to_ascii_lowercase(), ADDRESS.into()));
+            all.push((name.to_owned(), address.clone().into()));
+            all.push((name.to_ascii_lowercase(), address.clone().into()));
         }
-        let by = tls::ROOTS_BY.iter().filter(|_| self.roots.is_some());
-        all.extend(by.map(|name| ((*name).to_owned(), ROOTS_INSIDE.into())));
+        if let Some(roots) = &self.roots {
+            // What has no mounts sees the file where it lies.
+            let at = if self.entrance.socket().is_some() { Path::new(ROOTS_INSIDE) } else { roots.as_path() };
+            all.extend(tls::ROOTS_BY.iter().map(|name| ((*name).to_owned(), at.into())));
+        }
         for lent in &self.session.lent {
             let name: String =
                 lent.handle.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
@@ -258,7 +263,9 @@ impl Outlet {
     }
 
     fn end(&self) {
-        self.session.over.store(true, Ordering::SeqCst);
+        if self.session.over.swap(true, Ordering::SeqCst) {
+            return;
+        }
         for (inside, outside) in lock(&self.session.open).values() {
             let _ = inside.shutdown(std::net::Shutdown::Both);
             if let Some(outside) = outside {
@@ -266,8 +273,8 @@ impl Outlet {
             }
         }
         // Whoever waits for the next connection gets one, sees that it is over, and ends.
-        let _ = local_sockets::connect(&self.folder, "proxy");
-        let _ = std::fs::remove_file(&self.socket);
+        let _ = self.entrance.knock();
+        self.entrance.clear();
         if let Some(roots) = &self.roots {
             let _ = std::fs::remove_file(roots);
         }
@@ -295,17 +302,28 @@ fn sentinel(handle: &str, salt: &str, length: usize) -> Vec<u8> {
     letters
 }
 
+/// How a client is told which password is asked for.
+const CHALLENGE: &str = "Proxy-Authenticate: Basic realm=\"hermit\"\r\n";
+
+/// What a client is answered that asked without a password, as some do to learn which is wanted; it may ask again.
+fn asks_again() -> Vec<u8> {
+    let first = "HTTP/1.1 407 Proxy Authentication Required";
+    format!("{first}\r\n{CHALLENGE}Content-Length: 0\r\nProxy-Connection: keep-alive\r\n\r\n").into_bytes()
+}
+
 /// A refusal as a client of HTTP reads it.
 fn answer(status: u16, why: &str) -> Vec<u8> {
     let body = format!("hermit: {why}\n");
     let reason = match status {
         400 => "Bad Request",
         403 => "Forbidden",
+        407 => "Proxy Authentication Required",
         _ => "Bad Gateway",
     };
     let length = body.len();
+    let challenge = if status == 407 { CHALLENGE } else { "" };
     format!(
-        "HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        "HTTP/1.1 {status} {reason}\r\n{challenge}Content-Type: text/plain\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
     )
     .into_bytes()
 }
@@ -320,12 +338,13 @@ fn in_words(c: &Connection) -> String {
     format!("network: {}{at}: {}{bytes}", c.host, c.verdict)
 }
 
-fn serve(listener: &LocalListener, session: &Arc<Session>) {
-    for (number, stream) in listener.incoming().enumerate() {
+fn serve(waits: &Waits, session: &Arc<Session>) {
+    for number in 0.. {
+        let came = waits.accept();
         if session.over.load(Ordering::SeqCst) {
             return;
         }
-        let Ok(stream) = stream else { continue };
+        let Ok(stream) = came else { continue };
         if session.count.load(Ordering::SeqCst) >= AT_ONCE {
             // Dropped: the command sees a connection that ends.
             continue;

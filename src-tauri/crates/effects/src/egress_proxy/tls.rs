@@ -5,11 +5,11 @@
 //! One request goes over one connection, and to the host it was opened for: a server that serves others too would hand
 //! the value to whoever else a `Host` line names.
 
+use super::entrance::Client;
 use super::head;
 use super::request::{Broken, ask};
 use super::swap::Swap;
 use super::{Connection, Session, answer};
-use crate::system::local_sockets::LocalStream;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose,
 };
@@ -89,7 +89,7 @@ pub(super) fn exchange(
     session: &Session,
     authority: &Authority,
     (name, port): (&str, u16),
-    (client, server): (&LocalStream, &TcpStream),
+    (client, server): (&Client, &TcpStream),
     swap: Swap<'_>,
     went: &mut Connection,
 ) -> Result<(), String> {

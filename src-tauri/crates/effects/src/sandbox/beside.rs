@@ -73,6 +73,9 @@ impl Sandbox {
         network: bool,
         cpu_seconds: u64,
     ) -> Result<(Command, LentPlaces), String> {
+        if let Some(enclosed) = self.enclosed_server(view, argv, cpu_seconds) {
+            return enclosed.map(|command| (command, LentPlaces::none()));
+        }
         if let Some(command) = self.server(view, argv, network, cpu_seconds) {
             return Ok((command, LentPlaces::none()));
         }
@@ -88,7 +91,8 @@ impl Sandbox {
 
     /// The path at which a program sees the folder of its view.
     pub(crate) fn root_of(&self, view: &View) -> PathBuf {
-        if self.is_by_token() { Shape::seen(view, &view.root) } else { view.root.clone() }
+        let is_in_copy = self.is_by_token() || self.is_by_profile();
+        if is_in_copy { Shape::seen(view, &view.root) } else { view.root.clone() }
     }
 
     fn beside_by(exec: PathBuf, kind: Option<Kind>) -> Self {

@@ -57,7 +57,9 @@ impl Sandbox {
         }
         command.arg("--ro-bind").arg(self.exec.as_ref()?).arg(EXEC_INSIDE);
         if let Some(way) = &view.proxy {
-            command.arg("--ro-bind").arg(&way.socket).arg(crate::egress_proxy::INSIDE);
+            if let Some(socket) = &way.socket {
+                command.arg("--ro-bind").arg(socket).arg(crate::egress_proxy::INSIDE);
+            }
             if let Some(roots) = &way.roots {
                 command.arg("--ro-bind").arg(roots).arg(crate::egress_proxy::ROOTS_INSIDE);
             }

@@ -81,7 +81,7 @@ const LINUX: [Try; 9] = [
     ),
 ];
 
-const MAC_OS: [Try; 10] = [
+const MAC_OS: [Try; 12] = [
     of("write outside", Evidence::Written, "echo x >\"$1/written\""),
     of("read outside", Evidence::Printed, "cat \"$1/secret\""),
     // It lists entries without what they hold, and asks nobody.
@@ -104,6 +104,21 @@ const MAC_OS: [Try; 10] = [
         "command -v perl >/dev/null || echo not tried; \
          exec 3>&1; : \"$(perl -MPOSIX -e \
          'fork and exit; POSIX::setsid(); exec \"sh\", \"-c\", \"exec sleep 20 1>&3\"')\"",
+    ),
+    of(
+        "process group",
+        Evidence::Outlives,
+        "command -v perl >/dev/null || echo not tried; \
+         exec 3>&1; : \"$(perl -MPOSIX -e \
+         'fork and exit; POSIX::setpgid(0, 0); exec \"sh\", \"-c\", \"exec sleep 20 1>&3\"')\"",
+    ),
+    // What it is told could begin a session where no rule sees it, so the call itself must be refused (1) or not be there (78).
+    // Nothing is started: no program is named, of which a call that is there complains otherwise.
+    of(
+        "spawn",
+        Evidence::Printed,
+        "perl -e '$r = syscall(244, 0, 0, 0, 0, 0); $n = $! + 0; \
+         print \"got through\" unless $r == -1 && ($n == 1 || $n == 78)' || echo not tried",
     ),
     // It says nothing of an empty clipboard; writing would take what a person copied.
     of("clipboard", Evidence::Printed, "[ -n \"$(pbpaste 2>/dev/null | head -c 1)\" ] && echo got through"),
@@ -211,7 +226,9 @@ impl Sandbox {
 
 #[cfg(test)]
 mod tests {
+    use super::super::seatbelt::{Seatbelt, Stays};
     use super::*;
+    use crate::egress_proxy::Meets;
     use std::collections::BTreeSet;
 
     #[test]
@@ -234,6 +251,10 @@ mod tests {
                 assert!(names.contains(wanted), "{system:?} does not try: {wanted}");
             }
         }
+        // Its walls keep a command together by its group alone.
+        for wanted in ["process group", "spawn"] {
+            assert!(names(System::MacOs).contains(wanted), "{wanted}");
+        }
         // A program is opened over the same sockets as the keychain and the clipboard there.
         assert!([System::MacOs, System::Windows].iter().all(|system| names(*system).contains("open an app")));
     }
@@ -253,7 +274,10 @@ mod tests {
         let escapes = |refused: &[&'static str], through: &[&'static str], not_tried: &[&'static str]| {
             Escapes { refused: refused.to_vec(), through: through.to_vec(), not_tried: not_tried.to_vec() }
         };
-        let walls = || Sandbox { seatbelt: Some("/x".into()), ..Sandbox::none(String::new()) };
+        let walls = || {
+            let seatbelt = Seatbelt { program: "/x".into(), stays: Stays::WithoutSpawn };
+            Sandbox { seatbelt: Some(seatbelt), ..Sandbox::none(String::new()) }
+        };
         let level = |tried| walls().measured(tried).level();
         assert_eq!(level(Ok(escapes(&["signal"], &[], &[]))), SandboxLevel::Seatbelt);
         assert_eq!(level(Ok(escapes(&["signal"], &["network"], &[]))), SandboxLevel::SeatbeltOpen);
@@ -267,6 +291,8 @@ mod tests {
         assert_eq!(open.why(), "refused: signal, socket; got through: grandchild; not tried: keychain");
         assert!(!open.is_confined() && !open.can_hide() && open.has_walls());
         let best = walls().measured(Ok(escapes(&["signal"], &[], &[])));
-        assert!(best.is_confined() && best.can_hide() && !best.can_hold_network() && !best.can_layer());
+        assert!(best.is_confined() && best.can_hide() && best.can_hold_network() && !best.can_layer());
+        assert!(!open.can_hold_network(), "what was not refused all along holds no network");
+        assert_eq!((best.meets(), Sandbox::none(String::new()).meets()), (Meets::AtPort, Meets::AtSocket));
     }
 }

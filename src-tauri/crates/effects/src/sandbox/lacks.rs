@@ -49,14 +49,13 @@ fn told(system: System, level: SandboxLevel, why: &str, asks: Asks) -> String {
     let (what, instead) = (asks.in_words(), asks.instead());
     match (system, level) {
         (System::Linux, _) => format!("{what}; install bubblewrap"),
-        (System::MacOs, _) => disk::not_on_this_system(what).to_string(),
         (System::Windows, SandboxLevel::AppContainer) => format!(
             "{what}: an AppContainer reaches no network, and only an administrator could open Hermit's proxy to it; {instead}"
         ),
         (System::Windows, SandboxLevel::RestrictedToken) => {
             format!("{what}: a restricted token leaves the network open; {instead} ({why})")
         }
-        (System::Windows, _) => format!("{what} ({why})"),
+        (System::MacOs | System::Windows, _) => format!("{what} ({why})"),
     }
 }
 
@@ -79,7 +78,7 @@ mod tests {
             let linux = told(System::Linux, SandboxLevel::Landlock, "tried", asks);
             assert_eq!(linux, format!("{}; install bubblewrap", asks.in_words()));
             let mac = told(System::MacOs, SandboxLevel::Seatbelt, "tried", asks);
-            assert_eq!(mac, format!("{}: Hermit does not have this on this system yet", asks.in_words()));
+            assert_eq!(mac, format!("{} (tried)", asks.in_words()));
             let container = told(System::Windows, SandboxLevel::AppContainer, "tried", asks);
             assert!(container.contains("only an administrator"), "{container}");
             assert!(container.ends_with(asks.instead()), "{container}");

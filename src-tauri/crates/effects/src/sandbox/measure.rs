@@ -4,7 +4,7 @@
 use super::Sandbox;
 use super::escapes::{Came, Escapes, Evidence, NOT_TRIED, THROUGH, Try, table};
 use crate::command::supervise::end_all;
-use crate::command::view::View;
+use crate::command::view::{View, WayOut};
 use crate::system::lent_places::LentPlaces;
 use crate::system::tried_against::{self, BEGUN, Door};
 use crate::system::{process_group, walls};
@@ -31,6 +31,8 @@ const CPU_S: u64 = 20;
 struct Outside {
     folder: tempfile::TempDir,
     port: TcpListener,
+    /// What stands for the proxy.
+    proxy: TcpListener,
     door: Door,
     victim: Child,
 }
@@ -45,11 +47,12 @@ impl Outside {
         std::fs::write(folder.path().join("outside/secret"), THROUGH)?;
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         port.set_nonblocking(true)?;
+        let proxy = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let door = Door::open(&folder.path().canonicalize()?.join("outside"))?;
         let mut victim = tried_against::victim();
         victim.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         process_group::lead(&mut victim)?;
-        Ok(Self { victim: victim.spawn()?, folder, port, door })
+        Ok(Self { victim: victim.spawn()?, folder, port, proxy, door })
     }
 
     fn at(&self, name: &str) -> std::io::Result<PathBuf> {
@@ -62,6 +65,9 @@ impl Outside {
         let mut view = View::nowhere();
         view.private = inside.join("private");
         (view.root, view.cwd, view.source) = (inside.clone(), inside.clone(), Some(inside));
+        // A profile is tried as a command with a proxy has it: with one port open, which is not the one that has to stay closed.
+        let port = Some(self.proxy.local_addr()?.port());
+        view.proxy = Some(WayOut { socket: None, port, roots: None, told: Vec::new() });
         Ok(view)
     }
 

@@ -1,5 +1,6 @@
 //! The profile that macOS enforces: everything is refused but what a rule allows, and of two rules that fit the later one holds.
 
+use super::Sandbox;
 use super::shape::Shape;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -105,16 +106,70 @@ const SERVICES: [&str; 2] =
 /// Limits, then the command. A limit that cannot be set is one that stands lower already. `ulimit -f` counts in half KiB.
 const LIMITED: &str = "ulimit -c 0 2>/dev/null; ulimit -t \"$1\" 2>/dev/null; ulimit -f \"$2\" 2>/dev/null; shift 2; exec \"$@\"";
 
+/// The calls by which a process begins a session or a group of its own: `setpgid` and `setsid`.
+const LEAVES: &str = "(syscall-number 82) (syscall-number 147)";
+/// The call that starts a program in one step, `posix_spawn`. It can put it into a session of its own, and no rule sees what it is told.
+const SPAWNS: &str = "(syscall-number 244)";
+/// What a program reads from a call that its system has not (`ENOSYS`): many then start others by `fork` and `exec`.
+const NOT_THERE: &str = "(with errno 78)";
+
+/// How a profile keeps processes in the group that is ended with their command. Numbers stand in the place of names, which older
+/// systems do not all know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stays {
+    /// Leaving it is refused, and `posix_spawn` is answered as a call that is not there.
+    WithoutSpawn,
+    /// Leaving it and `posix_spawn` are refused.
+    Refused,
+    /// Nothing keeps them there.
+    Open,
+}
+
+impl Stays {
+    /// All ways, the best first.
+    pub(super) const ALL: [Self; 3] = [Self::WithoutSpawn, Self::Refused, Self::Open];
+
+    fn rules(self) -> Vec<String> {
+        let leaves = format!("(deny syscall-unix {LEAVES})");
+        match self {
+            Self::WithoutSpawn => vec![leaves, format!("(deny syscall-unix {NOT_THERE} {SPAWNS})")],
+            Self::Refused => vec![leaves, format!("(deny syscall-unix {SPAWNS})")],
+            Self::Open => Vec::new(),
+        }
+    }
+
+    /// What programs cannot do for it, in words; none where nothing is kept from them.
+    pub(super) const fn costs(self) -> Option<&'static str> {
+        match self {
+            Self::WithoutSpawn | Self::Refused => Some(
+                "so that nothing outlives its command, no program starts another by `posix_spawn`: those that know no other way \
+                 (Rust's and C's compilers, Java) cannot start theirs",
+            ),
+            Self::Open => None,
+        }
+    }
+}
+
+/// What puts a profile around a command: the program that reads it, and how the profile keeps processes in their group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Seatbelt {
+    pub(super) program: PathBuf,
+    pub(super) stays: Stays,
+}
+
 /// The profile of a shape.
 ///
 /// # Errors
 /// In words, when a place has a name that no profile can hold, or the profile is too long.
-pub(crate) fn profile(shape: &Shape) -> Result<String, String> {
+fn profile(shape: &Shape, stays: Stays) -> Result<String, String> {
     let mut profile = Profile::default();
     profile.line("(version 1)");
     profile.line("(deny default)");
     profile.line("(allow process-exec*)");
     profile.line("(allow process-fork)");
+    for rule in stays.rules() {
+        profile.line(&rule);
+    }
     profile.line("(allow process-info* (target same-sandbox))");
     profile.line("(allow signal (target same-sandbox))");
     profile.names("allow sysctl-read", "sysctl-name", &SYSCTL);
@@ -124,6 +179,7 @@ pub(crate) fn profile(shape: &Shape) -> Result<String, String> {
     reads(&mut profile, shape)?;
     writes(&mut profile, shape)?;
     if let Some(port) = shape.proxy {
+        // The name of this machine is all that the language takes here beside `*`; it means both loopback addresses.
         profile.line(&format!("(allow network-outbound (remote tcp \"localhost:{port}\"))"));
     }
     match profile.0.len() {
@@ -136,12 +192,12 @@ pub(crate) fn profile(shape: &Shape) -> Result<String, String> {
 
 fn reads(profile: &mut Profile, shape: &Shape) -> Result<(), String> {
     let fixed = READABLE.iter().map(PathBuf::from);
-    let own = shape.reads.iter().chain(&shape.folder).chain(&shape.private);
+    let own = shape.reads.iter().chain(&shape.folder).chain(&shape.private).chain(&shape.home);
     let open: Vec<PathBuf> = fixed.chain(own.cloned()).collect();
     profile.paths("allow file-read* file-map-executable", "subpath", &open)?;
     // Programs ask what each folder on the way to a place is; none of them is listed by it.
     let mut on_the_way: Vec<PathBuf> = ON_THE_WAY.iter().map(PathBuf::from).collect();
-    for place in shape.reads.iter().chain(&shape.folder).chain(&shape.private) {
+    for place in shape.reads.iter().chain(&shape.folder).chain(&shape.private).chain(&shape.home) {
         on_the_way.extend(above(place));
     }
     on_the_way.sort();
@@ -158,7 +214,7 @@ fn reads(profile: &mut Profile, shape: &Shape) -> Result<(), String> {
 
 fn writes(profile: &mut Profile, shape: &Shape) -> Result<(), String> {
     let folder = shape.folder.iter().filter(|_| !shape.read_only);
-    let open: Vec<PathBuf> = folder.chain(&shape.private).cloned().collect();
+    let open: Vec<PathBuf> = folder.chain(&shape.private).chain(&shape.home).cloned().collect();
     profile.paths("allow file-write*", "subpath", &open)?;
     profile.line("(deny file-write-setugid)");
     profile.paths("deny file-read* file-map-executable file-write*", "subpath", &shape.covered)?;
@@ -182,17 +238,32 @@ fn above(place: &Path) -> impl Iterator<Item = PathBuf> {
     place.ancestors().skip(1).filter(|folder| *folder != Path::new("")).map(Path::to_path_buf)
 }
 
-/// The command that becomes `argv` behind the profile of a shape, where `program` reads profiles; complete but for its folder,
-/// environment and standard streams.
-///
-/// # Errors
-/// As [`profile`].
-pub(super) fn command(program: &Path, shape: &Shape, argv: &[String]) -> Result<Command, String> {
-    let profile = profile(shape)?;
-    let mut command = Command::new(program);
-    command.arg("-p").arg(profile).args(["/bin/sh", "-c", LIMITED, "hermit"]);
-    command.arg(shape.cpu_seconds.to_string()).arg((shape.file_bytes / 512).to_string()).args(argv);
-    Ok(command)
+impl Seatbelt {
+    /// The command that becomes `argv` behind the profile of a shape; complete but for its folder, environment and standard
+    /// streams.
+    ///
+    /// # Errors
+    /// As [`profile`].
+    pub(super) fn command(&self, shape: &Shape, argv: &[String]) -> Result<Command, String> {
+        let profile = profile(shape, self.stays)?;
+        let mut command = Command::new(&self.program);
+        command.arg("-p").arg(profile).args(["/bin/sh", "-c", LIMITED, "hermit"]);
+        command.arg(shape.cpu_seconds.to_string()).arg((shape.file_bytes / 512).to_string()).args(argv);
+        Ok(command)
+    }
+}
+
+/// What programs print that could not start another one: the words of the system for a call that is not there, and for one that is
+/// refused where a compiler names it.
+const NOT_STARTED: [&[u8]; 3] = [b"Function not implemented", b"os error 78", b"posix_spawn"];
+
+impl Sandbox {
+    /// What this sandbox may have kept from a command that failed and printed this; none where nothing looks like it.
+    pub(crate) fn may_have_kept_from(&self, printed: &[u8]) -> Option<String> {
+        let costs = self.seatbelt.as_ref()?.stays.costs()?;
+        let says = NOT_STARTED.iter().any(|words| printed.windows(words.len()).any(|part| part == *words));
+        says.then(|| format!("sandbox: {costs}"))
+    }
 }
 
 /// A profile that grows by whole rules.

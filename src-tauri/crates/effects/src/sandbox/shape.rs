@@ -16,6 +16,8 @@ pub(crate) struct Shape {
     pub(crate) changed: Vec<PathBuf>,
     /// A folder of its own, for HOME and temporary files.
     pub(crate) private: Option<PathBuf>,
+    /// What is its HOME and outlives it; else its private folder holds one.
+    pub(crate) home: Option<PathBuf>,
     /// Toolchains and other places that may be read and run from, beside the system's.
     pub(crate) reads: Vec<PathBuf>,
     /// Places in the folder that it can neither read nor change.
@@ -45,12 +47,21 @@ impl Shape {
     pub(crate) fn of(walls: &Sandbox, view: &View, proxy: Option<u16>, cpu_seconds: u64) -> Self {
         let named = |path: &Path| (path != Path::new("")).then(|| followed(path));
         let bounds = walls.bounds();
+        // There is no mount that could show them elsewhere.
+        let roots = view.proxy.iter().filter_map(|way| way.roots.as_ref());
         let mut shape = Self {
             folder: named(view.source.as_ref().unwrap_or(&view.root)),
             read_only: view.read_only,
             changed: view.changes.iter().map(|place| followed(place)).collect(),
             private: named(&view.private),
-            reads: walls.readable().iter().chain(&view.reads).map(|place| followed(place)).collect(),
+            home: view.home.as_ref().map(|home| followed(home)),
+            reads: walls
+                .readable()
+                .iter()
+                .chain(&view.reads)
+                .chain(roots)
+                .map(|place| followed(place))
+                .collect(),
             proxy,
             memory_bytes: bounds.memory_bytes,
             processes: bounds.processes,
@@ -93,6 +104,23 @@ fn moved(at: &Path, from: &Path, to: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::view::WayOut;
+
+    #[test]
+    fn what_a_guest_is_lent_is_its_home_and_whom_it_may_trust() {
+        let mut view = View::nowhere();
+        view.root = PathBuf::from("/no such/lease");
+        view.private = PathBuf::from("/no such/private");
+        view.home = Some(PathBuf::from("/no such/home"));
+        let roots = Some(PathBuf::from("/no such/run/roots.pem"));
+        view.proxy = Some(WayOut { socket: None, port: Some(9), roots, told: Vec::new() });
+        let shape = Shape::of(&Sandbox::none("a test".to_owned()), &view, Some(9), 1);
+        assert_eq!(shape.home, Some(PathBuf::from("/no such/home")));
+        assert_eq!(shape.reads, [PathBuf::from("/no such/run/roots.pem")]);
+        let environment = view.environment(false);
+        let home = environment.iter().find(|(name, _)| name == "HOME").unwrap();
+        assert_eq!(home.1, "/no such/home", "it outlives the turn, and is where the guest looks for it");
+    }
 
     #[test]
     fn a_staged_copy_is_seen_where_it_lies_and_nothing_of_the_folder_itself_is() {

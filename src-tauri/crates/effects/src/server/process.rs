@@ -8,7 +8,7 @@ use super::{
 use crate::command::process_limits::ProcessUse;
 use crate::command::removal::remove_tree;
 use crate::command::supervise::end_all;
-use crate::command::view::{View, WayOut, view};
+use crate::command::view::{View, view};
 use crate::egress_proxy::Outlet;
 use crate::system::lent_places::LentPlaces;
 use crate::system::process_group;
@@ -80,16 +80,16 @@ impl Process {
         let uses_network = !launch.hosts.is_empty();
         let outlet = uses_network.then(|| {
             let (salt, secrets) = (folder.display().to_string(), super::secrets_of(launch));
-            Outlet::open(folder, &launch.hosts, &secrets, &*executors.secrets, &salt).map_err(Error::Request)
+            let at = (folder, executors.sandbox.meets());
+            Outlet::open(at, &launch.hosts, &secrets, &*executors.secrets, &salt).map_err(Error::Request)
         });
         let outlet = outlet.transpose()?;
         if let Some(outlet) = &outlet {
-            let mut told = outlet.environment();
+            let mut way = outlet.way_out();
             for (name, handle) in &launch.secrets {
-                told.extend(outlet.stand_in(handle).map(|stand_in| (name.clone(), stand_in)));
+                way.told.extend(outlet.stand_in(handle).map(|stand_in| (name.clone(), stand_in)));
             }
-            let (socket, roots) = (outlet.socket().to_owned(), outlet.roots().map(Path::to_owned));
-            view.proxy = Some(WayOut { socket, roots, told });
+            view.proxy = Some(way);
         }
         let mut started = Self::spawn(executors, launch, &view, uses_network)?;
         (started.outlet, started.folder, started.hidden) = (outlet, Some(folder.to_owned()), hidden);

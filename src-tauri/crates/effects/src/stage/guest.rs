@@ -7,7 +7,7 @@ use super::work::{Lent, Went, Work};
 use super::{Staging, Unstaged};
 use crate::command::removal::remove_tree;
 use crate::command::run::{Asked, digest_file, spawn};
-use crate::command::view::{View, WayOut, view};
+use crate::command::view::{View, view};
 use crate::egress_proxy::Outlet;
 use crate::sandbox::Asks;
 use crate::sandbox::bwrap::EXEC_INSIDE;
@@ -66,6 +66,12 @@ fn ready(act: &Execution<'_>, guest: &Guest) -> Result<Vec<RelPath>, String> {
     }
     if !executors.sandbox.is_confined() || !executors.sandbox.can_hold_network() {
         return Err(executors.sandbox.lacks(Asks::Guest));
+    }
+    if executors.sandbox.is_by_profile() && launch.speaks_acp() {
+        // What speaks to it is started inside, by a socket that no profile opens.
+        return Err("a guest that is spoken to by the Agent Client Protocol is not started behind a Seatbelt profile yet; \
+                    name one that is given its prompt as a word, without `acp:`"
+            .to_owned());
     }
     if !executors.workspace.hidden().is_empty() {
         return Err("Hermit's own store lies in this folder; choose a smaller folder".to_owned());
@@ -157,14 +163,14 @@ fn lend(
         return Ok(Lent { outlet: None, door, cord, notes });
     }
     let salt = request.action_request_id.to_string();
-    let outlet = Outlet::open(folder, &launch.hosts, &launch.handles(), &*executors.secrets, &salt)
+    let at = (folder, executors.sandbox.meets());
+    let outlet = Outlet::open(at, &launch.hosts, &launch.handles(), &*executors.secrets, &salt)
         .map_err(Error::Request)?;
     outlet.keep_sent();
     for (name, handle) in &launch.secrets {
         view.told.extend(outlet.stand_in(handle).map(|stand_in| (name.clone(), stand_in)));
     }
-    let (socket, roots) = (outlet.socket().to_owned(), outlet.roots().map(Path::to_owned));
-    view.proxy = Some(WayOut { socket, roots, told: outlet.environment() });
+    view.proxy = Some(outlet.way_out());
     Ok(Lent { outlet: Some(outlet), door, cord, notes })
 }
 
@@ -255,7 +261,7 @@ fn outcome(
     ran.argv = Some(Sensitive::from(guest.launch.argv(&guest.prompt, guest.goes_on)));
     ran.executable_sha256 = Some(guest.launch.program.sha256);
     let took = ran.finished_at.0.saturating_sub(started.0);
-    let Went { through, sent, transcript } = turn.went;
+    let Went { through, sent, transcript, saw } = turn.went;
     let (mut report, notes, more) = match turn.staging {
         Err(why) => (report(guest, ResultCode::Failed, Some(why)), Vec::new(), Vec::from_iter(transcript)),
         Ok(staging) => {
@@ -264,7 +270,9 @@ fn outcome(
             ran.exit_code = staging.staged.exit_code;
             let mut report = report(guest, code, error);
             let (tells, transcript) = (guest.launch.tells, &staging.transcript.bytes);
-            let told = super::told::told(tells, transcript, executors.workspace.root());
+            // It names places as it saw them.
+            let root = saw.as_deref().unwrap_or(executors.workspace.root());
+            let told = super::told::told(tells, transcript, root);
             (report.told, report.told_bytes) = (told.changed, told.left);
             (report.version, report.helpers) = (told.version, told.helpers);
             (report.exit_code, report.items) = (staging.staged.exit_code, staging.staged.items);

@@ -148,10 +148,10 @@ fn copy_file(executors: &Executors, method: StageMethod, path: &RelPath, at: &Pa
         Err(error) => return Err(error.into()),
     };
     let mut from = file.into_std();
-    let mut to = File::create_new(at).map_err(|e| Error::io("copying", path, e))?;
     if method == StageMethod::Reflink {
-        layers::share(&from, &to).map_err(|e| Once::NotThisWay(e.to_string()))?;
+        layers::share(&from, at).map_err(|e| Once::NotThisWay(e.to_string()))?;
     } else {
+        let mut to = File::create_new(at).map_err(|e| Error::io("copying", path, e))?;
         io::copy(&mut from, &mut to).map_err(|e| Error::io("copying", path, e))?;
     }
     set_mode(at, &stat);

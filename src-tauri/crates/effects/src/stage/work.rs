@@ -17,7 +17,7 @@ use model::{Digest, RelPath};
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What is run, with what it must not see.
 #[allow(clippy::large_enum_variant, reason = "made once for each staged run")]
@@ -36,6 +36,8 @@ pub(super) struct Went {
     pub(super) sent: Option<Output>,
     /// What it printed, where it came to an end of its own or was ended.
     pub(super) transcript: Option<Output>,
+    /// Where it saw the folder; none where it did not begin.
+    pub(super) saw: Option<PathBuf>,
 }
 
 /// Adds to the view of a guest, whose folder of the spool is given.
@@ -190,7 +192,8 @@ impl<'a> Work<'a> {
                 // Also of one that was ended, or that nothing comes of: what it sent is on record.
                 let (through, sent) = lent.close();
                 let transcript = came.as_ref().ok().map(|came| came.transcript.clone());
-                went.replace(Went { through, sent, transcript });
+                let saw = Some(executors.sandbox.root_of(view));
+                went.replace(Went { through, sent, transcript, saw });
                 came
             }
             // The mark says that this process is at work here, until it is dropped.

@@ -10,14 +10,19 @@ mod system {
     use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
     use std::path::Path;
 
-    /// One set of bytes for both files until one of them changes.
+    /// Makes a new file of the same bytes, one set for both until one of them changes.
     #[cfg(target_os = "linux")]
-    pub(crate) fn share(from: &File, to: &File) -> Result<()> {
-        Ok(rustix::fs::ioctl_ficlone(to, from)?)
+    pub(crate) fn share(from: &File, at: &Path) -> Result<()> {
+        Ok(rustix::fs::ioctl_ficlone(File::create_new(at)?, from)?)
     }
 
-    #[cfg(not(target_os = "linux"))]
-    pub(crate) fn share(_: &File, _: &File) -> Result<()> {
+    #[cfg(target_os = "macos")]
+    pub(crate) fn share(from: &File, at: &Path) -> Result<()> {
+        Ok(rustix::fs::fclonefileat(from, rustix::fs::CWD, at, rustix::fs::CloneFlags::empty())?)
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
+    pub(crate) fn share(_: &File, _: &Path) -> Result<()> {
         Err(disk::not_on_this_system("a copy that shares its bytes"))
     }
 
@@ -69,7 +74,7 @@ mod system {
     use std::io::Result;
     use std::path::Path;
 
-    pub(crate) fn share(_: &File, _: &File) -> Result<()> {
+    pub(crate) fn share(_: &File, _: &Path) -> Result<()> {
         Err(disk::not_on_this_system("a copy that shares its bytes"))
     }
 

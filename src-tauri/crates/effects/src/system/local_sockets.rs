@@ -10,23 +10,32 @@ mod system {
     use std::fs::File;
     use std::io::Result;
     use std::net::TcpStream;
-    use std::os::fd::{AsRawFd as _, OwnedFd};
+    #[cfg(target_os = "linux")]
+    use std::os::fd::AsRawFd as _;
+    use std::os::fd::OwnedFd;
     use std::path::{Path, PathBuf};
     use std::time::Duration;
 
     pub use std::os::unix::net::{UnixListener as LocalListener, UnixStream as LocalStream};
 
     /// A second way to a socket, short enough to bind and connect to: the folder's own name may be long.
-    fn beneath(folder: &File, name: &str) -> PathBuf {
-        PathBuf::from(format!("/proc/self/fd/{}/{name}", folder.as_raw_fd()))
+    #[cfg(target_os = "linux")]
+    fn beneath(folder: &File, name: &str) -> Result<PathBuf> {
+        Ok(PathBuf::from(format!("/proc/self/fd/{}/{name}", folder.as_raw_fd())))
+    }
+
+    /// There is no such way here.
+    #[cfg(not(target_os = "linux"))]
+    fn beneath(_: &File, _: &str) -> Result<PathBuf> {
+        Err(disk::not_on_this_system("a socket with a name in a folder"))
     }
 
     pub(crate) fn bind(folder: &File, name: &str) -> Result<LocalListener> {
-        LocalListener::bind(beneath(folder, name))
+        LocalListener::bind(beneath(folder, name)?)
     }
 
     pub(crate) fn connect(folder: &File, name: &str) -> Result<LocalStream> {
-        LocalStream::connect(beneath(folder, name))
+        LocalStream::connect(beneath(folder, name)?)
     }
 
     /// A socket at a place with a short name.

@@ -15,13 +15,19 @@ fn folder() -> Shape {
     }
 }
 
-fn shapes() -> [(&'static str, Shape, &'static str); 7] {
+/// The profile of a shape, as the best of ways writes it.
+fn profile(shape: &Shape) -> Result<String, String> {
+    super::profile(shape, Stays::ALL[0])
+}
+
+fn shapes() -> [(&'static str, Shape, &'static str); 8] {
     let hidden = Shape {
         covered: vec!["/Users/ann/notes/deep/.env".into(), "/Users/ann/notes/.ssh".into()],
         kept: vec!["/Users/ann/notes/.hermit".into()],
         ..folder()
     };
     let staged = Shape { folder: Some("/Users/ann/hermit/staged/tree".into()), ..folder() };
+    let home = "/Users/ann/Library/Application Support/hermit/home/claude";
     let tools = vec!["/Users/ann/.rustup".into(), "/Users/ann/.cargo/bin".into()];
     [
         ("nowhere", Shape::default(), include_str!("golden/nowhere.sb")),
@@ -31,6 +37,11 @@ fn shapes() -> [(&'static str, Shape, &'static str); 7] {
         ("staged", staged.clone(), include_str!("golden/staged.sb")),
         ("staged_tools", Shape { reads: tools, ..staged }, include_str!("golden/staged_tools.sb")),
         ("proxy", Shape { proxy: Some(49152), ..folder() }, include_str!("golden/proxy.sb")),
+        (
+            "guest",
+            Shape { proxy: Some(49152), home: Some(home.into()), ..folder() },
+            include_str!("golden/guest.sb"),
+        ),
     ]
 }
 
@@ -39,6 +50,50 @@ fn the_profile_of_every_shape_is_the_one_that_was_read_by_a_person() {
     for (name, shape, golden) in shapes() {
         let made = profile(&shape).unwrap();
         assert!(made == golden, "golden/{name}.sb is not what is made now:\n{made}");
+    }
+}
+
+/// Whoever left the group would outlive its command, and a call that starts a program can say so where no rule sees it.
+#[test]
+fn nobody_leaves_the_group_of_a_command_and_an_older_system_may_know_another_way() {
+    let made = |stays| super::profile(&folder(), stays).unwrap();
+    let denied = |stays| -> Vec<String> {
+        let made = made(stays);
+        made.lines().filter(|line| line.contains("syscall-unix")).map(str::to_owned).collect()
+    };
+    let leaves = "(deny syscall-unix (syscall-number 82) (syscall-number 147))";
+    assert_eq!(
+        denied(Stays::WithoutSpawn),
+        [leaves, "(deny syscall-unix (with errno 78) (syscall-number 244))"]
+    );
+    assert_eq!(denied(Stays::Refused), [leaves, "(deny syscall-unix (syscall-number 244))"]);
+    assert!(denied(Stays::Open).is_empty());
+    // What is kept from programs is told, and they differ in nothing else.
+    let rest = |stays| made(stays).lines().filter(|line| !line.contains("syscall-unix")).collect::<String>();
+    for stays in Stays::ALL {
+        assert_eq!(rest(stays), rest(Stays::Open));
+        assert_eq!(stays.costs().is_some(), stays != Stays::Open, "{stays:?}");
+    }
+}
+
+/// A compiler that cannot start its linker says so in words that name no sandbox.
+#[test]
+fn a_program_that_could_start_no_other_is_explained_and_nothing_else_is() {
+    let by = |stays| {
+        let seatbelt = Some(Seatbelt { program: "/x".into(), stays });
+        Sandbox { seatbelt, ..Sandbox::none(String::new()) }
+    };
+    let cargo = b"error: could not execute process `rustc -vV` (never executed)\n\nCaused by:\n  Function not implemented (os error 78)\n";
+    for printed in
+        [&cargo[..], b"clang: error: unable to execute command: posix_spawn failed", b"os error 78"]
+    {
+        let told = by(Stays::WithoutSpawn).may_have_kept_from(printed).unwrap();
+        assert!(told.starts_with("sandbox: ") && told.contains("compilers"), "{told}");
+        assert_eq!(by(Stays::Open).may_have_kept_from(printed), None, "nothing was kept from it");
+        assert_eq!(Sandbox::none(String::new()).may_have_kept_from(printed), None);
+    }
+    for printed in [&b""[..], b"error: test failed", b"Function not"] {
+        assert_eq!(by(Stays::WithoutSpawn).may_have_kept_from(printed), None);
     }
 }
 
@@ -110,6 +165,7 @@ fn everywhere(place: &Path) -> Shape {
     Shape {
         folder: Some(place.to_path_buf()),
         private: Some(place.to_path_buf()),
+        home: Some(place.to_path_buf()),
         reads: vec![place.to_path_buf()],
         covered: vec![place.to_path_buf()],
         kept: vec![place.to_path_buf()],
@@ -252,4 +308,24 @@ fn nothing_allows_everything_of_a_kind_that_reaches_out() {
         let network = nodes.iter().filter(|rule| format!("{rule:?}").contains("network")).count();
         assert_eq!(network, usize::from(shape.proxy.is_some()), "{name}");
     }
+}
+
+/// A name that some disk takes for Hermit's own folder, letter by letter: only those of ASCII in the other case, so that the rule
+/// about them leaves none out. Signs that are not seen are no letters; APFS does not skip them.
+#[test]
+fn no_letter_that_a_disk_takes_for_one_of_hermits_own_name_is_left_out() {
+    let own = acts::sensitive_paths::CAPABILITY_FOLDER;
+    let found = regex::Regex::new(&expression(&Path::new("/a").join(own))).unwrap();
+    let mut others = 0;
+    // Its capital is `I`, so it is asked about as well; no disk of macOS takes it for an `i`.
+    for letter in (0..=0xFFFF_u32).filter_map(char::from_u32).filter(|letter| *letter != '\u{131}') {
+        let folded = model::file_name::folded(letter.to_string().as_bytes());
+        for (at, of) in own.char_indices().filter(|(_, of)| of.is_alphabetic() && folded == of.to_string()) {
+            let spelled = |(n, c): (usize, char)| if n == at { letter } else { c };
+            let name: String = own.char_indices().map(spelled).collect();
+            assert!(found.is_match(&format!("/a/{name}")), "{name:?} would be another folder");
+            others += usize::from(letter != of);
+        }
+    }
+    assert_eq!(others, 6, "a capital of each letter is the same there, and nothing else is");
 }
