@@ -24,18 +24,20 @@ fn the_app_of_a_release_opens_its_window_in_the_place_of_the_installed_one_and_t
         let app = app.spawn().expect("it starts");
         (app.id(), Killed(app))
     };
+    let kept = maker.stage.home().canonicalize().expect("a store").join("programs");
+    let is_its = |process: u32| {
+        let runs = fs::read_link(format!("/proc/{process}/exe"));
+        runs.is_ok_and(|runs| runs.starts_with(&kept))
+    };
     let (process, app) = start();
+    until("the app of the release runs", || is_its(process));
     until("its window is there", || room.window("Hermit").is_some());
     until("that it came up is kept", || maker.shown()["now"]["app"]["healthy"] == true);
-    let runs = fs::read_link(format!("/proc/{process}/exe")).expect("a process");
-    let kept = maker.stage.home().canonicalize().expect("a store").join("programs");
-    assert!(runs.starts_with(&kept), "{} is not in {}", runs.display(), kept.display());
     drop(app);
     // From then on it is started without being asked or counted.
     let (process, app) = start();
+    until("it runs again", || is_its(process));
     until("its window is there again", || room.window("Hermit").is_some());
-    let runs = fs::read_link(format!("/proc/{process}/exe")).expect("a process");
-    assert!(runs.starts_with(&kept), "{} is not in {}", runs.display(), kept.display());
     assert_eq!(maker.shown()["now"]["app"]["starts"], 1);
     drop(app);
 }
