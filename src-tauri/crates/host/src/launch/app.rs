@@ -43,7 +43,10 @@ pub fn app_instead(home: &Home, words: impl Iterator<Item = OsString>) -> Option
     let mut command = match is_kept(home, &own) {
         // A system that begins programs by their path, as at a log-in, may name one that was updated to: the installed app knows which it is.
         true => {
-            let installed = place.map(|place| place.program).filter(|program| program.is_file())?;
+            let is_other = |program: &PathBuf| {
+                program.is_file() && !is_kept(home, program) && !is_same_file(program, &own)
+            };
+            let installed = place.map(|place| place.program).filter(is_other)?;
             Command::new(installed)
         }
         false => {
