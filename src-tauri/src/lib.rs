@@ -90,7 +90,8 @@ fn told(why: &str) -> ExitCode {
 
 /// The answer to the installed app, which asks whether this one is there: a line, and nothing else.
 fn answered() -> ExitCode {
-    let said = host::launch::app_health().and_then(|health| serde_json::to_string(&health).map_err(|e| e.to_string()));
+    let said = host::launch::app_health()
+        .and_then(|health| serde_json::to_string(&health).map_err(|e| e.to_string()));
     let written = said.and_then(|line| writeln!(std::io::stdout(), "{line}").map_err(|e| e.to_string()));
     written.map_or_else(|why| told(&why), |()| ExitCode::SUCCESS)
 }

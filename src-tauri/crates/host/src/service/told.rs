@@ -16,7 +16,8 @@ pub(crate) fn told(home: &Home) -> Option<(ServiceStands, Fact)> {
         ServiceState::Runs => "remove",
         ServiceState::Foreign | ServiceState::Unknown => "status",
     };
-    let stands = ServiceStands { state, says: value.clone(), command: typed(home.dir(), &format!("service {words}")) };
+    let stands =
+        ServiceStands { state, says: value.clone(), command: typed(home.dir(), &format!("service {words}")) };
     Some((stands, Fact { name: "service".to_owned(), level, value, advice }))
 }
 
