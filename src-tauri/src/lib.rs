@@ -46,6 +46,7 @@ mod waiting;
 mod window;
 
 use host::{Home, Interrupts};
+use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,10 +64,16 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Runs the app this process was started as.
 pub fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    if words.first().is_some_and(|word| word == host::launch::HEALTH) {
+        return answered();
+    }
     let home = match Home::find(None) {
         Ok(home) => home,
         Err(error) => return told(&error.to_string()),
     };
+    if let Some(code) = host::launch::app_instead(&home, std::env::args_os().skip(1)) {
+        return ExitCode::from(code);
+    }
     match app(home, &words) {
         Ok(app) => {
             app.run(happened);
@@ -79,6 +86,14 @@ pub fn main() -> ExitCode {
 fn told(why: &str) -> ExitCode {
     eprintln!("hermit-desktop: {why}");
     ExitCode::FAILURE
+}
+
+/// The answer to the installed app, which asks whether this one is there: a line, and nothing else.
+fn answered() -> ExitCode {
+    let said = host::launch::app_health()
+        .and_then(|health| serde_json::to_string(&health).map_err(|e| e.to_string()));
+    let written = said.and_then(|line| writeln!(std::io::stdout(), "{line}").map_err(|e| e.to_string()));
+    written.map_or_else(|why| told(&why), |()| ExitCode::SUCCESS)
 }
 
 fn app(home: Home, words: &[String]) -> tauri::Result<tauri::App> {
@@ -156,6 +171,8 @@ fn happened(app: &AppHandle, event: RunEvent) {
     match event {
         // The last window was closed: the work goes on behind the tray. A code means that somebody said to end.
         RunEvent::ExitRequested { code: None, api, .. } => api.prevent_exit(),
+        // What begins with the app has begun, its window among it.
+        RunEvent::Ready => host::launch::app_came_up(app.state::<Arc<Store>>().home()),
         RunEvent::Exit => {
             tray::remove(app);
             app.state::<Arc<Store>>().close();

@@ -16,4 +16,5 @@ mod security_key;
 mod small;
 mod story;
 mod story_again;
+mod updated;
 mod waiting;

@@ -300,3 +300,44 @@ fn a_full_disk_is_told_and_nothing_is_lost() {
     assert!(ran.out.contains("again 4"), "{}", read("again"));
     assert_eq!(tree::of(&stage.work()), before);
 }
+
+/// `hermit --json` on a machine of which nothing is written but an empty folder for what is temporary.
+fn on_a_read_only_disk(stage: &Stage, home: &Path, words: &[&str]) -> Ran {
+    let scratch = stage.at("scratch");
+    std::fs::create_dir_all(&scratch).expect("a folder");
+    let mut command = Command::new("bwrap");
+    command.args(["--ro-bind", "/", "/", "--dev", "/dev", "--bind"]).arg(&scratch).arg(&scratch);
+    command.arg(super::programs::hermit()).arg("--json").args(words);
+    command.env("HERMIT_HOME", home).env("TMPDIR", &scratch).env("XDG_STATE_HOME", stage.at("state"));
+    command.env("HERMIT_PASSPHRASE_FILE", stage.at("vault.txt")).stdin(std::process::Stdio::null());
+    Stage::ran(&mut command)
+}
+
+#[test]
+fn a_profile_folder_that_is_read_only_is_told_with_what_to_do_and_nothing_is_lost() {
+    if !Command::new("bwrap").arg("--version").output().is_ok_and(|ran| ran.status.success()) {
+        return conforms::lacks("bubblewrap");
+    }
+    let stage = Stage::new();
+    std::fs::write(stage.work().join("one.txt"), "one\n").expect("a file");
+    let (task, approval) = stage.asks("tidy");
+    let (home, work) = (stage.home(), stage.work());
+    let before = tree::of(&home);
+    let run = ["run", "--playbook", "inventory", "--workspace", text(&work)];
+    for words in [&run[..], &["task", "cancel", &task], &["approvals", "deny", &approval], &["serve"]] {
+        let ran = on_a_read_only_disk(&stage, &home, words).ends(1);
+        let (_, message, hint) = ran.complaint();
+        assert!(message.contains("Read-only file system"), "{words:?}: {message}");
+        assert!(hint.contains("its disk is not full or read-only"), "{words:?}: `{hint}`");
+    }
+    // A store that is not there is made nowhere else.
+    let ran = on_a_read_only_disk(&stage, &stage.at("none"), &run).ends(1);
+    ran.complains(&["cannot make", "its disk is not full or read-only"]);
+    // Who only looks is told everything.
+    let listed = on_a_read_only_disk(&stage, &home, &["task", "list"]).ends(0);
+    assert!(listed.out.contains(&task), "{}", listed.out);
+    assert_eq!(tree::of(&home), before);
+    let (code, screen) = stage.approve(&approval);
+    assert_eq!((code, stage.work().join("Documents/one.txt").is_file()), (0, true), "{screen}");
+    stage.is_sound();
+}

@@ -12,14 +12,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Says that it is healthy, and then what it was asked.
-const HEALTHY: &str = r#"#!/bin/sh
+pub(crate) const HEALTHY: &str = r#"#!/bin/sh
 if [ "$1" = successor-health ]; then
   printf '{"healthy":"%s","events":1}\n' "$(sha256sum "$0" | cut -d' ' -f1)"
   exit 0
 fi
 echo "the updated program: $*"
 "#;
-const CRASHES: &str = "#!/bin/sh\nexit 3\n";
+pub(crate) const CRASHES: &str = "#!/bin/sh\nexit 3\n";
 /// Kills whoever asks it first, and is healthy from then on. The path of a mark stands for `MARK`.
 const KILLS: &str = r#"#!/bin/sh
 if [ "$1" = successor-health ] && [ ! -e MARK ]; then
@@ -33,13 +33,13 @@ const LOCK: &str = "version = 4\n\n[[package]]\nname = \"hermit\"\nversion = \"0
 const INSTALLED: &str = env!("CARGO_PKG_VERSION");
 
 /// Whoever makes releases: a source with its lock files, a key, and the log.
-struct Maker {
-    stage: Stage,
+pub(crate) struct Maker {
+    pub(crate) stage: Stage,
     key: SeedSigner,
 }
 
 impl Maker {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let stage = Stage::new();
         stage.hermit(&["ledger", "checkpoint"]).ends(0);
         for (path, text) in [
@@ -65,16 +65,16 @@ impl Maker {
 
     /// A release of a program, in a log of that name, for a system.
     fn made(&self, version: &str, program: &[u8], of: (&str, &str)) -> PathBuf {
-        self.made_with(version, program, of, None)
+        self.made_with(version, program, of, &[])
     }
 
-    /// As [`Self::made`], with pages of which one says this.
-    fn made_with(
+    /// As [`Self::made`], with more files among its programs.
+    pub(crate) fn made_with(
         &self,
         version: &str,
         program: &[u8],
         (log, system): (&str, &str),
-        page: Option<&str>,
+        more: &[PathBuf],
     ) -> PathBuf {
         let built = self.stage.at(&format!("built-{version}-{log}-{system}/hermit"));
         fs::create_dir_all(built.parent().expect("a folder")).expect("a folder");
@@ -90,14 +90,7 @@ impl Maker {
             paths_remapped: true,
         };
         let (root, log) = (self.stage.at("source"), self.stage.at(log));
-        let mut programs = vec![built.clone()];
-        programs.extend(page.map(|page| {
-            let files = [("assets/page.txt", page), ("index.html", "<p>")];
-            let files = files.map(|(path, text)| (path.to_owned(), (false, text.as_bytes().to_vec())));
-            let archive = built.with_file_name("hermit-pages");
-            fs::write(&archive, pack(&BTreeMap::from(files)).expect("an archive")).expect("a file");
-            archive
-        }));
+        let programs: Vec<PathBuf> = std::iter::once(built.clone()).chain(more.iter().cloned()).collect();
         let parts = ReleaseParts { made_of, programs: &programs, root: &root, log: &log, texts: None };
         let out = built.with_file_name("release");
         make_release(&parts, &self.key, &out).expect("a release");
@@ -109,15 +102,24 @@ impl Maker {
         self.made(version, program.as_bytes(), ("log", &self.system()))
     }
 
-    fn shown(&self) -> Value {
+    /// An archive of pages of which one says this.
+    fn pages(&self, page: &str) -> PathBuf {
+        let files = [("assets/page.txt", page), ("index.html", "<p>")];
+        let files = files.map(|(path, text)| (path.to_owned(), (false, text.as_bytes().to_vec())));
+        let archive = self.stage.at("hermit-pages");
+        fs::write(&archive, pack(&BTreeMap::from(files)).expect("an archive")).expect("a file");
+        archive
+    }
+
+    pub(crate) fn shown(&self) -> Value {
         self.stage.hermit(&["update", "show"]).ends(0).json()
     }
 
-    fn system(&self) -> String {
+    pub(crate) fn system(&self) -> String {
         self.shown()["system"].as_str().expect("a system").to_owned()
     }
 
-    fn check(&self, release: &Path, key: Option<&str>) -> Ran {
+    pub(crate) fn check(&self, release: &Path, key: Option<&str>) -> Ran {
         let path = release.to_str().expect("UTF-8");
         let key = key.map(|key| self.text(key));
         let mut words = vec!["update", "check", path];
@@ -126,7 +128,7 @@ impl Maker {
     }
 
     /// Updates at a terminal, with the fingerprint where it is asked for; the exit code and everything that was shown.
-    fn apply(&self, release: &Path, fault: Option<&str>) -> (i32, String) {
+    pub(crate) fn apply(&self, release: &Path, fault: Option<&str>) -> (i32, String) {
         let (path, key) = (release.to_str().expect("UTF-8"), self.text("key.pem"));
         let told: Vec<(&str, &str)> = fault.iter().map(|fault| ("HERMIT_FAULT", *fault)).collect();
         let mut terminal = self.stage.terminal(&["update", "apply", path, "--key", &key], &told);
@@ -139,7 +141,7 @@ impl Maker {
     }
 
     /// Goes back at a terminal.
-    fn back(&self, words: &[&str]) -> (i32, String) {
+    pub(crate) fn back(&self, words: &[&str]) -> (i32, String) {
         let mut terminal = self.stage.terminal(&[&["update", "back"][..], words].concat(), &[]);
         terminal.expect("Approval passphrase").send(&format!("{APPROVAL}\r"));
         terminal.end()
@@ -155,7 +157,7 @@ impl Maker {
 }
 
 /// Whether a release was refused with this code, and these words.
-fn is_refused(ran: Ran, code: i32, words: &[&str]) {
+pub(crate) fn is_refused(ran: Ran, code: i32, words: &[&str]) {
     let said = ran.ends(code).json();
     assert_ne!(said["verdict"], "valid", "{said}");
     for word in words {
@@ -425,7 +427,7 @@ cat "$HERMIT_UI_DIR/assets/page.txt" || echo "no page"
 fn the_pages_of_a_release_come_with_its_program_as_they_were_signed_and_go_with_it() {
     let maker = Maker::new();
     let system = maker.system();
-    let release = maker.made_with("999.1.0", PAGED.as_bytes(), ("log", &system), Some("new pages"));
+    let release = maker.made_with("999.1.0", PAGED.as_bytes(), ("log", &system), &[maker.pages("new pages")]);
     let archive = release.join("programs/hermit-pages");
     let whole = fs::read(&archive).expect("a file");
     let mut changed = whole.clone();

@@ -192,7 +192,7 @@ export function sceneAnswers(): Answers {
       role: "owner", held_by: { pid: 7, since: AT, address: null }, store_id: "str_1", dir: "/home/you/.local/share/hermit", version: "0.1.0", epoch: 1, halted: false, halt_reason: null,
       waiting: { approvals: 1, questions: 0, unknown_effects: 0, undecided_messages: 0, paused_schedules: 0, paused_gateways: 0, running: 1, quiet: 0 },
     },
-    "host.doctor": { facts: [{ name: "sandbox", level: "fine", value: "namespaces and landlock", advice: "" }, { name: "model", level: "note", value: "none", advice: "name one" }], service: { state: "absent", says: "none", command: "hermit service install" }, telemetry: null },
+    "host.doctor": { facts: [{ name: "sandbox", level: "fine", value: "namespaces and landlock", advice: "" }, { name: "model", level: "note", value: "none", advice: "name one" }], service: { state: "absent", says: "none", command: "hermit service install" }, telemetry: null, update: { at_work: "0.1.0", since: null, left: null, app: null, at_hand: null, command: "hermit update show" } },
     "version.show": { version: "0.1.0", source_sha256: "5".repeat(64), source_files: 2800, source_bytes: 22_000_000 },
     "approvals.list": ({ status }) => page(status === "any" ? [approvalRow, { ...approvalRow, approval_id: "apr_old", status: "denied", resolved_at: AT, surface: "terminal" }] : [approvalRow]),
     "approvals.show": ({ approval: id }) => (id === APPROVAL ? approval : { ...approval, row: { ...approvalRow, approval_id: id, status: "denied", resolved_at: AT } }),

@@ -131,6 +131,8 @@ pub fn of_ledger(error: ledger::Error) -> Error {
         E::Full => Error::new(Code::DiskFull, message),
         E::Cancelled => Error::new(Code::Cancelled, message),
         E::Invalid { .. } => Error::new(Code::Usage, message),
+        E::Io { .. } => Error::new(Code::Failed, message)
+            .hint("see that the store's folder is yours and its disk is not full or read-only"),
         _ => Error::new(Code::Failed, message),
     }
 }

@@ -466,7 +466,7 @@ pub trait Host: Send + Sync {
         Err(wire::Error::new(wire::Code::Unavailable, "this program does not carry its source"))
     }
 
-    /// Facts about machine, sandbox, keys and settings, for the doctor, with how service and telemetry stand.
+    /// Facts about machine, sandbox, keys and settings, for the doctor, with how service, telemetry and updates stand.
     fn facts(&self) -> wire::host::Facts;
 
     /// What is looked at in parts, read before.

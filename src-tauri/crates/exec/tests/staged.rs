@@ -481,3 +481,15 @@ fn a_large_folder_is_staged_without_being_copied() {
         assert_eq!(world.get("7/7.txt").unwrap(), b"number 7\n");
     }
 }
+
+#[test]
+fn on_a_disk_without_clones_a_view_is_a_whole_copy_and_is_told_as_one() {
+    let world = World::with(Sandbox::probe(Path::new(EXEC)).without_layers());
+    furnish(&world);
+    let mut clone = std::process::Command::new("cp");
+    clone.arg("--reflink=always").args([world.at("a.txt"), world.store.join("clone")]);
+    let has_clones = clone.output().unwrap().status.success();
+    let (_, staging) = stage(&world, BUSY);
+    let wanted = if has_clones { StageMethod::Reflink } else { StageMethod::Copy };
+    assert_eq!(staging.unwrap().staged.method, wanted);
+}

@@ -10,8 +10,10 @@
 //! ([`Health`]), after a line for each step that it takes where those are read (`launch/asking.rs`). It changes nothing of what
 //! anybody did.
 
+mod app;
 mod asking;
 
+pub use app::{app_came_up, app_health, app_instead};
 pub use asking::asked;
 
 use crate::programs::{Mark, Marks, Pointer, compared, own_digest, stamp, stamp_of};

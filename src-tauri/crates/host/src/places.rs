@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-pub(crate) use system::{EXECUTOR, PROGRAM, persons_home, state, stores};
+pub(crate) use system::{APP, EXECUTOR, PROGRAM, persons_home, state, stores};
 
 /// A folder that a variable names whole.
 fn variable(name: &str) -> Option<PathBuf> {
@@ -25,6 +25,8 @@ mod system {
     pub(crate) const PROGRAM: &str = "hermit.exe";
     /// The program that runs commands in a sandbox, which is looked for beside it.
     pub(crate) const EXECUTOR: &str = "hermit-exec.exe";
+    /// The desktop app.
+    pub(crate) const APP: &str = "hermit-desktop.exe";
     pub(super) const CACHE: &str = ".cache";
 
     /// The person's own folder.
@@ -52,6 +54,8 @@ mod system {
     pub(crate) const PROGRAM: &str = "hermit";
     /// The program that runs commands in a sandbox, which is looked for beside it.
     pub(crate) const EXECUTOR: &str = "hermit-exec";
+    /// The desktop app.
+    pub(crate) const APP: &str = "hermit-desktop";
     #[cfg(target_os = "macos")]
     pub(super) const CACHE: &str = "Library/Caches";
     #[cfg(not(target_os = "macos"))]

@@ -218,7 +218,7 @@ fn schema_in(text: &str) -> Option<u32> {
 }
 
 /// A program, byte for byte, that its owner can start and nobody can write.
-fn copied(from: &Path, to: &Path) -> io::Result<()> {
+pub(crate) fn copied(from: &Path, to: &Path) -> io::Result<()> {
     let mut read = File::open(from)?;
     let mut draft = disk::Draft::beside(to)?;
     io::copy(&mut read, draft.file())?;

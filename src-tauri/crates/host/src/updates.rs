@@ -8,20 +8,28 @@
 //! The key, the head of the log of releases that was seen last, and which release was updated to for a store are kept outside of every
 //! store's folder, as `programs/mark.rs` keeps what was adopted.
 
+mod app;
 mod apply;
 mod back;
 mod check;
 mod copies;
+mod packages;
 mod pages;
 mod pinned;
 mod record;
+mod told;
 
+pub use app::UpdatedApp;
+pub(crate) use app::{AppPlace, app_at, is_same_file};
 pub use apply::{apply, ready};
 pub use back::{Back, Went, Word, back, plan};
 pub use check::{Checked, check};
 pub use copies::{LedgerCopy, Purpose};
+pub use packages::Package;
 pub use record::Update;
 pub(crate) use record::{Record, Which};
+pub(crate) use told::told;
+pub use told::{AtHand, in_words};
 
 use crate::{Error, Home};
 use pinned::Pinned;
@@ -64,6 +72,9 @@ pub struct Standing {
     pub format_known: u32,
     /// Copies of the ledger from around updates.
     pub copies: Vec<LedgerCopy>,
+    /// The release that was checked last, where it is newer than what is at work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_hand: Option<AtHand>,
 }
 
 /// How updates stand for a store; asks no program.
@@ -73,9 +84,11 @@ pub struct Standing {
 pub fn standing(home: &Home) -> Result<Standing, Error> {
     let record = Record::read(home)?;
     let at_work = record.at_work().and_then(|which| record.of(which));
+    let at_work = at_work.map_or(OWN, |update| update.version.as_str());
     Ok(Standing {
         installed: OWN.to_owned(),
-        at_work: at_work.map_or(OWN, |update| update.version.as_str()).to_owned(),
+        at_work: at_work.to_owned(),
+        at_hand: AtHand::newer_than(at_work),
         system: check::own_system(),
         key: Pinned::read()?.map(|pinned| pinned.fingerprint()),
         format: ledger::schema_of(home.dir()).ok(),

@@ -190,13 +190,27 @@ fn an_independent_verifier_that_leaves_out_a_check_fails_exactly_there() {
     };
     let python = String::from_utf8(asked.stdout).unwrap();
     let honest = ["--only", "honest-a-whole", "--only", "honest-a-span", "--only", "honest-one-receipt"];
-    let only = [honest.as_slice(), &["--only", "signature-", "--only", "inclusion-"], &TWO].concat();
-    for ignored in ["", "signature", "inclusion"] {
+    let grade = |only: &[&str], ignored: &str| {
         let all = [python.trim(), program.to_str().unwrap(), "{bundle}", "{key}", ignored];
         let command = if ignored.is_empty() { &all[..4] } else { &all[..] };
-        let (code, board) = graded(&only, command);
-        assert_eq!(wrong(&board), named(|vector| vector.class == ignored), "without {ignored}");
+        let (code, board) = graded(&[honest.as_slice(), only, &TWO].concat(), command);
+        (code, wrong(&board))
+    };
+    let only = ["--only", "signature-", "--only", "inclusion-"];
+    for ignored in ["", "signature", "inclusion"] {
+        let (code, wrong) = grade(&only, ignored);
+        assert_eq!(wrong, named(|vector| vector.class == ignored), "without {ignored}");
         assert_eq!(code == 0, ignored.is_empty());
+    }
+    // In these classes it sees only a part, as it is small. What it does not see any more without a check is of the class of that.
+    let only = ["--only", "list-", "--only", "events-", "--only", "trust-"];
+    let (_, before) = grade(&only, "");
+    for ignored in ["list", "events", "trust"] {
+        let (code, wrong) = grade(&only, ignored);
+        let more: BTreeSet<String> = wrong.difference(&before).cloned().collect();
+        let of_class = named(|vector| vector.class == ignored);
+        assert!(!more.is_empty() && more.is_subset(&of_class), "without {ignored}: {more:?}");
+        assert!(code == 5 && before.is_subset(&wrong), "without {ignored} it sees no more than with it");
     }
 }
 

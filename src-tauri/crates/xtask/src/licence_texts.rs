@@ -43,7 +43,7 @@ struct Taken {
     name: String,
     /// The licence that it says of itself.
     licence: Option<String>,
-    /// Its texts; none where it has none, or is not unpacked here.
+    /// Its texts; none where it has none.
     texts: Vec<String>,
 }
 
@@ -72,7 +72,9 @@ pub fn make(place: &Place, programs: &Programs<'_>) -> Result<PathBuf, Problem> 
     let mut all = vec![ourselves(place)?, rust(place)?];
     for (name, version) in crates {
         let folder = sources.iter().map(|one| one.join(format!("{name}-{version}"))).find(|one| one.is_dir());
-        let texts = folder.as_deref().map(texts_of).transpose()?.unwrap_or_default();
+        let unpacked =
+            || format!("the source of the crate `{name} {version}` is not unpacked here; run `cargo fetch`");
+        let texts = texts_of(&folder.ok_or_else(unpacked)?)?;
         let licence = rules.licence(&name).map(str::to_owned);
         all.push(Taken { name: format!("{name} {version}"), licence, texts });
     }
@@ -154,13 +156,17 @@ fn of_pages(root: &Path) -> Result<Vec<Taken>, Problem> {
     let packages = of_npm(&lock).into_iter().filter(|one| is_inside(&one.name, one.only_to_build));
     packages
         .map(|one| {
-            let texts = texts_of(&root.join(&one.place))?;
+            let folder = root.join(&one.place);
+            if !folder.is_dir() {
+                return Err(format!("the package `{}` of npm is not unpacked here; run `npm ci`", one.name));
+            }
+            let texts = texts_of(&folder)?;
             Ok(Taken { name: format!("{} {} (npm)", one.name, one.version), licence: one.licence, texts })
         })
         .collect()
 }
 
-/// The licence texts of an unpacked package, in the order of their paths; none where it is not there.
+/// The licence texts of an unpacked package, in the order of their paths.
 fn texts_of(folder: &Path) -> Result<Vec<String>, Problem> {
     let (mut files, mut open) = (Vec::new(), vec![(folder.to_owned(), 0, false)]);
     while let Some((at, depth, is_all)) = open.pop() {

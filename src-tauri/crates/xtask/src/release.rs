@@ -76,6 +76,8 @@ pub fn release(place: &Place, words: &[String]) -> Result<(), Problem> {
         }
     };
     setup(Purpose::Start)?;
+    // The app has them inside.
+    pages::interface_anew(place)?;
     let folder = match &asked.programs {
         Some(folder) => folder.clone(),
         None => built(place, &committed_at)?,
@@ -83,8 +85,7 @@ pub fn release(place: &Place, words: &[String]) -> Result<(), Problem> {
     let version = version(&place.root)?;
     let mut programs = programs_of(&folder, &version)?;
     // The model in the box is in packages alone.
-    let texts = licence_texts::packaged(place, programs.len() > BESIDE.len())?;
-    pages::interface_anew(place)?;
+    let texts = licence_texts::packaged(place, programs.iter().any(|path| is_package(path)))?;
     programs.push(archived(&place.root.join("ui/dist"), &place.target)?);
     let source = source(&place.root)?;
     if git(&["rev-parse", "HEAD"])? != commit || !git(&status)?.is_empty() {
@@ -124,11 +125,23 @@ fn built(place: &Place, committed_at: &str) -> Result<PathBuf, Problem> {
     let target = place.target.join("remapped");
     let mut cargo = reproducible::cargo(place, &place.root, &target, committed_at)?;
     cargo.arg("--bins").args(chores::PROGRAMS.iter().flat_map(|package| ["-p", package]));
+    if app::can_build() {
+        cargo.args(["-p", app::PACKAGE]);
+    } else {
+        say("the app cannot be built here, so this release has none; what is missing is said above");
+    }
     crate::shell::run(&mut cargo)?;
     Ok(target.join("release"))
 }
 
-/// The programs of a folder, and the packages that `bundle` made of them.
+/// Whether a file is a package that `bundle` made, by how its name ends. On Windows a program ends as an installer does.
+fn is_package(path: &Path) -> bool {
+    let is_named = |name: &&str| path.file_stem().is_some_and(|stem| stem == *name);
+    !BESIDE.iter().chain([&app::PACKAGE]).any(is_named)
+        && path.extension().is_some_and(|ending| PACKAGES.iter().any(|one| ending == *one))
+}
+
+/// The programs of a folder, the app where it is among them, and the packages that `bundle` made of them.
 fn programs_of(folder: &Path, version: &str) -> Result<Vec<PathBuf>, Problem> {
     let mut programs = Vec::new();
     for name in BESIDE {
@@ -138,12 +151,14 @@ fn programs_of(folder: &Path, version: &str) -> Result<Vec<PathBuf>, Problem> {
         }
         programs.push(program);
     }
+    // What an update starts in the place of an installed app; on macOS that is a folder of files.
+    let app = folder.join(format!("{}{}", app::PACKAGE, std::env::consts::EXE_SUFFIX));
+    if app.is_file() && std::env::consts::OS != "macos" {
+        programs.push(app);
+    }
     let kinds = fs::read_dir(folder.join("bundle")).into_iter().flatten().flatten();
     let files = kinds.flat_map(|kind| fs::read_dir(kind.path())).flatten().flatten().map(|file| file.path());
-    let is_package = |path: &PathBuf| {
-        path.is_file() && path.extension().is_some_and(|ending| PACKAGES.iter().any(|one| ending == *one))
-    };
-    let mut packages: Vec<PathBuf> = files.filter(is_package).collect();
+    let mut packages: Vec<PathBuf> = files.filter(|path| path.is_file() && is_package(path)).collect();
     packages.sort();
     let is_other =
         |path: &&PathBuf| !path.file_name().is_some_and(|name| name.to_string_lossy().contains(version));
@@ -221,6 +236,45 @@ mod tests {
         }
         let log = asked(&words("--key /k/key.pem --out /o")).map(|asked| asked.log);
         assert!(log.is_ok_and(|log| log.ends_with("k/hermit-releases")));
+    }
+
+    #[test]
+    fn a_package_is_told_from_a_program_also_where_both_end_alike() {
+        for package in ["Hermit_0.1.0_amd64.deb", "Hermit-0.1.0-1.x86_64.rpm", "Hermit_0.1.0_x64-setup.exe"] {
+            assert!(is_package(Path::new(package)), "{package}");
+        }
+        for program in
+            ["hermit", "hermit.exe", "hermit-desktop", "hermit-desktop.exe", "hermit-verify.exe", "a.txt"]
+        {
+            assert!(!is_package(Path::new(program)), "{program}");
+        }
+    }
+
+    #[test]
+    fn the_app_of_a_folder_of_programs_is_in_a_release_and_a_folder_without_one_makes_one_as_well() {
+        let folder = std::env::temp_dir().join(format!("hermit-programs-{}", std::process::id()));
+        fs::create_dir_all(folder.join("bundle/deb")).expect("a folder");
+        let suffix = std::env::consts::EXE_SUFFIX;
+        for name in BESIDE {
+            fs::write(folder.join(format!("{name}{suffix}")), "a program").expect("a file");
+        }
+        fs::write(folder.join("bundle/deb/Hermit_1.2.3_amd64.deb"), "a package").expect("a file");
+        let names = |programs: Result<Vec<PathBuf>, Problem>| -> Vec<String> {
+            let programs = programs.expect("programs");
+            programs
+                .iter()
+                .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+                .collect()
+        };
+        let without = names(programs_of(&folder, "1.2.3"));
+        fs::write(folder.join(format!("{}{suffix}", app::PACKAGE)), "an app").expect("a file");
+        let with = names(programs_of(&folder, "1.2.3"));
+        let other = programs_of(&folder, "1.2.4");
+        fs::remove_dir_all(&folder).expect("it goes");
+        assert_eq!(without.len(), BESIDE.len() + 1, "{without:?}");
+        let has_app = with.contains(&format!("{}{suffix}", app::PACKAGE));
+        assert_eq!(has_app, std::env::consts::OS != "macos", "{with:?}");
+        assert!(other.is_err_and(|why| why.contains("is not of version 1.2.4")));
     }
 
     #[test]

@@ -1,11 +1,12 @@
-// What goes on without this window: the service of the system, and what a collector of telemetry is told. Both are shown here and
-// changed elsewhere: the service by a command at a terminal, telemetry in the file `config.json`.
+// What goes on without this window: updates, the service of the system, and what a collector of telemetry is told. All are shown here
+// and changed elsewhere: updates and the service by a command at a terminal, telemetry in the file `config.json`.
 import { count } from "~/screen/words";
 import { useAsk } from "~/ipc/client";
-import type { ServiceStands, ServiceState, TelemetryStands } from "~/ipc/generated/host";
+import type { ServiceStands, ServiceState, TelemetryStands, UpdateStands } from "~/ipc/generated/host";
 import { Copyable } from "~/primitives/Copyable";
 import { Facts } from "~/primitives/Facts";
 import { Answer, sentence } from "~/primitives/States";
+import { Time } from "~/primitives/Time";
 import { Prose } from "~/primitives/Words";
 
 const STATE: Record<ServiceState, string> = {
@@ -36,6 +37,11 @@ export function Background() {
   const asked = useAsk("host.doctor", {});
   return (
     <>
+      <section aria-labelledby="updates">
+        <h2 id="updates">Updates</h2>
+        <p>Hermit fetches no releases by itself. A release that you have here is checked before it is installed.</p>
+        <Answer asked={asked} what="updates">{({ update }) => <Updates of={update} />}</Answer>
+      </section>
       <section aria-labelledby="service">
         <h2 id="service">Service</h2>
         <p>As a service of your system, Hermit continues its work when this window or a terminal closes.</p>
@@ -45,6 +51,27 @@ export function Background() {
         <h2 id="telemetry">Telemetry</h2>
         <Answer asked={asked} what="telemetry">{({ telemetry }) => <Telemetry of={telemetry} />}</Answer>
       </section>
+    </>
+  );
+}
+
+function Updates({ of }: { of: UpdateStands | null }) {
+  if (of === null) return <p>How updates stand cannot be read. The log of this host says why.</p>;
+  return (
+    <>
+      <Facts wide rows={[
+        ["Version", of.at_work],
+        ["Updated", of.since === null ? "No, as it was installed" : <Time key="since" at={of.since} ago />],
+        of.app === null ? null : ["App", sentence(of.app)],
+        of.left === null ? null : ["Last update", sentence(of.left)],
+        of.at_hand === null ? null : ["Checked, newer", of.at_hand],
+      ]} />
+      <p>
+        {of.at_hand === null
+          ? "Only you update Hermit, at a terminal. This command tells how updates stand:"
+          : "Only you update Hermit, with this command at a terminal, once this app and other processes of this store have ended:"}
+      </p>
+      <Copyable text={of.command} />
     </>
   );
 }

@@ -62,6 +62,8 @@ export interface Facts {
   service: ServiceStands | null;
   /** To whom telemetry is sent; none while it is off. */
   telemetry: TelemetryStands | null;
+  /** How updates of Hermit stand with this store; none where that cannot be read. */
+  update: UpdateStands | null;
 }
 
 /** How the service of the system stands with this store. Only a terminal installs and removes it. */
@@ -85,6 +87,22 @@ export interface TelemetryStands {
   failures: number;
   /** What went wrong last, where nothing went well since. */
   failing: string | null;
+}
+
+/** How updates of Hermit stand with this store. Only a person at a terminal updates it. */
+export interface UpdateStands {
+  /** Version of the program that is started for this store. */
+  at_work: string;
+  /** When a person updated to it; none where it is the installed one. */
+  since: number | null;
+  /** The newest update, where it is not started any more, and why. */
+  left: string | null;
+  /** How the app of that version stands, in words; none where no update brought one. */
+  app: string | null;
+  /** Version of the release that was checked last, where it is newer and still there. */
+  at_hand: string | null;
+  /** What is typed at a terminal: to update to that release, else to look. */
+  command: string;
 }
 
 /** One fact. */

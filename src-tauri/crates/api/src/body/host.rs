@@ -57,9 +57,9 @@ pub(crate) fn doctor(host: &dyn Host, _: Doctor) -> Result<Facts, Error> {
             vec![fact("store", level, error.message, error.hint)]
         }
     };
-    let Facts { facts: own, service, telemetry } = host.facts();
+    let Facts { facts: own, service, telemetry, update } = host.facts();
     facts.extend(own);
-    Ok(Facts { facts, service, telemetry })
+    Ok(Facts { facts, service, telemetry, update })
 }
 
 fn of_store(host: &dyn Host) -> Result<Vec<Fact>, Error> {

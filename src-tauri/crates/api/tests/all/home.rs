@@ -387,7 +387,7 @@ impl Host for Home {
     }
 
     fn facts(&self) -> wire::host::Facts {
-        wire::host::Facts { facts: Vec::new(), service: None, telemetry: None }
+        wire::host::Facts { facts: Vec::new(), service: None, telemetry: None, update: None }
     }
 
     fn sheets(&self) -> &api::Sheets {

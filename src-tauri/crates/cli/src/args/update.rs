@@ -28,6 +28,10 @@ one at work. The store's log is copied first; the new program then has to open t
 is waited for; where the program ends before it has answered, or says nothing for a very long time, the program before continues. \
 The copy goes once the new program has left the format of the store as it was, and so does one that a broken-off update left.
 
+An app that the release has is kept with its program. The installed app starts it in its place once it answers, and goes on itself \
+where it does not come up. What was installed is never written; where a package manager owns it, the command that renews the package \
+is told.
+
 Exit codes of a refusal: 5 not valid, 6 another key, 7 something is missing.
 
 Examples:

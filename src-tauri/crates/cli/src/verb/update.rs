@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::output::{Output, Tone};
 use crate::terminal::{Echo, Terminal, Typed};
 use crate::text::{plain, time};
-use host::updates::{self, Checked, Purpose, Standing, Update, Word};
+use host::updates::{self, Checked, Package, Purpose, Standing, Update, Word};
 use std::path::Path;
 use wire::{Code, Error, exit};
 
@@ -43,7 +43,25 @@ fn tell_checked(context: &Context, checked: &Checked) -> Result<(), Error> {
             out.line(format!("checked with the key {}{pinned}", checked.checked_with));
             out.line(format!("version {} stays at work; nothing was installed", plain(&checked.at_work)));
         }
+        tell_package(out, checked.package.as_ref());
     })
+}
+
+/// What a package manager owns is renewed by it alone.
+fn tell_package(out: &Output, package: Option<&Package>) {
+    let Some(package) = package else { return };
+    let program = plain(&package.program.display().to_string());
+    let owned = format!(
+        "`{program}` is of a package of your system (`{}`), which Hermit does not write.",
+        package.manager
+    );
+    match &package.command {
+        Some(command) => {
+            out.line(format!("{owned} To renew the package as well:"));
+            out.whole(Tone::Plain, &plain(command));
+        }
+        None => out.line(format!("{owned} This release has no package of its kind.")),
+    }
 }
 
 /// The terminal of the person who is asked.
@@ -124,6 +142,12 @@ fn tell_update(out: &Output, update: &Update, old: &str) -> u8 {
             exit::WAITING
         }
     };
+    if update.failed.is_none() {
+        match &update.app {
+            Some(app) => out.line(format!("Its app is kept beside it: {}.", plain(&updates::in_words(app)))),
+            None => out.line("It brought no app for this machine; one that is installed goes on."),
+        }
+    }
     if let Some(copy) = &update.copy {
         // Where what did not come up left the format as it was, going back is about the update before it.
         let restores = update.failed.is_none() || update.format != Some(update.format_before);
@@ -195,6 +219,13 @@ fn tell_standing(out: &Output, standing: &Standing) {
             (None, false) => "not started yet".to_owned(),
         };
         out.line(format!("{what:<11} {}, {}: {stands}", plain(&update.version), time(update.at)));
+        if let Some(app) = update.app.as_ref().filter(|_| update.failed.is_none()) {
+            out.line(format!("  its app   {}", plain(&updates::in_words(app))));
+        }
+    }
+    if let Some(one) = &standing.at_hand {
+        let (version, release) = (plain(&one.version), plain(&one.release.display().to_string()));
+        out.line(format!("checked     {version}, which is newer, in `{release}`"));
     }
     if let Some(format) = standing.format.filter(|format| *format > standing.format_known) {
         let known = standing.format_known;

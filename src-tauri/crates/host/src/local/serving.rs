@@ -47,7 +47,7 @@ impl Local {
         let telemetry = crate::telemetry::stands(&self.home, &config);
         facts.extend(of_service);
         facts.extend(telemetry.as_ref().map(doctor::telemetry));
-        wire::host::Facts { facts, service, telemetry }
+        wire::host::Facts { facts, service, telemetry, update: crate::updates::told(&self.home) }
     }
 
     /// Schedules that cannot see what they wait for, by name.

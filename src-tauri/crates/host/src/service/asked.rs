@@ -15,7 +15,7 @@ const SAID_MAX: u64 = 16 * 1024;
 
 /// What came of asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(crate) enum Asked {
     /// It did what it was asked, and said this.
     Done(String),
     /// It did not, and said why.
@@ -30,7 +30,7 @@ pub(super) fn ask(program: &str, words: &[&str]) -> Asked {
 }
 
 /// Asks how something stands: whoever looks does not wait for a program that is stuck.
-pub(super) fn ask_soon(program: &str, words: &[&str]) -> Asked {
+pub(crate) fn ask_soon(program: &str, words: &[&str]) -> Asked {
     asked(program, words, SOON).unwrap_or_else(|| Asked::NotHere(late(program, words, SOON)))
 }
 

@@ -7,7 +7,7 @@
 //! There is one service for each person of a machine, for one store. What is there already and is another's stays as it is until its
 //! person says otherwise, and removing the service touches no store.
 
-mod asked;
+pub(crate) mod asked;
 mod definition;
 mod launchd;
 mod systemd;
@@ -21,7 +21,7 @@ pub use definition::{ServiceTerms, System};
 use keychain::{Marker, VaultKind};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-pub(crate) use told::told;
+pub(crate) use told::{quoted, told, typed};
 use wire::{Code, Error};
 
 /// More than any definition.

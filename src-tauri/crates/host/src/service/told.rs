@@ -16,21 +16,26 @@ pub(crate) fn told(home: &Home) -> Option<(ServiceStands, Fact)> {
         ServiceState::Runs => "remove",
         ServiceState::Foreign | ServiceState::Unknown => "status",
     };
-    let stands = ServiceStands { state, says: value.clone(), command: typed(home.dir(), words) };
+    let stands =
+        ServiceStands { state, says: value.clone(), command: typed(home.dir(), &format!("service {words}")) };
     Some((stands, Fact { name: "service".to_owned(), level, value, advice }))
 }
 
-/// The command for this store, as it is typed in the shell of this system.
-fn typed(store: &Path, words: &str) -> String {
+/// The command of `hermit` with these words for this store, as it is typed in the shell of this system.
+pub(crate) fn typed(store: &Path, words: &str) -> String {
     if crate::places::stores().is_ok_and(|standard| standard == store) {
-        return format!("hermit service {words}");
+        return format!("hermit {words}");
     }
-    let store = store.display().to_string();
-    let store = match std::env::consts::OS {
-        "windows" => format!("\"{store}\""),
-        _ => format!("'{}'", store.replace('\'', "'\\''")),
-    };
-    format!("hermit --home {store} service {words}")
+    format!("hermit --home {} {words}", quoted(store))
+}
+
+/// A path as one word of that shell.
+pub(crate) fn quoted(path: &Path) -> String {
+    let path = path.display().to_string();
+    match std::env::consts::OS {
+        "windows" => format!("\"{path}\""),
+        _ => format!("'{}'", path.replace('\'', "'\\''")),
+    }
 }
 
 /// How it stands, how grave that is, the same in words, and what to do about it.
@@ -106,14 +111,14 @@ mod tests {
 
     #[test]
     fn a_command_names_the_store_where_it_is_not_the_standard_one() {
-        let odd = typed(Path::new("/srv/ana's store"), "install");
+        let odd = typed(Path::new("/srv/ana's store"), "service install");
         let quoted = match std::env::consts::OS {
             "windows" => "\"/srv/ana's store\"",
             _ => "'/srv/ana'\\''s store'",
         };
         assert_eq!(odd, format!("hermit --home {quoted} service install"));
         if let Ok(standard) = crate::places::stores() {
-            assert_eq!(typed(&standard, "remove"), "hermit service remove");
+            assert_eq!(typed(&standard, "service remove"), "hermit service remove");
         }
     }
 }

@@ -4,10 +4,11 @@
 //! program at work is started; from then on the next start asks the new one, and takes the one before where it does not come up.
 //! So whenever this process ends, one of the two is started.
 
+use super::app::{AppPlace, UpdatedApp};
 use super::check::Checked;
 use super::pinned::Pinned;
 use super::record::Update;
-use super::{Record, Which, copies, pages, turn};
+use super::{Record, Which, app, copies, pages, turn};
 use crate::keys::APPROVAL_FILE;
 use crate::launch::Copied;
 use crate::places::{EXECUTOR, PROGRAM};
@@ -83,7 +84,7 @@ pub fn apply(home: &Home, checked: &Checked, approval: &[u8]) -> Result<Update, 
     swept(home, &record);
     copies::has_room(home, &record)?;
     let format_before = ledger::schema_of(home.dir()).map_err(api::of_ledger)?;
-    let (sha256, bytes, pages) = step(&*faults, || installed(home, checked, found))?;
+    let Installed { sha256, bytes, pages, app } = step(&*faults, || installed(home, checked, found))?;
     let copy = step(&*faults, || copies::copy(home, &found.made_of.version).map_err(HostError::to_wire))?;
     record.put(Update {
         version: found.made_of.version.clone(),
@@ -92,6 +93,7 @@ pub fn apply(home: &Home, checked: &Checked, approval: &[u8]) -> Result<Update, 
         sha256,
         bytes,
         pages,
+        app,
         at: SystemClock.now().0,
         format_before,
         format: None,
@@ -133,13 +135,16 @@ fn step<T>(faults: &dyn Faults, act: impl FnOnce() -> Result<T, Error>) -> Resul
     Ok(came)
 }
 
-/// Puts the programs of a release beside the one at work, where nothing starts them yet; digest and bytes of `hermit`, and the digest of
-/// the pages that came with it.
-fn installed(
-    home: &Home,
-    checked: &Checked,
-    found: &ReleaseFound,
-) -> Result<(Digest, u64, Option<Digest>), Error> {
+/// What was put beside the program at work: `hermit`, and what came with it.
+struct Installed {
+    sha256: Digest,
+    bytes: u64,
+    pages: Option<Digest>,
+    app: Option<UpdatedApp>,
+}
+
+/// Puts the programs of a release beside the one at work, where nothing starts them yet.
+fn installed(home: &Home, checked: &Checked, found: &ReleaseFound) -> Result<Installed, Error> {
     let refused =
         |why: String| Error::new(Code::Refused, why).hint("nothing was installed; get the release again");
     let signed = |name: &str| found.programs.get(&format!("programs/{name}")).copied();
@@ -162,12 +167,28 @@ fn installed(
     let (program, with_pages) = (program_at(home, sha256), signed(pages::PAGES));
     pages::install(&at(pages::PAGES), with_pages, &program)
         .map_err(|why| refused(format!("`programs/{}` cannot be installed: {why}", pages::PAGES)))?;
-    // Nothing in the store's folder could say that a person said yes to it.
-    let mark = Mark { sha256, executor, compared: None, asked_by: None };
-    Marks::own().keep(home.dir(), &mark).map_err(|e| {
-        Error::new(Code::Failed, format!("that you said yes to this program cannot be kept: {e}"))
-    })?;
-    Ok((sha256, bytes, with_pages))
+    let app = with_app(checked, found, &program)?;
+    // Nothing in the store's folder could say that a person said yes to them.
+    for sha256 in [Some(sha256), app.as_ref().map(|app| app.sha256)].into_iter().flatten() {
+        let mark = Mark { sha256, executor, compared: None, asked_by: None };
+        Marks::own().keep(home.dir(), &mark).map_err(|e| {
+            Error::new(Code::Failed, format!("that you said yes to this program cannot be kept: {e}"))
+        })?;
+    }
+    Ok(Installed { sha256, bytes, pages: with_pages, app })
+}
+
+/// Puts the app of a release beside its program, where it has one for this machine.
+fn with_app(checked: &Checked, found: &ReleaseFound, program: &Path) -> Result<Option<UpdatedApp>, Error> {
+    let place = AppPlace::read().map_err(HostError::to_wire)?;
+    let name = app::named(&found.programs, place.as_ref());
+    let from = name.and_then(|name| Some((checked.folder.join(name), *found.programs.get(name)?)));
+    let from = from.as_ref().map(|(path, signed)| (path.as_path(), *signed));
+    app::install(from, program).map_err(|why| {
+        let name = name.unwrap_or_default();
+        Error::new(Code::Refused, format!("`{name}` cannot be installed: {why}"))
+            .hint("nothing was installed; get the release again")
+    })
 }
 
 fn unread(path: &Path, error: &io::Error) -> Error {

@@ -68,13 +68,13 @@ pub fn plan(home: &Home, restore: bool) -> Result<Back, Error> {
     let left = which.or(Some(Which::Now)).and_then(|which| record.of(which));
     let before = record.of(Which::Before).filter(|one| which == Some(Which::Now) && one.pointer().is_some());
     let (to, known) = match before {
-        Some(before) => (before.version.clone(), known_to(before)),
+        Some(before) => (before.version.clone(), before.reads()),
         None => (OWN.to_owned(), ledger::SCHEMA),
     };
     let format = ledger::schema_of(home.dir()).map_err(api::of_ledger)?;
     if let Some((before, copy)) = stuck(&record, which, format) {
         // The program before stays at work; only the store is put back.
-        let (to, known) = (before.version.clone(), known_to(before));
+        let (to, known) = (before.version.clone(), before.reads());
         return match restore {
             true => reads(&copy, &to, known).map(|()| Back { which: None, from: None, to, copy: Some(copy) }),
             false => Err(newer(format, &to, known, Some(&copy))),
@@ -113,16 +113,11 @@ fn reads(copy: &Path, to: &str, known: u32) -> Result<(), Error> {
         .hint("nothing was changed; `hermit update show` lists the copies that are kept, and what for"))
 }
 
-/// The newest format that the program of an update is known to read.
-fn known_to(update: &Update) -> u32 {
-    update.format.unwrap_or(update.format_before)
-}
-
 /// The update at work, where it does not read the store that a newer one left which is not started any more, and the copy from before
 /// that. The newer one did not come up, or going back from it was stopped before the store was put back.
 fn stuck(record: &Record, which: Option<Which>, format: u32) -> Option<(&Update, PathBuf)> {
     let before =
-        record.of(Which::Before).filter(|one| which == Some(Which::Before) && format > known_to(one))?;
+        record.of(Which::Before).filter(|one| which == Some(Which::Before) && format > one.reads())?;
     let copy = record.of(Which::Now)?.copy.clone().filter(|copy| copy.is_file())?;
     Some((before, copy))
 }

@@ -1,7 +1,9 @@
 //! Whether a release may take the place of the program at work: the checks of `hermit-verify --release`, with the key that a person
 //! pinned, the version at work, this system, and the head of the log seen last.
 
+use super::packages::{Package, package};
 use super::pinned::Pinned;
+use super::told::AtHand;
 use super::{OWN, Record};
 use crate::{Error as HostError, Home};
 use proof::{ReleaseAsked, ReleaseReport, Trust, Verdict, verify_release};
@@ -27,6 +29,9 @@ pub struct Checked {
     pub is_pinned: bool,
     /// Version of the program at work, than which it has to be newer.
     pub at_work: String,
+    /// The package of the system that the installed app belongs to, where the release is valid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub package: Option<Package>,
     #[serde(skip)]
     pub(super) key: PublicKey,
     /// The folder of the release.
@@ -80,16 +85,19 @@ pub fn check(home: &Home, path: &Path, key: Option<&str>) -> Result<Checked, Err
         Error::new(Code::Usage, e.to_string())
             .hint("name the folder of a release, or the `release.json` in it")
     })?;
-    if let (Some(pinned), Some(found)) = (&pinned, &report.release) {
-        let seen = Pinned { head: found.head.clone(), ..pinned.clone() };
-        seen.keep().map_err(HostError::to_wire)?;
-    }
     let folder = match path.is_dir() {
         true => path,
         false => path.parent().filter(|up| !up.as_os_str().is_empty()).unwrap_or_else(|| Path::new(".")),
     };
+    if let (Some(pinned), Some(found)) = (&pinned, &report.release) {
+        let seen = Pinned { head: found.head.clone(), ..pinned.clone() };
+        seen.keep()
+            .and_then(|()| AtHand::keep(&found.made_of.version, folder))
+            .map_err(HostError::to_wire)?;
+    }
+    let package = report.release.as_ref().and_then(|found| package(folder, &found.programs));
     let (checked_with, is_pinned) = (sshsig::fingerprint(&key), pinned.is_some());
-    Ok(Checked { report, checked_with, is_pinned, at_work, key, folder: folder.to_owned() })
+    Ok(Checked { report, checked_with, is_pinned, at_work, package, key, folder: folder.to_owned() })
 }
 
 fn another(pinned: &Pinned, given: &PublicKey) -> Error {

@@ -1,5 +1,6 @@
 //! Which release was updated to for a store, and the one before it. What is started follows it (`launch.rs`).
 
+use super::app::UpdatedApp;
 use super::{OWN, copies, keep, kept, state, turn};
 use crate::programs::Pointer;
 use crate::{Error, Home};
@@ -23,6 +24,9 @@ pub struct Update {
     /// Digest of the pages that came with it; none where it brought none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages: Option<Digest>,
+    /// The desktop app that came with it; none where it brought none for this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub app: Option<UpdatedApp>,
     /// When a person said yes, in milliseconds since 1970.
     pub at: i64,
     /// Format of the store before the program was started.
@@ -48,6 +52,11 @@ impl Update {
         let is_due = self.failed.is_none() && proof::is_newer(&self.version, OWN);
         let (trial_id, sha256, bytes) = (self.version.clone(), self.sha256, self.bytes);
         is_due.then_some(Pointer { trial_id, sha256, bytes, healthy: self.healthy, failed: None })
+    }
+
+    /// The newest format of a store that its program is known to read.
+    pub(crate) fn reads(&self) -> u32 {
+        self.format.unwrap_or(self.format_before)
     }
 }
 
@@ -96,6 +105,11 @@ impl Record {
             Which::Now => self.now.as_ref(),
             Which::Before => self.before.as_ref(),
         }
+    }
+
+    /// The app of one of the two, to take note of how it stands.
+    pub(crate) fn app_mut(&mut self, which: Which) -> Option<&mut UpdatedApp> {
+        self.of_mut(which)?.app.as_mut()
     }
 
     const fn of_mut(&mut self, which: Which) -> Option<&mut Update> {
@@ -194,6 +208,7 @@ mod tests {
             sha256: Digest::of(version.as_bytes()),
             bytes: 1,
             pages: None,
+            app: None,
             at: 0,
             format_before: 3,
             format: None,

@@ -1,7 +1,7 @@
 """A small verifier of hermit-proof/1, by the description alone: the zip, the list, signatures, places, and the chain of events.
 
 It says nothing of what people allowed, so it takes bundles that a whole verifier refuses; what it checks, it checks.
-`small.py BUNDLE KEY [signature | inclusion]` leaves one kind of check out. Exit code 0 valid, 1 not.
+`small.py BUNDLE KEY [signature | inclusion | list | events | trust]` leaves one kind of check out. Exit code 0 valid, 1 not.
 """
 
 import base64
@@ -103,7 +103,7 @@ class Verifier:
         need(self.file("README.txt").split()[:1] == [b"hermit-proof/1"], "another version")
         self.list()
         manifest = self.key("manifest")
-        need(manifest == self.trusted, "a key that is not trusted")
+        need(manifest == self.trusted or self.ignored == "trust", "a key that is not trusted")
         sums = self.file("SHA256SUMS")
         self.signed(manifest, sums, self.file("SHA256SUMS.ed25519"))
         self.ssh(manifest, sums)
@@ -114,6 +114,8 @@ class Verifier:
                 self.envelope(self.file(name))
 
     def list(self):
+        if self.ignored == "list":
+            return
         lines = self.file("SHA256SUMS").decode().split("\n")
         need(lines.pop() == "", "the list is cut")
         names = []
@@ -207,8 +209,11 @@ class Verifier:
         before = "0" * 64
         for number, line in enumerate(lines, 1):
             event = json.loads(line)
-            need((event["task_seq"], event["prev_event_hash"]) == (number, before), f"event {number}")
+            linked = (event["task_seq"], event["prev_event_hash"]) == (number, before)
+            need(linked or self.ignored == "events", f"event {number}")
             before = sha(line).hex()
+        if self.ignored == "events":
+            return
         need(len(lines) == task[1] and tree([sha(b"\0" + line) for line in lines]) == task[2], "the events' root")
 
 

@@ -60,6 +60,8 @@ answers! {
         service: Option<ServiceStands>,
         /// To whom telemetry is sent; none while it is off.
         telemetry: Option<TelemetryStands>,
+        /// How updates of Hermit stand with this store; none where that cannot be read.
+        update: Option<UpdateStands>,
     }
     /// How the service of the system stands with this store. Only a terminal installs and removes it.
     ServiceStands {
@@ -81,6 +83,21 @@ answers! {
         failures: u64,
         /// What went wrong last, where nothing went well since.
         failing: Option<String>,
+    }
+    /// How updates of Hermit stand with this store. Only a person at a terminal updates it.
+    UpdateStands {
+        /// Version of the program that is started for this store.
+        at_work: String,
+        /// When a person updated to it; none where it is the installed one.
+        since: Option<i64>,
+        /// The newest update, where it is not started any more, and why.
+        left: Option<String>,
+        /// How the app of that version stands, in words; none where no update brought one.
+        app: Option<String>,
+        /// Version of the release that was checked last, where it is newer and still there.
+        at_hand: Option<String>,
+        /// What is typed at a terminal: to update to that release, else to look.
+        command: String,
     }
     /// One fact.
     Fact {
