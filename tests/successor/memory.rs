@@ -28,7 +28,7 @@ fn runs(script: &str, budget: &Budget) -> CloneEnd {
 
 /// Says what of these it could make.
 const MAKES: &str = "
-import ctypes, mmap, os
+import ctypes, mmap, os, socket
 system = ctypes.CDLL(None, use_errno=True)
 def made(name, number):
     if number >= 0:
@@ -45,6 +45,11 @@ except OSError:
 made('a segment', system.shmget(0, 4096, 0o1600))
 made('a queue', system.msgget(0, 0o1600))
 made('semaphores', system.semget(0, 1, 0o1600))
+try:
+    socket.socketpair()[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+    print('a larger socket')
+except OSError:
+    pass
 if os.path.exists('/dev/zero'):
     print('pages of zeros')
 print('the end')

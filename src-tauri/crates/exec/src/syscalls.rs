@@ -5,7 +5,7 @@ use crate::walls::Walls;
 use libc::{
     AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, CLONE_NEWCGROUP, CLONE_NEWIPC, CLONE_NEWNET, CLONE_NEWNS,
     CLONE_NEWPID, CLONE_NEWUSER, CLONE_NEWUTS, ENOSYS, EPERM, MAP_ANONYMOUS, MAP_SHARED, PRIO_USER,
-    SOCK_DGRAM, SOCK_RAW, c_long,
+    SO_SNDBUF, SO_SNDBUFFORCE, SOCK_DGRAM, SOCK_RAW, SOL_SOCKET, c_long,
 };
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -160,6 +160,9 @@ fn rules(walls: &Walls) -> Result<Rules, BackendError> {
         rules.extend(HELD.iter().map(|number| (*number, Vec::new())));
         // Pages that are shared and of no file stay once their process has let go of them.
         rules.insert(libc::SYS_mmap, vec![has_flag(3, MAP_SHARED | MAP_ANONYMOUS)?]);
+        // A socket holds what the system lets each hold, and no more.
+        let raises = |option: i32| all(vec![is(1, number(SOL_SOCKET))?, is(2, number(option))?]);
+        rules.insert(libc::SYS_setsockopt, vec![raises(SO_SNDBUF)?, raises(SO_SNDBUFFORCE)?]);
     }
     for number in [libc::SYS_clone, libc::SYS_unshare] {
         let made: Result<Vec<_>, _> = NAMESPACES.iter().map(|flag| has_flag(0, *flag)).collect();
