@@ -111,8 +111,8 @@ fn keeps_no_thought(world: &World, task: TaskId) {
     }
     // What was said in the same answers is kept: a look that found nothing anywhere would be noticed.
     let answers = held.artifacts.values().filter(|one| one.kind == ArtifactKind::ModelAnswer);
-    let said = answers.map(|one| world.kernel().artifacts().read(&one.content_hash).unwrap());
-    assert!(said.into_iter().any(|bytes| String::from_utf8_lossy(&bytes).contains("note-second")));
+    let mut said = answers.map(|one| world.kernel().artifacts().read(&one.content_hash).unwrap());
+    assert!(said.any(|bytes| String::from_utf8_lossy(&bytes).contains("note-second")));
     let responses = held.artifacts.values().filter(|one| one.kind == ArtifactKind::ModelResponse);
     let responses: Vec<_> =
         responses.map(|one| world.kernel().artifacts().read(&one.content_hash).unwrap()).collect();
