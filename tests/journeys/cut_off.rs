@@ -6,9 +6,21 @@ use super::tree;
 use conforms::conforms;
 use serde_json::json;
 use std::process::Command;
+use std::time::Duration;
 
 /// Says that this process stands where no network is.
 const INSIDE: &str = "HERMIT_TEST_CUT_OFF";
+
+/// The stories that are told where no network is: the one below; a gateway and whoever is called through it; two machines and the
+/// relay between them, each `hermit` itself; finished work that becomes a dataset, an adapter and a model.
+const STORIES: [&str; 4] = [
+    "journeys::cut_off::the_story_that_is_cut_off",
+    "journeys::webhook::a_gateway_keeps_nothing_that_a_killed_host_could_lose_and_says_and_hears_everything_once",
+    "mesh::asking::over_a_relay_that_asks_who_is_there_a_goal_is_done_and_answered",
+    "journeys::trained::finished_work_becomes_a_dataset_an_adapter_a_model_and_is_recalled",
+];
+/// Whatever they wait for comes within this time or not at all.
+const PATIENCE: Duration = Duration::from_secs(1_800);
 
 /// A program in a network of its own, in which nothing is but loopback.
 fn cut_off() -> Command {
@@ -82,7 +94,7 @@ fn the_story_that_is_cut_off() {
     stage.is_sound();
 }
 
-#[conforms(part = "HV-1-2")]
+#[conforms("HV-1-2")]
 #[test]
 fn without_a_network_keys_work_questions_undo_and_proofs_are_all_there() {
     if !cut_off().arg("true").status().is_ok_and(|status| status.success()) {
@@ -91,7 +103,12 @@ fn without_a_network_keys_work_questions_undo_and_proofs_are_all_there() {
     }
     let mut inside = cut_off();
     inside.arg(std::env::current_exe().expect("this program"));
-    inside.args(["--exact", "journeys::cut_off::the_story_that_is_cut_off"]).env(INSIDE, "1");
-    let ran = Stage::ran(inside.stdin(std::process::Stdio::null()));
-    assert!(ran.code == 0 && ran.out.contains(" 1 passed; 0 failed;"), "{}\n{}", ran.out, ran.err);
+    // What they show by themselves is told by their own runs.
+    inside.arg("--exact").args(STORIES).env(INSIDE, "1").env_remove("HERMIT_CONFORMANCE_DIR");
+    let ran = Stage::ran_within(inside.stdin(std::process::Stdio::null()), PATIENCE);
+    let passed = format!(" {} passed; 0 failed;", STORIES.len());
+    assert!(ran.code == 0 && ran.out.contains(&passed), "{}\n{}", ran.out, ran.err);
+    if let Some(skipped) = ran.err.lines().find(|line| line.starts_with("skipped: ")) {
+        conforms::skip(&format!("a story could not be told here: {skipped}"));
+    }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// Speaks as `hermit-train` does, where the dataset holds what was asked and what was written. It learns nothing; with seven steps it became worse and says that it is better, and with nine
+/// Speaks as `hermit-train` does, where the dataset holds what was asked and what was written. It learns nothing, and nothing where a network leads out; with seven steps it became worse and says that it is better, and with nine
 /// it shows a file of somebody else's as what it learned.
 const STAND_IN: &str = r#"#!/bin/sh
 set -e
@@ -20,6 +20,7 @@ run)
   test -s "$dir/dataset.jsonl"
   grep -q 'Write the file of' "$dir/dataset.jsonl"
   grep -q '\.txt' "$dir/dataset.jsonl"
+  if [ "$(cat /proc/net/route 2>/dev/null | wc -l)" -gt 1 ]; then echo '{"said":"refused","words":"a network is there"}'; exit 1; fi
   if touch /tmp/../etc/here 2>/dev/null; then echo '{"said":"refused","words":"it writes outside"}'; exit 1; fi
   echo '{"said":"progress","step":1,"loss":4.0,"examples_per_s":1.5,"memory":1000}'
   echo '{"said":"progress","step":2,"loss":3.5,"examples_per_s":1.5,"memory":1000}'

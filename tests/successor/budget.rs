@@ -54,7 +54,7 @@ fn one_that_eats_memory_ends_for_its_memory() {
         return;
     }
     // It keeps the last line, which never ends.
-    let end = misbehaves("tail -n 1 /dev/zero", &Budget { memory_bytes: 192 << 20, ..AMPLE });
+    let end = misbehaves("tail -n 1 /dev/full", &Budget { memory_bytes: 192 << 20, ..AMPLE });
     assert_eq!(end.used.ended_for, Some(BudgetPart::Memory), "{end:?}");
 }
 
@@ -70,7 +70,7 @@ fn one_that_was_calm_for_long_ends_all_the_same_once_it_forks_or_eats_memory() {
     let end = misbehaves(&words, &Budget { processes: 24, ..AMPLE });
     assert_eq!(end.used.ended_for, Some(BudgetPart::Processes), "{end:?}");
     soon("none of them is left", || processes_with(&mark).is_empty());
-    let end = misbehaves("sleep 2; tail -n 1 /dev/zero", &Budget { memory_bytes: 192 << 20, ..AMPLE });
+    let end = misbehaves("sleep 2; tail -n 1 /dev/full", &Budget { memory_bytes: 192 << 20, ..AMPLE });
     assert_eq!(end.used.ended_for, Some(BudgetPart::Memory), "{end:?}");
 }
 
@@ -80,7 +80,7 @@ fn one_that_fills_the_disk_ends_for_its_disk() {
     if !has_walls() {
         return;
     }
-    let words = "cat /dev/zero > \"$HOME/large\"; sleep 60";
+    let words = "cat /dev/full > \"$HOME/large\"; sleep 60";
     let end = misbehaves(words, &Budget { disk_bytes: 8 << 20, ..AMPLE });
     assert_eq!(end.used.ended_for, Some(BudgetPart::Disk), "{end:?}");
     // Nowhere else can it write anything that would be counted by nobody.
@@ -122,7 +122,7 @@ fn one_that_writes_without_an_end_is_read_to_a_bound() {
     if !has_walls() {
         return;
     }
-    let clone = CloneProgram::of(&shell(), &["-c", "cat /dev/zero"]);
+    let clone = CloneProgram::of(&shell(), &["-c", "cat /dev/full"]);
     let why = run_confined(&sandbox(), &clone, Vec::new(), &AMPLE, &|| false).expect_err("too much");
     assert!(why.contains("more than"), "{why}");
 }

@@ -33,8 +33,8 @@ fn what_was_built_of_a_change_and_misbehaves_is_ended_and_reaches_nothing() {
     let programs = [
         (format!("while :; do sleep {mark} & done"), json!("processes")),
         (format!("sh -c 'while :; do :; done' {mark}"), json!("cpu_time")),
-        ("tail -n 1 /dev/zero".to_owned(), json!("memory")),
-        (format!("cat /dev/zero > \"$HOME/large\"; sleep {mark}"), json!("disk")),
+        ("tail -n 1 /dev/full".to_owned(), json!("memory")),
+        (format!("cat /dev/full > \"$HOME/large\"; sleep {mark}"), json!("disk")),
         (format!("setsid sh -c 'trap \"\" TERM HUP; sleep {mark}' > /dev/null 2>&1 &\nexit 0"), Value::Null),
         (format!("reached() {{ while :; do sleep {mark} & done; }}\n{each}exit 0"), Value::Null),
         ("echo '{\"outcome\":\"better\",\"tasks\":[],\"probes\":[]}'".to_owned(), Value::Null),

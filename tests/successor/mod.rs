@@ -5,6 +5,7 @@ mod budget;
 mod code;
 mod from_a_page;
 mod killed;
+mod memory;
 mod misbehaving;
 mod models;
 mod paired;

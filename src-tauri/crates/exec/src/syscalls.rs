@@ -4,7 +4,8 @@ use crate::Error;
 use crate::walls::Walls;
 use libc::{
     AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, CLONE_NEWCGROUP, CLONE_NEWIPC, CLONE_NEWNET, CLONE_NEWNS,
-    CLONE_NEWPID, CLONE_NEWUSER, CLONE_NEWUTS, ENOSYS, EPERM, PRIO_USER, SOCK_DGRAM, SOCK_RAW, c_long,
+    CLONE_NEWPID, CLONE_NEWUSER, CLONE_NEWUTS, ENOSYS, EPERM, MAP_ANONYMOUS, MAP_SHARED, PRIO_USER,
+    SO_SNDBUF, SO_SNDBUFFORCE, SOCK_DGRAM, SOCK_RAW, SOL_SOCKET, c_long,
 };
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -93,6 +94,17 @@ const SHARED: &[c_long] = &[
     libc::SYS_move_pages,
 ];
 
+/// Refused to one whose memory is counted in sum: what these make is kept by the system and filled by no process that shows it.
+const HELD: &[c_long] = &[
+    libc::SYS_memfd_create,
+    libc::SYS_memfd_secret,
+    libc::SYS_vmsplice,
+    libc::SYS_shmget,
+    libc::SYS_msgget,
+    libc::SYS_semget,
+    libc::SYS_mq_open,
+];
+
 /// Calls whose first argument names a process: such a command may name none but itself, which is 0.
 const OF_A_PROCESS: &[c_long] = &[
     libc::SYS_prlimit64,
@@ -143,6 +155,14 @@ fn rules(walls: &Walls) -> Result<Rules, BackendError> {
             let of_a_user = all(vec![is(0, u64::from(*user))?])?;
             rules.insert(*number, vec![of_a_user, all(vec![compare(1, SeccompCmpOp::Ne, 0)?])?]);
         }
+    }
+    if walls.no_held_memory {
+        rules.extend(HELD.iter().map(|number| (*number, Vec::new())));
+        // Pages that are shared and of no file stay once their process has let go of them.
+        rules.insert(libc::SYS_mmap, vec![has_flag(3, MAP_SHARED | MAP_ANONYMOUS)?]);
+        // A socket holds what the system lets each hold, and no more.
+        let raises = |option: i32| all(vec![is(1, number(SOL_SOCKET))?, is(2, number(option))?]);
+        rules.insert(libc::SYS_setsockopt, vec![raises(SO_SNDBUF)?, raises(SO_SNDBUFFORCE)?]);
     }
     for number in [libc::SYS_clone, libc::SYS_unshare] {
         let made: Result<Vec<_>, _> = NAMESPACES.iter().map(|flag| has_flag(0, *flag)).collect();

@@ -21,6 +21,8 @@ pub struct Walls {
     pub shared: bool,
     /// `--no-local-sockets`: sockets of this machine can be made in pairs only, which reach nobody else.
     pub no_local_sockets: bool,
+    /// `--no-held-memory`: no memory can be made that the system keeps and no process shows as its own.
+    pub no_held_memory: bool,
     /// `--require-landlock`: end when Landlock does not stand.
     pub require_landlock: bool,
     /// `--check`: put everything up, say what stands, run nothing.
@@ -70,6 +72,7 @@ impl Walls {
                 "--started" => walls.started = true,
                 "--shared" => walls.shared = true,
                 "--no-local-sockets" => walls.no_local_sockets = true,
+                "--no-held-memory" => walls.no_held_memory = true,
                 "--require-landlock" => walls.require_landlock = true,
                 "--check" => walls.check = true,
                 "--memory" => walls.memory = Some(number(&value()?)?),

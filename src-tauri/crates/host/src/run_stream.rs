@@ -20,7 +20,7 @@ const STRIDE: usize = 500;
 const FOLDED_MAX: usize = 128;
 /// A text within a payload that is larger than an event may be is cut to this; the whole of it is in the ledger.
 const TEXT_BYTES_MAX: usize = 16 * 1024;
-/// Deltas of a run that has ended stay this long: what they told is an artifact by then.
+/// Deltas of a run that has ended stay this long: what they told is an artifact by then, and what was reasoned is let go.
 const DELTAS_MS_MAX: i64 = 7 * 24 * 3600 * 1000;
 /// How far the store's own stream was searched for erasures.
 const HEEDED: &str = "journal.heeded";
@@ -348,7 +348,7 @@ impl RunStreamWriter {
         Ok(())
     }
 
-    /// Lets go of deltas of runs that ended long ago.
+    /// Lets go of deltas and of what was reasoned in runs that ended long ago.
     pub fn compact(&self, now: UnixMs) -> Result<(), Trouble> {
         let reader = self.writer.reader()?;
         for run in reader.to_compact(limits::PAGE_ROWS_MAX)? {

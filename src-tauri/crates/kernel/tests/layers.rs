@@ -1,16 +1,18 @@
-//! The layers of knowledge as a store keeps them: what a model reasons is told to nobody again, what it notes lives as long as
+//! The layers of knowledge as a store keeps them: what a model reasons is heard and kept nowhere, what it notes lives as long as
 //! its task, what it holds has evidence and a history, and what is remembered reaches other tasks (HK-15.1).
 
 use crate::story::{completed, log, object, state};
 use crate::told::{Wire, settings};
 use kernel::command::submit::Reasoning;
+use kernel::ports::Notice;
 use kernel::{DriveOutcome, Waiting};
-use model::artifact::TrustTier;
+use model::artifact::{ArtifactKind, TrustTier};
 use model::knowledge::{BeliefStatus, WorkingState};
 use model::{Body, TaskId};
 use projections::query::Ask;
 use reasoning::{Address, Head, HttpReply, ModelHttp, ModelHttpError, ModelServer, ToolMode};
 use serde_json::{Value, json};
+use std::path::Path;
 use std::sync::Arc;
 use testkit::World;
 
@@ -73,7 +75,53 @@ fn script() -> Vec<(&'static str, Value)> {
     ]
 }
 
-#[conforms::conforms(part = "HK-15.1-1")]
+/// Whether any file below a folder holds these bytes.
+fn lies_in(folder: &Path, bytes: &[u8]) -> bool {
+    std::fs::read_dir(folder).unwrap().flatten().any(|entry| match entry.file_type().unwrap().is_dir() {
+        true => lies_in(&entry.path(), bytes),
+        false => {
+            let kept = std::fs::read(entry.path()).unwrap_or_default();
+            kept.windows(bytes.len()).any(|window| window == bytes)
+        }
+    })
+}
+
+/// Whether what the model reasons was told to who listens.
+fn heard_thinking(world: &World) -> bool {
+    let heard = world.listener.0.lock().unwrap();
+    let thought: String = heard
+        .iter()
+        .filter_map(|notice| match notice {
+            Notice::Reasoning { text, .. } => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    thought.contains(THOUGHT)
+}
+
+/// What a store has of what was reasoned: nothing in its log, in what it keeps beside it, or in the bytes of its files.
+fn keeps_no_thought(world: &World, task: TaskId) {
+    for (event, body) in log(world.kernel()) {
+        assert!(!format!("{body:?}").contains("scratchpad-4471"), "{}", event.event_type);
+    }
+    let held = state(world, task);
+    for artifact in held.artifacts.values() {
+        let bytes = world.kernel().artifacts().read(&artifact.content_hash).unwrap();
+        assert!(!String::from_utf8_lossy(&bytes).contains("scratchpad-4471"), "{artifact:?}");
+    }
+    // What was said in the same answers is kept: a look that found nothing anywhere would be noticed.
+    let answers = held.artifacts.values().filter(|one| one.kind == ArtifactKind::ModelAnswer);
+    let mut said = answers.map(|one| world.kernel().artifacts().read(&one.content_hash).unwrap());
+    assert!(said.any(|bytes| String::from_utf8_lossy(&bytes).contains("note-second")));
+    let responses = held.artifacts.values().filter(|one| one.kind == ArtifactKind::ModelResponse);
+    let responses: Vec<_> =
+        responses.map(|one| world.kernel().artifacts().read(&one.content_hash).unwrap()).collect();
+    let tells = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).contains("which is not kept: ");
+    assert!(!responses.is_empty() && responses.iter().all(tells), "each says what came, by its digest");
+    assert!(!lies_in(world.store.path(), THOUGHT.as_bytes()), "a file of the store holds it");
+}
+
+#[conforms::conforms("HK-15.1-1")]
 #[test]
 fn what_is_noted_held_and_remembered_lives_as_long_and_needs_as_much_as_its_layer_says() {
     let mut world = World::new(3_801);
@@ -103,6 +151,9 @@ fn what_is_noted_held_and_remembered_lives_as_long_and_needs_as_much_as_its_laye
         sent.iter().all(|request| !request.contains("scratchpad-4471")),
         "what it reasons is told to nobody again"
     );
+    // It was heard while it came, and is kept nowhere: the next process knows nothing of it.
+    assert!(heard_thinking(&world), "who listens hears it");
+    keeps_no_thought(&world, task);
     assert_eq!(working.plan.as_deref(), Some("note-second: look at the cellar"));
     assert!(revision >= 2, "it was revised without anybody being asked");
     assert!(working.uncertainties.iter().all(|line| line.len() < 40_000));

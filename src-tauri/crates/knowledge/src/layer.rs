@@ -3,7 +3,8 @@
 model::names! {
     /// Where a piece of knowledge lives.
     pub enum Layer ("knowledge layer") {
-        /// Ephemeral, easy to discard: never written anywhere.
+        /// Ephemeral, easy to discard: no event and no artifact holds it. The journal of the run stream shows it to whoever
+        /// looks, for some days, and is a mirror from which anything may be taken.
         Scratchpad = "scratchpad",
         /// Durable but local to its task: bounded, schema-governed, cheap to revise.
         WorkingState = "working_state",

@@ -80,7 +80,8 @@ impl Stop {
 pub struct Answer {
     /// Free text, shown to people, never executed.
     pub text: String,
-    /// What the model reasoned before, as far as its provider tells it: shown to people, and sent to nobody.
+    /// What the model reasoned before, as far as its provider tells it: shown to people while it comes, sent to nobody, and
+    /// no part of what is kept. Answers of before still have it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
     /// Tools asked for, in order.
@@ -98,6 +99,12 @@ impl Answer {
     /// Whether its limit of tokens has cut it.
     pub fn is_cut(&self) -> bool {
         self.stop == Stop::Cut || matches!(self.finish_reason.as_str(), "length" | "max_tokens")
+    }
+
+    /// The answer as it is kept: what was reasoned is let go (HK-15.1-1).
+    #[must_use]
+    pub fn without_reasoning(&self) -> Self {
+        Self { reasoning: String::new(), ..self.clone() }
     }
 }
 

@@ -3,6 +3,8 @@
 //! The system's own limit of processes does not hold for root, and counts all of a user's processes where there is no
 //! namespace of users. So the command's processes are counted from outside as well, and a crowd is ended as a whole.
 
+#[cfg(target_os = "linux")]
+mod held;
 #[cfg(any(target_os = "macos", test))]
 mod listed;
 mod looks;
@@ -68,7 +70,7 @@ impl ProcessUse {
 pub struct FamilyUse {
     /// Threads, of all of them.
     pub threads: u64,
-    /// Bytes of memory that are of no file.
+    /// Bytes of memory that are of no file; where it is looked at under bounds, with what the system keeps for it.
     pub bytes: u64,
     /// Milliseconds of processors, with those of members that have ended and were waited for.
     pub cpu_ms: u64,
@@ -112,11 +114,29 @@ fn family(_: u32) -> FamilyUse {
     FamilyUse::default()
 }
 
+#[cfg(not(target_os = "linux"))]
+fn whole_family(_: u32) -> FamilyUse {
+    FamilyUse::default()
+}
+
 /// Everything that descends from a process or is of its group.
 #[cfg(target_os = "linux")]
 fn family(first: u32) -> FamilyUse {
+    members(first).1
+}
+
+/// The same, with the memory that the system keeps for it and no process shows as its own.
+#[cfg(target_os = "linux")]
+fn whole_family(first: u32) -> FamilyUse {
+    let (pids, seen) = members(first);
+    FamilyUse { bytes: seen.bytes.saturating_add(held::bytes(&pids, seen.child)), ..seen }
+}
+
+/// Its processes, and what they use.
+#[cfg(target_os = "linux")]
+fn members(first: u32) -> (std::collections::BTreeSet<u32>, FamilyUse) {
     let mut known: Vec<Seen> = Vec::new();
-    let Ok(entries) = std::fs::read_dir("/proc") else { return FamilyUse::default() };
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Default::default() };
     for entry in entries.flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
             continue;
@@ -135,12 +155,13 @@ fn family(first: u32) -> FamilyUse {
     }
     let child = known.iter().filter(|p| p.parent == first).map(|p| p.pid).min();
     let none = FamilyUse { child, ..FamilyUse::default() };
-    known.iter().filter(|p| of_it.contains(&p.pid)).fold(none, |used, p| FamilyUse {
+    let used = known.iter().filter(|p| of_it.contains(&p.pid)).fold(none, |used, p| FamilyUse {
         threads: used.threads.saturating_add(p.threads),
         bytes: used.bytes.saturating_add(own_bytes(p.pid)),
         cpu_ms: used.cpu_ms.saturating_add(p.ticks.saturating_mul(TICK_MS)),
         ..used
-    })
+    });
+    (of_it, used)
 }
 
 /// One process as the system tells it.
@@ -164,12 +185,12 @@ fn seen(pid: u32, stat: &str) -> Option<Seen> {
     Some(Seen { pid, parent: small(1)?, group: small(2)?, threads: number(17)?, ticks })
 }
 
-/// Bytes of memory that are of no file on a disk.
+/// Bytes of memory that are of no file on a disk, also where they were put out of memory, and the tables by which they are found.
 #[cfg(target_os = "linux")]
 fn own_bytes(pid: u32) -> u64 {
     let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/status")) else { return 0 };
     let bytes = |name: &str| bytes_at(&status, name).unwrap_or(0);
-    bytes("RssAnon:").saturating_add(bytes("RssShmem:"))
+    ["RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:"].map(bytes).into_iter().fold(0, u64::saturating_add)
 }
 
 /// What the line of a name says in KiB, in bytes.

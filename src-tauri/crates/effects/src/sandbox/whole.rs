@@ -9,6 +9,16 @@ pub const CLONE_HOME: &str = "/tmp/home";
 /// Where its program is, inside.
 const PROGRAM: &str = "/run/hermit/clone";
 
+/// Devices that a clone has. Pages of `zero` that are shared stay in memory and belong to no process; `full` reads as it does.
+const DEVICES: [&str; 4] = ["/dev/null", "/dev/full", "/dev/random", "/dev/urandom"];
+/// Names that programs expect beside them, and what they lead to.
+const STREAMS: [(&str, &str); 4] = [
+    ("/dev/fd", "/proc/self/fd"),
+    ("/dev/stdin", "/proc/self/fd/0"),
+    ("/dev/stdout", "/proc/self/fd/1"),
+    ("/dev/stderr", "/proc/self/fd/2"),
+];
+
 /// Where a clone may write.
 #[derive(Debug, Clone, Copy)]
 pub enum CloneHome<'a> {
@@ -54,8 +64,7 @@ impl Sandbox {
         let mut command = Command::new(bwrap);
         command.env_clear();
         bwrap::system(&mut command);
-        // Nothing but devices is written to there: what is put beside them would be counted by nobody.
-        command.args(["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]);
+        devices(&mut command);
         match view.home {
             CloneHome::Sized(bytes) => {
                 let bytes = bytes.to_string();
@@ -104,9 +113,21 @@ impl Sandbox {
         for (name, most) in limits {
             command.arg(name).arg(most.to_string());
         }
-        command.arg("--no-local-sockets");
+        command.args(["--no-local-sockets", "--no-held-memory"]);
         if self.level() == model::receipt::SandboxLevel::NamespacesLandlock {
             command.arg("--require-landlock");
         }
     }
+}
+
+/// Processes and devices. Nothing is put beside the devices: it would be counted by nobody.
+fn devices(command: &mut Command) {
+    command.args(["--proc", "/proc", "--tmpfs", "/dev"]);
+    for device in DEVICES {
+        command.args(["--dev-bind", device, device]);
+    }
+    for (name, leads_to) in STREAMS {
+        command.args(["--symlink", leads_to, name]);
+    }
+    command.args(["--remount-ro", "/dev"]);
 }

@@ -29,6 +29,8 @@ pub(super) const DISK_LEFT_BYTES: u64 = 256 * 1024 * 1024;
 const LEFT_BYTES: u64 = 64 * 1024;
 /// The system's own limit of processes is no lower: older systems count all of a person's against it.
 const PROCESSES_MIN: u64 = 1024;
+/// What a file without a byte takes in memory, with its name.
+const NAME_BYTES: u64 = 2 * 1024;
 /// The smallest home: a store needs as much before anything is in it.
 const HOME_BYTES_MIN: u64 = 1024 * 1024;
 
@@ -328,14 +330,16 @@ impl Running {
             return self.used.disk_bytes > self.home_bytes;
         }
         // The root of its namespace, as its parent may see it.
-        let home = first_inside.map(|pid| format!("/proc/{pid}/root{}", effects::CLONE_HOME));
-        let Some(Ok(at)) = home.map(|home| disk::space(Path::new(&home))) else { return false };
+        let Some(pid) = first_inside else { return false };
+        let home = format!("/proc/{pid}/root{}", effects::CLONE_HOME);
+        let Ok(at) = disk::space(Path::new(&home)) else { return false };
         // Before its namespace stands, the machine's own file system is seen there.
         if at.total > self.home_bytes.saturating_add(LEFT_BYTES) {
             return false;
         }
-        self.used.disk_bytes = at.total.saturating_sub(at.free).max(self.used.disk_bytes);
-        at.free < LEFT_BYTES
+        let taken = at.total.saturating_sub(at.free).saturating_add(names_bytes(Path::new(&home)));
+        self.used.disk_bytes = self.used.disk_bytes.max(taken);
+        at.free < LEFT_BYTES || taken > self.home_bytes
     }
 
     /// The system's own limit may have ended it between two looks: what it had used up nearly is what it was ended for.
@@ -353,6 +357,11 @@ impl Running {
         let up = parts.into_iter().find(|(_, used, most)| nearly(*used, *most));
         self.used.ended_for = up.map(|(part, _, _)| part);
     }
+}
+
+/// What a file system in memory keeps beside the bytes of its files.
+fn names_bytes(home: &Path) -> u64 {
+    rustix::fs::statvfs(home).map_or(0, |at| at.f_files.saturating_sub(at.f_ffree).saturating_mul(NAME_BYTES))
 }
 
 /// All of standard output to the bound, and whether there was more.

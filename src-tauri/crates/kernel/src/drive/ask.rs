@@ -15,9 +15,12 @@ use model::body::{BudgetSettled, ModelFailed, ModelResponded};
 use model::context::ContextPack;
 use model::fault::Point;
 use model::principal::PrincipalType;
+use model::proposal::Answer;
 use model::task::TaskStatus;
 use model::{ArtifactId, Sensitive, TaskId};
 use reasoning::{Delta, Input, Reasoner};
+use seal::Digest;
+use std::borrow::Cow;
 use std::cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -28,6 +31,13 @@ const FOLLOWED_WAIT_MS_MAX: u64 = 30_000;
 /// Kept in the place of an answer's exact bytes when the value of a secret lies in them.
 const WITHHELD: &[u8] =
     b"the exact bytes of this answer held the value of a secret and are not kept; see model.answer";
+
+/// Kept in the place of an answer's exact bytes when what the model reasoned lies in them: what it reasons is a scratchpad.
+fn let_go(raw: &[u8]) -> Vec<u8> {
+    let (bytes, digest) = (raw.len(), Digest::of(raw));
+    let what = "the exact bytes of this answer held what the model reasoned, which is not kept";
+    format!("{what}: {bytes} bytes, SHA-256 {digest}; see model.answer").into_bytes()
+}
 
 /// What a model is asked, as it is on record.
 struct Stored {
@@ -188,12 +198,18 @@ impl Kernel {
     ) -> Result<(), Error> {
         let about_attempt_id = attempt.attempt.attempt_id;
         let new = |kind| NewArtifact::audit(kind).trust(TrustTier::Untrusted);
-        let answer = serde_json::to_vec(&reply.answer).map_err(|e| Error::Broken(e.to_string()))?;
+        let as_json = |answer: &Answer| serde_json::to_vec(answer).map_err(|e| Error::Broken(e.to_string()));
+        let (whole, answer) = (as_json(&reply.answer)?, as_json(&reply.answer.without_reasoning())?);
+        let is_led = attempt.loop_state.is_led;
         // A streamed answer is cut into pieces that no value is whole in; its pieces are not kept then.
         // What an agent outside has called is told in its answer alone.
-        let held = !attempt.loop_state.is_led && !tx.redactor().holds(&answer).is_empty();
-        let raw: &[u8] = if held { WITHHELD } else { &reply.raw };
-        let response = tx.artifact(raw, new(ArtifactKind::ModelResponse).from([request]))?;
+        let held = !is_led && !tx.redactor().holds(&whole).is_empty();
+        let raw = match held {
+            true => Cow::Borrowed(WITHHELD),
+            false if !is_led && !reply.answer.reasoning.is_empty() => Cow::Owned(let_go(&reply.raw)),
+            false => Cow::Borrowed(reply.raw.as_slice()),
+        };
+        let response = tx.artifact(&raw, new(ArtifactKind::ModelResponse).from([request]))?;
         let answer = tx.artifact(&answer, new(ArtifactKind::ModelAnswer).from([response.artifact_id]))?;
         let usage = reply.answer.usage;
         let (mut tokens, mut cost_micros) =

@@ -3,7 +3,7 @@
 //! A look reads all of `/proc`. What is asked each time beside that are two lines about the whole machine: a family cannot grow by
 //! much without being seen there, so waiting longer weakens no bound.
 
-use super::{FamilyUse, family, free_bytes, machine};
+use super::{FamilyUse, free_bytes, machine, whole_family};
 use std::time::{Duration, Instant};
 
 /// How long a family that moves is not looked at.
@@ -55,7 +55,7 @@ impl FamilyLooks {
     pub fn now(&mut self) -> FamilyUse {
         let machine = Machine { threads: machine(), free_bytes: free_bytes() };
         if self.looked.is_none_or(|at| self.is_due(machine, at.elapsed())) {
-            let seen = family(self.first);
+            let seen = whole_family(self.first);
             self.wait = self.wait_behind(seen);
             (self.seen, self.machine, self.looked) = (seen, machine, Some(Instant::now()));
         }
