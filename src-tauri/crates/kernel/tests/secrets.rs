@@ -189,6 +189,22 @@ fn a_handle_is_registered_with_hosts_only_when_its_value_is_known_and_is_forgott
 }
 
 #[test]
+fn a_value_is_taken_out_of_an_answer_that_has_a_number_without_a_canonical_form() {
+    let world = knowing(911);
+    world.file("notes.txt", "first\n");
+    let shares = json!({ "path": "notes.txt", "note": VALUE, "share": 0.5, "most": 1e300 });
+    let task = world.script("share", vec![say("read", shares), done("left it")]);
+    let (standing, _) = world.drive_allowing(task);
+    assert_eq!(
+        standing,
+        DriveOutcome::Ended { status: TaskStatus::Completed, reason: Some(TerminationReason::Done) }
+    );
+    let all = told(&world, task);
+    assert!(!all.contains(VALUE), "{all}");
+    assert!(all.contains("0.5"), "{all}");
+}
+
+#[test]
 fn what_a_look_into_a_file_of_secrets_brought_is_told_to_its_task_and_found_by_no_words() {
     let world = World::new(909);
     world.file(".env", "PET=flamingo\n");
