@@ -327,8 +327,7 @@ fn parents_tests(run: &TestsRun, findings: &mut Findings) {
     let rule = "parents_tests_not_run";
     let Some(parent) = &run.parent else {
         if !run.edited.is_empty() {
-            let says =
-                "the tests that it edits or removes were not run as they were before; look at that first";
+            let says = "the tests that it edits or removes were not run as they were before; no look takes the place of that";
             findings.add(Grade::Unread, rule, says);
         }
         return;
