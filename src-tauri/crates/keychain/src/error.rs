@@ -68,7 +68,7 @@ pub enum Error {
         why: String,
     },
     /// Others than the owner may read or write the file.
-    #[error("`{path}` may be read or changed by others ({}); {}", .others.who, .others.remedy)]
+    #[error("`{path}` may be read or changed by others ({}); {}", .others.who, .others.remedy_for(.path))]
     Exposed {
         /// The file.
         path: String,
