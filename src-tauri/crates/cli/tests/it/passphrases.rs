@@ -68,7 +68,6 @@ fn a_change_that_breaks_off_leaves_one_of_the_two_passphrases_and_all_the_keys()
     }
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn a_person_at_a_terminal_changes_the_passphrases_of_a_host_that_runs_and_it_goes_on_signing() {
     let bench = Bench::new();
