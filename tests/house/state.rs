@@ -1,28 +1,41 @@
 //! What the serving rooms and the pages keep in memory (RA Artifact 2): every place is listed with its class and its
 //! reason, and none of them is a run's. Whoever adds one says first what it is.
 
+use super::syntax::holders;
 use super::tree::{root, sources};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Words by which a process keeps something between requests.
-const KEPT: [&str; 12] = [
-    "Mutex<",
-    "RwLock<",
-    "RefCell<",
-    "OnceLock<",
-    "OnceCell<",
-    "LazyLock<",
-    "AtomicBool,",
-    "AtomicUsize,",
-    "AtomicU64,",
-    "Semaphore,",
-    "static mut ",
-    "thread_local!",
+/// Types by which a process keeps something between requests, wherever they stand in the type of a field or a static.
+const KEPT: [&str; 17] = [
+    "Mutex",
+    "RwLock",
+    "RefCell",
+    "Cell",
+    "UnsafeCell",
+    "OnceLock",
+    "OnceCell",
+    "LazyLock",
+    "LazyCell",
+    "Condvar",
+    "Semaphore",
+    "Notify",
+    "Barrier",
+    "VecDeque",
+    "BinaryHeap",
+    "JoinHandle",
+    "JoinSet",
 ];
+/// Ends of queues: so called where parameters follow, since who sent a message is a `Sender` as well.
+const ENDS: [&str; 5] = ["Sender", "SyncSender", "Receiver", "UnboundedSender", "UnboundedReceiver"];
 /// The same in a page, at the level of a module.
 const KEPT_IN_PAGES: [&str; 3] = ["= new ", "= [];", "= {};"];
 /// The classes of the contract that a serving room may hold; what a runner owns is the kernel's.
 const CLASSES: [&str; 3] = ["run_api", "presentation", "admission"];
+
+/// Whether a word of a type says that something is kept; `has_parameters` where `<` follows it.
+fn is_kept(word: &str, has_parameters: bool) -> bool {
+    KEPT.contains(&word) || word.starts_with("Atomic") || (has_parameters && ENDS.contains(&word))
+}
 
 /// `path` and the name of what is kept there.
 fn kept() -> BTreeSet<(String, String)> {
@@ -34,23 +47,10 @@ fn kept() -> BTreeSet<(String, String)> {
         let page = source.path.starts_with("ui/src/")
             && !source.path.contains("/test")
             && !source.path.contains(".test.");
+        if serving && source.is_rust() {
+            found.extend(holders(&source.text, is_kept).into_iter().map(|name| (source.path.clone(), name)));
+        }
         for line in source.text.lines() {
-            let code = line.trim();
-            let name = code
-                .trim_start_matches("pub(crate) ")
-                .trim_start_matches("pub ")
-                .split([':', ' ', '='])
-                .next();
-            if serving
-                && !code.starts_with("//")
-                && !code.starts_with("use ")
-                && code.contains(": ")
-                && KEPT
-                    .iter()
-                    .any(|word| code.split_once(": ").is_some_and(|(_, kind)| kind.starts_with(word)))
-            {
-                found.insert((source.path.clone(), name.unwrap_or_default().to_owned()));
-            }
             let declared = ["const ", "let ", "export const ", "export let "]
                 .iter()
                 .find_map(|word| line.strip_prefix(word));
@@ -78,7 +78,7 @@ fn kept() -> BTreeSet<(String, String)> {
     "RA-1.4-9",
     "RA-2-1",
     "RA-G-2",
-    part = "RA-4.2-18",
+    "RA-4.2-18",
     "HK-22-1"
 )]
 #[test]
@@ -103,6 +103,32 @@ fn whoever_serves_a_run_keeps_nothing_of_it() {
     );
     let gone: Vec<_> = listed.keys().filter(|place| !kept.contains(*place)).collect();
     assert!(gone.is_empty(), "these are not there any more: {gone:#?}");
+}
+
+#[test]
+fn what_is_kept_is_found_wherever_it_stands_in_a_type() {
+    let text = "
+        static mut LAST: u8 = 0;
+        static ALL: LazyLock<Vec<u8>> = LazyLock::new(Vec::new);
+        type Door = Arc<Vec<Mutex<u8>>>;
+        struct Rows(u8, Arc<[RwLock<u8>]>);
+        struct Kept {
+            plain: Vec<u8>,
+            sender: Sender,
+            inside: Arc<Vec<Mutex<u8>>>,
+            queue: Option<mpsc::Sender<u8>>,
+            hooks: Box<[(String, std::cell::RefCell<Vec<u8>>)]>,
+            #[rustfmt::skip] flags: [ std::sync::atomic::AtomicBool ; 4 ],
+        }
+        enum Either { Queue { waits: Box<VecDeque<u8>> }, Locked(Arc<tokio::sync::Mutex<u8>>), Plain(u8) }
+        fn f(turn: &Mutex<()>) { thread_local! { static HERE: std::cell::Cell<u8> = Cell::new(0); } }
+        #[cfg(test)]
+        mod tests { struct Twin { door: Mutex<u8> } }
+    ";
+    let found: Vec<String> = holders(text, is_kept).into_iter().collect();
+    let said =
+        ["ALL", "Door", "HERE", "LAST", "Locked", "Rows", "flags", "hooks", "inside", "queue", "waits"];
+    assert_eq!(found, said);
 }
 
 #[conforms::conforms("RA-1.4-8", part = "RA-4.4d-3")]

@@ -163,6 +163,86 @@ fn collect(tokens: TokenStream, words: &mut Vec<String>) {
     }
 }
 
+/// Names of fields, statics and other names of types outside `#[cfg(test)]` items whose type holds such a type,
+/// wherever it stands in it (`Arc<Vec<Mutex<u8>>>`); a field without a name has that of its struct or variant.
+/// `is_kind` is told each word of a type, and whether parameters follow it. What changes of itself is found too:
+/// `static mut`, and the statics of `thread_local!`.
+pub fn holders(text: &str, is_kind: fn(&str, bool) -> bool) -> BTreeSet<String> {
+    let mut holders = Holders { is_kind, owner: String::new(), found: BTreeSet::new() };
+    holders.visit_file(&parse(text));
+    holders.found
+}
+
+struct Holders {
+    is_kind: fn(&str, bool) -> bool,
+    owner: String,
+    found: BTreeSet<String>,
+}
+
+impl Holders {
+    fn holds(&self, kind: &syn::Type) -> bool {
+        let mut words = Vec::new();
+        collect(kind.to_token_stream(), &mut words);
+        let followed = words.iter().skip(1).map(String::as_str).chain([""]);
+        words.iter().zip(followed).any(|(word, next)| (self.is_kind)(word, next == "<"))
+    }
+
+    fn note(&mut self, name: &syn::Ident, kind: &syn::Type) {
+        if self.holds(kind) {
+            self.found.insert(name.to_string());
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Holders {
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        if !is_for_tests(attributes(item)) {
+            syn::visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
+        self.owner = item.ident.to_string();
+        syn::visit::visit_item_struct(self, item);
+    }
+
+    fn visit_variant(&mut self, variant: &'ast syn::Variant) {
+        self.owner = variant.ident.to_string();
+        syn::visit::visit_variant(self, variant);
+    }
+
+    fn visit_field(&mut self, field: &'ast syn::Field) {
+        if self.holds(&field.ty) {
+            self.found.insert(field.ident.as_ref().map_or_else(|| self.owner.clone(), ToString::to_string));
+        }
+    }
+
+    fn visit_item_static(&mut self, item: &'ast syn::ItemStatic) {
+        if matches!(item.mutability, syn::StaticMutability::Mut(_)) {
+            self.found.insert(item.ident.to_string());
+        }
+        self.note(&item.ident, &item.ty);
+        syn::visit::visit_item_static(self, item);
+    }
+
+    fn visit_item_type(&mut self, item: &'ast syn::ItemType) {
+        self.note(&item.ident, &item.ty);
+    }
+
+    fn visit_impl_item_type(&mut self, item: &'ast syn::ImplItemType) {
+        self.note(&item.ident, &item.ty);
+    }
+
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        if call.path.segments.last().is_some_and(|last| last.ident == "thread_local") {
+            let mut words = Vec::new();
+            collect(call.tokens.clone(), &mut words);
+            let named = words.iter().zip(words.iter().skip(1)).filter(|(word, _)| *word == "static");
+            self.found.extend(named.map(|(_, name)| name.clone()));
+        }
+    }
+}
+
 /// A file with every name of its own changed, laid out anew, without its comments.
 pub fn renamed(text: &str) -> String {
     // What the language and its prelude name stays, or it would be another program.

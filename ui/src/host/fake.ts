@@ -1,7 +1,7 @@
 // A host that is made up, for tests only. It answers what it was given and refuses the rest by name.
 import type { CommandName, Commands } from "~/ipc/generated/commands";
 import type { Notice } from "~/ipc/generated/shared";
-import { type Deciding, type Devices, type Host, type KeyState, type Keyring, type Lasting, type Link, type NewKeys, type Passkeys, type Pen, type Person, type Pushes, Refused } from "./host";
+import { type Deciding, type Devices, type Host, type KeyState, type Keyring, type Lasting, type Link, type NewKeys, type NewPassphrase, type Passkeys, type Pen, type Person, type Pushes, Refused } from "./host";
 
 type Answers = { [N in CommandName]?: Commands[N]["answer"] | ((params: Commands[N]["params"]) => Commands[N]["answer"] | Promise<Commands[N]["answer"]>) };
 
@@ -9,6 +9,8 @@ export class FakeHost implements Host {
   readonly kind = "fake" as const;
   readonly deciding: Deciding;
   readonly asked: { name: CommandName; params: unknown }[] = [];
+  /** Passphrases that were changed on it, in order. */
+  readonly changed: NewPassphrase[] = [];
   readonly #answers: Answers;
   #heard = new Set<(notice: Notice) => void>();
   #linked = new Set<(link: Link) => void>();
@@ -57,6 +59,11 @@ export class FakeHost implements Host {
       state: () => become({}),
       make: (keys) => { made.push(keys); return become({ made: true, approval: true, open: true, vault: keys.keychain ? "keychain" : "file" }); },
       unlock: (words) => (words === "right" ? become({ open: true }) : Promise.reject(new Refused({ code: "key_locked", message: "this passphrase does not open it" }))),
+      change: (passphrase) => {
+        if (passphrase.old !== "right") return Promise.reject(new Refused({ code: "key_locked", message: "that passphrase does not open it" }));
+        this.changed.push(passphrase);
+        return become({});
+      },
       lock: () => become({ open: false }),
     };
     return made;

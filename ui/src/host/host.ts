@@ -120,12 +120,16 @@ export interface KeyState {
 /** What keys are made with: the vault's passphrase is for a file only. */
 export interface NewKeys { keychain: boolean; vault: string | null; approval: string }
 
+/** A passphrase that takes the place of another: the vault's, or the one that says yes. */
+export interface NewPassphrase { of: "vault" | "approval"; old: string; next: string }
+
 /** The keys of the host, for a person on a page of it. */
 export interface Keyring {
   state(): Promise<KeyState>;
   make(keys: NewKeys): Promise<KeyState>;
   /** Without a passphrase where the system's keychain keeps them. */
   unlock(passphrase: string | null): Promise<KeyState>;
+  change(passphrase: NewPassphrase): Promise<KeyState>;
   lock(): Promise<KeyState>;
 }
 

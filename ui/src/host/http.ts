@@ -161,6 +161,7 @@ export class HttpHost implements Host {
     state: () => told("keys", {}),
     make: ({ keychain, vault, approval }) => told("keys/make", { keychain, approval_passphrase: bytes(approval), ...(vault === null ? {} : { vault_passphrase: bytes(vault) }) }),
     unlock: (passphrase) => told("keys/unlock", passphrase === null ? {} : { passphrase: bytes(passphrase) }),
+    change: ({ of, old, next }) => told("keys/passphrase", { approval: of === "approval", old: bytes(old), new: bytes(next) }),
     lock: () => told("keys/lock", {}),
   };
 

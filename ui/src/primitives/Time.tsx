@@ -65,6 +65,11 @@ export function localTimes(text: string): string {
   });
 }
 
+/** A line of a card, its time by this machine's clock. Other lines hold the words of whoever asks, in which nothing is changed. */
+export function cardLine(line: string): string {
+  return line.startsWith("asked at ") ? localTimes(line) : line;
+}
+
 export function exact(ms: number): string {
   return EXACT.format(ms);
 }

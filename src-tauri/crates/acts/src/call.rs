@@ -263,7 +263,7 @@ pub(crate) fn in_words(terms: Option<&ToolTerms>) -> String {
         return "NOBODY has said what it may do: it may do anything that its server can, and it cannot be taken back"
             .to_owned();
     };
-    let mut words = format!("a person said that it is of the class {}", terms.class);
+    let mut words = format!("a person said that it is to {}", terms.class.in_words());
     for (what, pointers) in [("places", &terms.paths), ("hosts", &terms.hosts), ("amounts", &terms.amounts)] {
         if !pointers.is_empty() {
             words.push_str(&format!("; {what} in its arguments: {}", visible(&pointers.join(", "))));

@@ -56,8 +56,8 @@ impl Told for KeepGateway {
             settings.map(|(name, value)| fact(&format!("{} = \"{}\"", visible(name), visible(value)))),
         );
         lines.push(fact(&format!(
-            "policy profile of tasks of senders who may give goals: {}",
-            gateway.profile
+            "policy of tasks of senders who may give goals: {}",
+            gateway.profile.in_words()
         )));
         lines.push(fact(&spends(&gateway.budget)));
         lines.extend(self.was.iter().flat_map(|was| differences(was, gateway)));
@@ -79,7 +79,7 @@ fn differences(was: &Gateway, now: &Gateway) -> Vec<Line> {
             ("secret", of.secret.clone()),
             ("hosts", of.hosts.join(", ")),
             ("folder", of.folder.clone()),
-            ("policy profile", of.profile.to_string()),
+            ("policy", of.profile.in_words().to_owned()),
             ("budget", spends(&of.budget)),
             ("one who proposes", told(&of.proposer)),
         ]
@@ -109,9 +109,9 @@ impl Told for PairSender {
     fn lines(&self) -> Vec<Line> {
         let may = match self.profile {
             SenderProfile::Goals => format!(
-                "may GIVE GOALS: tasks in {} under the policy profile {}, which ask you as always",
+                "may GIVE GOALS: tasks in {} under the policy \"{}\", which ask you as always",
                 visible(&self.folder),
-                self.tasks_profile
+                self.tasks_profile.in_words()
             ),
             SenderProfile::Ask => {
                 format!(

@@ -284,7 +284,8 @@ impl Tool for Register {
                 )
             }
             Self::Tool { server, words, terms, .. } => {
-                format!("classify \"{}\" of \"{}\" as {}", visible(&words.name), visible(server), terms.class)
+                let (tool, server) = (visible(&words.name), visible(server));
+                format!("classify \"{tool}\" of \"{server}\" as one to {}", terms.class.in_words())
             }
             Self::Sampling { server, .. } => {
                 format!("change what the server \"{}\" may ask of models", visible(server))

@@ -86,6 +86,15 @@ impl ActionRequest {
             || matches!(self.action, Action::Call(_))
     }
 
+    /// Whether it looks at, changes or lets a command see what looks like a key, a password or a token. What comes of it is
+    /// shown to whoever asked, and copied nowhere else.
+    pub fn names_secrets(&self) -> bool {
+        let mut counts = self.action.as_tool().counts();
+        let staged = self.staged.iter().flat_map(|staged| &staged.items);
+        staged.for_each(|item| counts.add_change(item));
+        counts.secret_paths > 0 || self.reach.as_ref().is_some_and(|reach| !reach.secrets.is_empty())
+    }
+
     /// Every class in it, the gravest first, never empty: those of its act, and those that a staged run of it would add:
     /// what a command changes of Hermit itself, and whatever a tool of a server does to files (HK-16.4).
     pub fn classes(&self) -> Vec<ActionClass> {

@@ -48,7 +48,7 @@ impl Told for KeepSchedule {
         lines.extend(schedule.on.as_ref().map(|on| fact(untrusted(on))));
         lines.extend(self.next.iter().map(|at| Line::effect(format!("next: {}", visible(at)))));
         lines.push(fact(&missed(schedule)));
-        lines.push(fact(&format!("policy profile of its tasks: {}", schedule.profile)));
+        lines.push(fact(&format!("policy of its tasks: {}", schedule.profile.in_words())));
         lines.push(fact(&spends(&schedule.budget)));
         lines.extend(bounds(&schedule.when, &schedule.bounds).iter().map(|(_, text)| fact(text)));
         lines.push(fact(&reports(schedule.conversation_id.as_ref())));
@@ -271,7 +271,7 @@ fn differences(was: &Schedule, now: &Schedule) -> Vec<Line> {
         lines.push(changed(what, "as where nothing is said"));
     }
     if was.profile != now.profile {
-        lines.push(changed("policy profile", was.profile.as_str()));
+        lines.push(changed("policy", was.profile.in_words()));
     }
     if was.conversation_id != now.conversation_id {
         lines.push(changed("conversation", &reports(was.conversation_id.as_ref())));

@@ -113,18 +113,16 @@ impl Curator<'_> {
         let (mut candidates, mut sources) = (Vec::new(), BTreeMap::new());
         let (mut bytes, mut tasks) = (0_usize, BTreeMap::new());
         for (row, story) in told {
-            // What tainted one turn may speak out of every later answer, though it is not shown any more.
-            let mut is_of_elsewhere = false;
+            // What tainted one turn, or was secret there, may speak out of every later answer, though it is not shown any more.
+            let mut since = None;
             for turn in story.turns.iter().filter(|turn| turn.answer.is_some()) {
                 let came = self.example(row, story, turn)?;
-                is_of_elsewhere |= matches!(came, Err(LeftOutReason::Tainted));
-                let example = match came {
-                    Ok(example) if !is_of_elsewhere => example,
-                    Ok(_) => {
-                        leave(LeftOutReason::Tainted, row.task_id);
-                        continue;
-                    }
-                    Err(why) => {
+                if let Err(why @ (LeftOutReason::Tainted | LeftOutReason::Secret)) = came {
+                    since.get_or_insert(why);
+                }
+                let example = match (came, since) {
+                    (Ok(example), None) => example,
+                    (Ok(_), Some(why)) | (Err(why), _) => {
                         leave(why, row.task_id);
                         continue;
                     }

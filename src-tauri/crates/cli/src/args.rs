@@ -13,6 +13,7 @@ mod memory;
 mod mesh;
 mod models;
 mod passkey;
+mod passphrase;
 mod playbooks;
 mod policy;
 mod rest;
@@ -44,6 +45,7 @@ pub use memory::{BeliefCorrect, MemoryAdd, MemoryList, MemoryVerb};
 pub use mesh::{MeshOn, MeshVerb, PersonArgs};
 pub use models::{ModelsAdd, ModelsGet, ModelsSet, ModelsTest, ModelsVerb};
 pub use passkey::PasskeyVerb;
+pub use passphrase::KeysPassphrase;
 pub use playbooks::PlaybooksVerb;
 pub use policy::{ActArgs, BacktestArgs, PolicyVerb, TestArgs, TrialArgs};
 pub use rest::{

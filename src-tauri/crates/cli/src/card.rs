@@ -6,7 +6,7 @@
 mod files;
 
 use crate::output::{Output, Row, Tone};
-use crate::text::{capital, clip, count, plain};
+use crate::text::{capital, card_line, clip, count, plain};
 use acts::Action;
 use acts::ApprovalPacket;
 use files::Files;
@@ -152,7 +152,9 @@ impl Card {
         if extent == Extent::Whole {
             let faint = |text: String| (Tone::Faint, text);
             rows.push((Tone::Bold, "Technical details".to_owned()));
-            rows.extend(self.approval.lines.iter().map(|line| faint(format!("  {}", plain(&line.text)))));
+            rows.extend(
+                self.approval.lines.iter().map(|line| faint(format!("  {}", plain(&card_line(&line.text))))),
+            );
             rows.push((Tone::Bold, "Every value that your signature covers".to_owned()));
             let signed = self.signed.iter().flatten();
             rows.extend(signed.map(|line| faint(format!("  {}", plain(line)))));
@@ -286,7 +288,7 @@ fn told(lines: &[Line], extent: Extent, rows: &mut Vec<Row>) {
 
 /// A line of the host's card, digests left out of a sentence.
 fn head(line: &Line) -> Row {
-    let text = plain(&line.text);
+    let text = plain(&card_line(&line.text));
     let inner = text.trim_start();
     let tone = match line.kind {
         CardLine::Destructive | CardLine::Unrecoverable => Tone::Bad,

@@ -136,6 +136,11 @@ pub fn local_times(sentence: &str) -> String {
     out
 }
 
+/// A line of a card, its time by this machine's clock. Other lines hold the words of whoever asks, in which nothing is changed.
+pub fn card_line(line: &str) -> String {
+    if line.starts_with("asked at ") { local_times(line) } else { line.to_owned() }
+}
+
 /// Bytes as a person reads them.
 pub fn size(bytes: u64) -> String {
     match bytes {
@@ -156,6 +161,15 @@ mod tests {
             local_times("Done on 2026-11-24 16:54:05Z, not on Zürich 1Z; 2026-99-24 16:54:05Z is none.");
         let here = time(1_795_539_245_000);
         assert_eq!(told, format!("Done on {here}, not on Zürich 1Z; 2026-99-24 16:54:05Z is none."));
+    }
+
+    #[test]
+    fn a_card_tells_when_it_expires_by_this_machines_clock_and_other_peoples_words_stay() {
+        let here = time(1_795_539_245_000);
+        let line = "asked at 2026-11-24 16:54:05Z and expires at 2026-11-24 16:54:05Z";
+        assert_eq!(card_line(line), format!("asked at {here} and expires at {here}"));
+        let named = "create `2026-11-24 16:54:05Z`";
+        assert_eq!(card_line(named), named);
     }
 
     #[test]

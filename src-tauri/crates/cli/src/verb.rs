@@ -39,6 +39,7 @@ mod models_get;
 mod models_reads;
 mod own_rules;
 mod passkey;
+mod passphrase;
 mod playbooks;
 mod policy;
 mod proof;

@@ -16,8 +16,15 @@ pub struct Others {
     pub who: String,
     /// Whether they see what is in it; else they change it, or what is known of it.
     pub can_read: bool,
-    /// What a person does about it, as the rest of a sentence.
-    pub remedy: &'static str,
+    /// What a person does about it, as the rest of a sentence in which `FILE` stands for the path.
+    remedy: &'static str,
+}
+
+impl Others {
+    /// What a person does about it, as the rest of a sentence: a command that they can give as it stands.
+    pub fn remedy_for<P: AsRef<Path> + ?Sized>(&self, path: &P) -> String {
+        self.remedy.replace("FILE", &system::word(&path.as_ref().to_string_lossy()))
+    }
 }
 
 /// Makes a folder and the missing ones above it; one that is there is closed to others.
@@ -125,6 +132,17 @@ mod system {
     use std::path::{Path, PathBuf};
     use tempfile::{Builder, NamedTempFile};
 
+    const REMEDY: &str = "run `chmod 600 FILE`";
+
+    /// A path as one word of a shell.
+    pub(super) fn word(path: &str) -> String {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+,:@%".contains(&byte);
+        match !path.is_empty() && path.bytes().all(is_plain) {
+            true => path.to_owned(),
+            false => format!("'{}'", path.replace('\'', "'\\''")),
+        }
+    }
+
     pub(super) const REMEDY_WHERE_MOUNTED: &str = "where it is mounted read-only, mount it for this user with \
         mode 0400 (`mode: 0400` of a secret, `defaultMode: 0400` of a volume), or below a folder of this user with mode 0700";
 
@@ -150,7 +168,7 @@ mod system {
     pub(super) fn open_to_others(file: &File) -> Result<Option<Others>> {
         let mode = file.metadata()?.permissions().mode() & 0o777;
         let can_read = mode & 0o044 != 0;
-        let others = || Others { who: format!("mode {mode:o}"), can_read, remedy: "run `chmod 600` on it" };
+        let others = || Others { who: format!("mode {mode:o}"), can_read, remedy: REMEDY };
         Ok((mode & 0o077 != 0).then(others))
     }
 
@@ -192,6 +210,11 @@ mod system {
     use std::path::{Path, PathBuf};
     use tempfile::{Builder, NamedTempFile};
     use win32::access::{AccessList, Sid};
+
+    /// A path as one word of a command line: no name there has such marks in it.
+    pub(super) fn word(path: &str) -> String {
+        format!("\"{path}\"")
+    }
 
     pub(super) const REMEDY_WHERE_MOUNTED: &str = "where you cannot change it, name a copy of your own";
 

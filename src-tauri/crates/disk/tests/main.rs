@@ -111,6 +111,9 @@ fn what_systems_do_differently_is_done_here() {
         !disk::is_program(&at("program"))
             && open_to("program").is_some_and(|others| others.who == "mode 644")
     );
+    let others = open_to("program").unwrap();
+    assert_eq!(others.remedy_for("/a/key-1.txt"), "run `chmod 600 /a/key-1.txt`");
+    assert_eq!(others.remedy_for("/a/it's mine"), "run `chmod 600 '/a/it'\\''s mine'`");
     disk::make_program(&std::fs::File::open(at("program")).unwrap()).unwrap();
     assert!(disk::is_program(&at("program")) && mode("program") == 0o555);
     assert!(disk::is_own(&std::fs::File::open(at("program")).unwrap()));

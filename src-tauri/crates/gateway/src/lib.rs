@@ -75,6 +75,7 @@
 //! | `POST /api/session/keys` | browsers only | `{"at_terminal","made","approval","open","vault"?,"no_keychain"?,"chars_min"}` |
 //! | `POST /api/session/keys/make` | pages of a terminal's link only: `{"keychain","vault_passphrase"?,"approval_passphrase"}` | as of `keys`; refusals as of `allow` |
 //! | `POST /api/session/keys/unlock` | likewise: `{"passphrase"?}`, none for the system's keychain | as of `keys`; open for eight hours |
+//! | `POST /api/session/keys/passphrase` | likewise: `{"approval","old","new"}` | as of `keys`; the keys stay what they are |
 //! | `POST /api/session/keys/lock` | browsers only | as of `keys` |
 //! | `POST /api/session/upload?name=NAME` | browsers only: the bytes of a file, 256 MiB at most | `{"upload","byte_size"}`; `upload` stands for its path in a command's parameters, for ten minutes |
 //! | `POST /api/session/download` | browsers only: `{"command","name","params"?}` of `proof.export`, `gate.export`, `changes.export`, `store.backup`, `identity.export` or `mesh.export`, without the place | the bytes, a folder as a zip; the command's answer as JSON in `x-hermit-answer` |
@@ -138,7 +139,7 @@ pub use answer::BODY_BYTES_MAX;
 pub use client::Client;
 pub use devices::squares;
 pub use origin::Origin;
-pub use page_keys::{Keeper, KeyState, NewKeys};
+pub use page_keys::{Keeper, KeyState, NewKeys, NewPassphrase};
 pub use pages::POLICY;
 pub use server::{Link, Options, Server, serve};
 pub use token::{TOKEN_FILE, Token};

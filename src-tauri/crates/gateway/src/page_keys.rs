@@ -49,6 +49,16 @@ pub struct NewKeys {
     pub approval_passphrase: Zeroizing<Vec<u8>>,
 }
 
+/// A passphrase that takes the place of another.
+pub struct NewPassphrase {
+    /// Whether it is the one of the key that approves; else that of the vault's file.
+    pub approval: bool,
+    /// As it is.
+    pub old: Zeroizing<Vec<u8>>,
+    /// As it will be.
+    pub new: Zeroizing<Vec<u8>>,
+}
+
 /// Whoever holds the keys of a host.
 pub trait Keeper: Send + Sync {
     /// How they stand; tries the system's keychain when none were made.
@@ -69,6 +79,12 @@ pub trait Keeper: Send + Sync {
     /// # Errors
     /// [`Code::KeyLocked`] for a wrong passphrase, and where there are none.
     fn unlock(self: Arc<Self>, passphrase: Option<Zeroizing<Vec<u8>>>, open: Duration) -> Result<(), Error>;
+
+    /// Puts a new passphrase in the place of one; what is open stays open.
+    ///
+    /// # Errors
+    /// [`Code::KeyLocked`] for a wrong passphrase, [`Code::Usage`] for a new one that is too short or the other one's.
+    fn change_passphrase(self: Arc<Self>, change: &NewPassphrase) -> Result<(), Error>;
 
     /// Forgets the open keys.
     ///
@@ -105,6 +121,14 @@ struct Make {
 #[serde(deny_unknown_fields)]
 struct Unlock {
     passphrase: Option<Passphrase>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Change {
+    approval: bool,
+    old: Passphrase,
+    new: Passphrase,
 }
 
 /// Only a page that was opened with a link from a terminal.
@@ -161,7 +185,7 @@ pub(crate) async fn make(
         vault_passphrase: vault_passphrase.map(|words| words.0),
         approval_passphrase: approval_passphrase.0,
     };
-    held(gateway, who, move |keeper| keeper.make(&new)).await
+    held(gateway, who, Door::Vault, move |keeper| keeper.make(&new)).await
 }
 
 /// `POST /api/session/keys/unlock`: a person opens the keys.
@@ -176,7 +200,24 @@ pub(crate) async fn unlock(
         Ok(given) => given,
         Err(error) => return refusal(&error),
     };
-    held(gateway, who, move |keeper| keeper.unlock(passphrase.map(|words| words.0), OPEN)).await
+    held(gateway, who, Door::Vault, move |keeper| keeper.unlock(passphrase.map(|words| words.0), OPEN)).await
+}
+
+/// `POST /api/session/keys/passphrase`: a person puts a new passphrase in the place of one.
+pub(crate) async fn change_passphrase(
+    State(gateway): State<Arc<Gateway>>,
+    Extension(who): Extension<Who>,
+    headers: HeaderMap,
+    request: Request,
+) -> Response {
+    let given = signed_at_terminal(who, &headers, "passphrase", request).await;
+    let Change { approval, old, new } = match given {
+        Ok(given) => given,
+        Err(error) => return refusal(&error),
+    };
+    let door = if approval { Door::Approval } else { Door::Vault };
+    let change = NewPassphrase { approval, old: old.0, new: new.0 };
+    held(gateway, who, door, move |keeper| keeper.change_passphrase(&change)).await
 }
 
 /// `POST /api/session/keys/lock`: the open keys are forgotten.
@@ -197,15 +238,27 @@ pub(crate) async fn lock(
     of(gateway.seated_at(Lane::Urgent, lock).await)
 }
 
+/// Whose tries are counted: those at one passphrase are no way around the wait of the other.
+#[derive(Clone, Copy)]
+enum Door {
+    Vault,
+    Approval,
+}
+
 /// Tries a passphrase once, and says how the keys stand then.
 async fn held(
     gateway: Arc<Gateway>,
     who: Who,
+    door: Door,
     act: impl FnOnce(Arc<dyn Keeper>) -> Result<(), Error> + Send + 'static,
 ) -> Response {
     let at = Arc::clone(&gateway);
     let tried = move |_: &dyn api::Host| {
-        Ok(at.vault.sign_outright(
+        let seats = match door {
+            Door::Vault => &at.vault,
+            Door::Approval => &at.people,
+        };
+        Ok(seats.sign_outright(
             || at.now(),
             || {
                 act(Arc::clone(&at.keeper))?;

@@ -424,6 +424,7 @@ fn routes(gateway: Arc<Gateway>) -> Router {
         .route("/api/session/keys", post(page_keys::state))
         .route("/api/session/keys/make", post(page_keys::make))
         .route("/api/session/keys/unlock", post(page_keys::unlock))
+        .route("/api/session/keys/passphrase", post(page_keys::change_passphrase))
         .route("/api/session/keys/lock", post(page_keys::lock))
         .route("/api/session/upload", post(files::upload))
         .route("/api/session/download", post(files::download))

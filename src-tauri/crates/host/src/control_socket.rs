@@ -6,7 +6,7 @@
 
 #![cfg_attr(not(unix), allow(dead_code, reason = "an order is made and heard nowhere else yet"))]
 
-use crate::{Error, Home, Local, NewKeys, VaultChoice};
+use crate::{Error, Home, Local, NewKeys, PassphraseOf, VaultChoice};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use zeroize::Zeroizing;
@@ -30,6 +30,8 @@ pub enum Order<'a> {
     MakeKeys(&'a NewKeys<'a>),
     /// Opens the keys for a while, with the passphrase of the vault's file where it is one.
     Unlock(Option<&'a [u8]>, Duration),
+    /// Puts the second passphrase in the place of the first.
+    ChangePassphrase(PassphraseOf, &'a [u8], &'a [u8]),
     /// Forgets the open keys.
     Lock,
     /// A link for a browser, which a person reads at their terminal.
@@ -43,12 +45,14 @@ pub enum Order<'a> {
 enum Act {
     MakeKeys,
     Unlock,
+    ChangeVault,
+    ChangeApproval,
     Lock,
     Link,
     LinkElsewhere,
 }
 
-/// The order's first line; as many bytes of passphrases follow.
+/// The order's first line; as many bytes of passphrases follow: of one that is changed the old one and the new one.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
@@ -91,11 +95,18 @@ impl Heard {
                 let time = Duration::from_millis(self.head.open_ms).min(OPEN_MAX);
                 local.unlock_for(self.vault.clone(), time)?;
             }
+            Act::ChangeVault => self.changes(local, PassphraseOf::Vault)?,
+            Act::ChangeApproval => self.changes(local, PassphraseOf::Approval)?,
             Act::Lock => local.lock("a person locked them")?,
             Act::Link => return Ok(local.link_at_terminal()),
             Act::LinkElsewhere => return local.link_elsewhere().map(Some),
         }
         Ok(None)
+    }
+
+    fn changes(&self, local: &Local, of: PassphraseOf) -> Result<(), Error> {
+        let words = |words: &Option<Zeroizing<Vec<u8>>>| words.clone().unwrap_or_default();
+        local.change_passphrase(of, &words(&self.vault), &words(&self.approval))
     }
 }
 
@@ -397,6 +408,13 @@ mod here {
                 (Act::MakeKeys, keychain, new.vault_passphrase, new.approval_passphrase, Duration::ZERO)
             }
             Order::Unlock(words, open) => (Act::Unlock, false, *words, None, *open),
+            Order::ChangePassphrase(of, old, new) => {
+                let act = match of {
+                    PassphraseOf::Vault => Act::ChangeVault,
+                    PassphraseOf::Approval => Act::ChangeApproval,
+                };
+                (act, false, Some(*old), Some(*new), Duration::ZERO)
+            }
             Order::Lock => (Act::Lock, false, None, None, Duration::ZERO),
             Order::Link => (Act::Link, false, None, None, Duration::ZERO),
             Order::LinkElsewhere => (Act::LinkElsewhere, false, None, None, Duration::ZERO),

@@ -134,6 +134,7 @@ fn of_keys(error: &keychain::Error) -> wire::Error {
     let (code, hint) = match error {
         E::WrongPassphrase { .. } => (Code::KeyLocked, "type it again; nothing was changed"),
         E::WeakPassphrase { .. } => (Code::Usage, "choose a longer one, such as four words"),
+        E::NoPassphrase { .. } => (Code::Usage, "change it where the system does"),
         E::Exists { .. } => (Code::Conflict, "this store has keys already; see `hermit keys list`"),
         E::Missing { .. } => (Code::KeyLocked, "make keys with `hermit keys init`"),
         E::Locked { .. } => (Code::KeyLocked, "unlock the keychain and try again"),

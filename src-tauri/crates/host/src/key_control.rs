@@ -1,6 +1,6 @@
 //! The keys of a host that serves pages, as a person on one of them asks for them.
 
-use crate::{Error, Home, Local, NewKeys, VaultChoice, try_keychain};
+use crate::{Error, Home, Local, NewKeys, PassphraseOf, VaultChoice, try_keychain};
 use gateway::KeyState;
 use keychain::{Marker, VaultKind};
 use model::body::KeyPurpose;
@@ -53,6 +53,11 @@ impl gateway::Keeper for Local {
         open: Duration,
     ) -> Result<(), wire::Error> {
         to_page(self.home(), self.unlock_for(passphrase, open))
+    }
+
+    fn change_passphrase(self: Arc<Self>, change: &gateway::NewPassphrase) -> Result<(), wire::Error> {
+        let of = if change.approval { PassphraseOf::Approval } else { PassphraseOf::Vault };
+        to_page(self.home(), Local::change_passphrase(&self, of, &change.old, &change.new))
     }
 
     fn lock(self: Arc<Self>) -> Result<(), wire::Error> {

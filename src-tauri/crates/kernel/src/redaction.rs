@@ -114,7 +114,10 @@ pub(crate) fn clean<'b>(
     if matches!(bytes.first(), Some(b'{' | b'[' | b'"'))
         && let Some(clean) = redactor.json_bytes(bytes, shapes)
     {
-        let rest = seal::canon::canonical_value(&clean.rest)?;
+        // A number such as 0.5 has no canonical form; then it stands as it is written.
+        let rest = seal::canon::canonical_value(&clean.rest)
+            .or_else(|_| serde_json::to_vec(&clean.rest))
+            .map_err(|e| Error::Broken(format!("JSON that was redacted cannot be written: {e}")))?;
         return Ok(Clean { rest: Cow::Owned(rest), found: clean.found });
     }
     // Bytes that look like JSON and are none are searched as they are; so is JSON, for what lies across its strings.

@@ -1,6 +1,7 @@
 //! One durable boundary in the making: drafts that are causally linked, artifacts, and what they need.
 
 use crate::{Error, redaction};
+use acts::ActionRequest;
 use artifacts::Put;
 use ledger::Batch;
 use model::artifact::{
@@ -56,6 +57,15 @@ impl NewArtifact {
 
     pub(crate) const fn trust(mut self, trust: TrustTier) -> Self {
         self.trust_tier = trust;
+        self
+    }
+
+    /// What an act brought, or tells of it: secret where the act names what looks like a key. Then it is found by no words,
+    /// quoted in no summary, and no training learns from it; the task whose look was allowed is shown it none the less.
+    pub(crate) fn of_act(mut self, request: &ActionRequest) -> Self {
+        if request.names_secrets() {
+            self.sensitivity = Sensitivity::Secret;
+        }
         self
     }
 

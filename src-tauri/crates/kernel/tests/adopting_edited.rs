@@ -49,6 +49,14 @@ fn a_change_that_edits_tests_is_put_to_a_person_once_they_have_looked_at_each() 
         refused(&with(rules, &run(&as_before)), &looked, true, "its verdict is `inconclusive`");
     }
     refused(&with(&["edits_tests"], &run(&Value::Null)), &looked, true, "as they were before");
+    // Nor is a look in the place of a run: none of these tests could be put back, or nothing ran at all.
+    for nothing in [
+        json!({ "passed": 12, "failed": [], "not_run": [FILES[1]] }),
+        json!({ "passed": 0, "failed": [], "not_run": [] }),
+    ] {
+        let rules = ["edits_tests", "parents_tests_not_run"];
+        refused(&with(&rules, &run(&nothing)), &looked, true, "as they were before");
+    }
     let fails = json!({ "passed": 11, "failed": ["it_adds_up"], "not_run": [] });
     refused(&with(&["edits_tests"], &run(&fails)), &looked, true, "tests did not pass");
     // The card shows the difference, and the yes is about exactly that.

@@ -211,6 +211,22 @@ fn what_is_undone_withdraws_the_draft_that_rests_on_it_and_its_card_adopts_nothi
 }
 
 #[test]
+fn what_was_done_after_a_look_into_a_file_of_secrets_is_drafted_nowhere() {
+    let world = World::new(8_912);
+    world.file(".env", "PET=flamingo\n");
+    world.file("plain.txt", "nothing\n");
+    for (seen, parts, drafts) in
+        [(".env", ["alpha", "beta", "gamma"], 0), ("plain.txt", ["delta", "epsilon", "zeta"], 1)]
+    {
+        for part in parts {
+            let answers = vec![look(seen), beginning(part), done("Begun.")];
+            finished(&world, &format!("Begin {part} after {seen}"), answers);
+        }
+        assert_eq!(read(&world).drafts, drafts, "{seen}");
+    }
+}
+
+#[test]
 fn words_in_files_make_no_draft_and_what_was_made_after_reading_them_stays_untrusted() {
     let world = World::new(8_904);
     let poison =

@@ -6,10 +6,12 @@ use kernel::ports::Notice;
 use kernel::{DriveOutcome, Error};
 use model::Body;
 use model::TaskId;
+use model::artifact::{ArtifactKind, Sensitivity};
 use model::attempt::TerminationReason;
 use model::body::ContentRedacted;
 use model::secret::SecretTerms;
 use model::task::TaskStatus;
+use projections::query::Ask;
 use redact::Redactor;
 use serde_json::json;
 use testkit::{World, change, done, look, say, write};
@@ -184,4 +186,61 @@ fn a_handle_is_registered_with_hosts_only_when_its_value_is_known_and_is_forgott
     kernel.remove_secret("db").unwrap();
     assert!(kernel.secrets().is_empty());
     assert!(matches!(kernel.remove_secret("db"), Err(Error::NotFound { .. })));
+}
+
+#[test]
+fn a_value_is_taken_out_of_an_answer_that_has_a_number_without_a_canonical_form() {
+    let world = knowing(911);
+    world.file("notes.txt", "first\n");
+    let shares = json!({ "path": "notes.txt", "note": VALUE, "share": 0.5, "most": 1e300 });
+    let task = world.script("share", vec![say("read", shares), done("left it")]);
+    let (standing, _) = world.drive_allowing(task);
+    assert_eq!(
+        standing,
+        DriveOutcome::Ended { status: TaskStatus::Completed, reason: Some(TerminationReason::Done) }
+    );
+    let all = told(&world, task);
+    assert!(!all.contains(VALUE), "{all}");
+    assert!(all.contains("0.5"), "{all}");
+}
+
+#[test]
+fn what_a_look_into_a_file_of_secrets_brought_is_told_to_its_task_and_found_by_no_words() {
+    let world = World::new(909);
+    world.file(".env", "PET=flamingo\n");
+    world.file("pets.txt", "PET=pelican\n");
+    let search = |path: &str| say("search", json!({ "path": path, "pattern": "PET" }));
+    let answers = vec![search("pets.txt"), search(".env"), look(".env"), done("ok")];
+    let task = world.script("find the pets", answers);
+    let (standing, asked) = world.drive_allowing(task);
+    assert_eq!(
+        standing,
+        DriveOutcome::Ended { status: TaskStatus::Completed, reason: Some(TerminationReason::Done) }
+    );
+    assert_eq!(asked, 2, "both looks into the file of secrets");
+    let kernel = world.kernel();
+    let state = kernel.task(task).unwrap();
+    let texts = |kinds: &[ArtifactKind]| -> Vec<(bool, String)> {
+        let of_kinds = state.artifacts.values().filter(|artifact| kinds.contains(&artifact.kind));
+        let told = of_kinds.map(|artifact| {
+            let bytes = kernel.artifacts().read(&artifact.content_hash).unwrap();
+            (artifact.sensitivity_class == Sensitivity::Secret, String::from_utf8(bytes).unwrap())
+        });
+        told.collect()
+    };
+    // It was allowed for exactly this: whoever asked is shown it.
+    let packs = texts(&[ArtifactKind::ContextPack]);
+    assert!(packs.iter().any(|(_, pack)| pack.contains("flamingo")), "{packs:?}");
+    let brought = texts(&[ArtifactKind::SearchBundle, ArtifactKind::ActionResult]);
+    for (is_secret, text) in &brought {
+        assert_eq!(*is_secret, text.contains("flamingo"), "{text}");
+    }
+    assert_eq!(
+        brought.iter().filter(|(_, text)| text.contains("flamingo")).count(),
+        2,
+        "a search and a read"
+    );
+    let query = kernel.query().unwrap();
+    let hits = |words: &str| query.search(words, Ask::default()).unwrap().rows.len();
+    assert_eq!((hits("pelican") > 0, hits("flamingo")), (true, 0));
 }

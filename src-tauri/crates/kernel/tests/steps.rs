@@ -7,6 +7,7 @@ use kernel::command::submit::Reasoning;
 use kernel::{DriveOutcome, Error, Waiting};
 use model::action::ActionClass;
 use model::attempt::{AttemptStatus, TerminationReason};
+use model::decision::DecisionClass;
 use model::fault::Point;
 use model::ingress::Channel;
 use model::task::{BuildsOn, StepContract, StepKind, StepStatus, TaskStatus};
@@ -391,6 +392,18 @@ fn an_edited_goal_waits_for_a_person_still_where_a_step_awaited_one() {
     world.reasoners.script("nobody", vec![write("new.txt", "new"), done("the new goal is reached")]);
     world.drive_to_approval(task);
     assert!(world.kernel().change_goal(task, "something else", Channel::Cli).unwrap());
+    // The step that waits for a person is none of those that were given up.
+    let decided = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
+        Body::DecisionRecorded(b) if b.decision.decision_type == DecisionClass::Planning => Some(b.decision),
+        _ => None,
+    });
+    let decided: Vec<_> = decided.collect();
+    let [planned] = &decided[..] else { panic!("one decision: {decided:?}") };
+    let words = planned.summary.shown().unwrap();
+    assert!(words.contains("takes the place of 1 step that"), "{words}");
+    let others: Vec<&str> =
+        planned.alternatives_considered.iter().map(|one| one.shown().unwrap().as_str()).collect();
+    assert_eq!(others, ["go on with the step `c`"]);
     world.reasoners.script("a", vec![write("a.txt", "a"), write("a.txt", "a"), done("a is written")]);
     let (DriveOutcome::Waiting(Waiting::Answer(asked)), _) = world.drive_allowing(task) else {
         panic!("a person is asked before the new goal is begun");

@@ -21,6 +21,14 @@ pub enum Error {
         /// Characters given.
         found: usize,
     },
+    /// The vault is opened by the system, so that there is no passphrase to change.
+    #[error(
+        "the keys of this store are in the {kind} vault, which the system opens: it has no passphrase of Hermit's"
+    )]
+    NoPassphrase {
+        /// Which one it is.
+        kind: VaultKind,
+    },
     /// A key or vault is already there; creation never overwrites.
     #[error("`{what}` is already there; open it, or move it away first")]
     Exists {
@@ -68,7 +76,7 @@ pub enum Error {
         why: String,
     },
     /// Others than the owner may read or write the file.
-    #[error("`{path}` may be read or changed by others ({}); {}", .others.who, .others.remedy)]
+    #[error("`{path}` may be read or changed by others ({}); {}", .others.who, .others.remedy_for(.path))]
     Exposed {
         /// The file.
         path: String,

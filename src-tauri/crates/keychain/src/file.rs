@@ -60,9 +60,7 @@ impl FileVault {
     /// # Errors
     /// As [`Self::open`], and [`Error::WeakPassphrase`].
     pub fn change_passphrase(path: &Path, old: &[u8], new: &[u8], cost: Cost) -> Result<(), Error> {
-        check_passphrase(new)?;
-        let (_, plain) = Opened::open(path, FORMAT, old)?;
-        Opened::create(FORMAT, new, cost, None)?.write(path, &plain)
+        rewrapped(path, old, new, cost).map(drop)
     }
 
     /// The file.
@@ -114,6 +112,23 @@ impl Vault for FileVault {
         opened.write(&self.path, &entries.to_bytes(&self.path)?)?;
         Ok(true)
     }
+
+    fn rewrap(&self, old: &[u8], new: &[u8], cost: Cost) -> Result<(), Error> {
+        // Nobody puts anything into it meanwhile.
+        let mut opened = self.opened();
+        *opened = rewrapped(&self.path, old, new, cost)?;
+        Ok(())
+    }
+}
+
+/// The same content under another passphrase: the file is the old one until it is the new one.
+fn rewrapped(path: &Path, old: &[u8], new: &[u8], cost: Cost) -> Result<Opened, Error> {
+    check_passphrase(new)?;
+    let (_, plain) = Opened::open(path, FORMAT, old)?;
+    Entries::parse(path, &plain)?;
+    let opened = Opened::create(FORMAT, new, cost, None)?;
+    opened.write(path, &plain)?;
+    Ok(opened)
 }
 
 impl Entries {

@@ -1,6 +1,6 @@
 //! The one role a vault has: bytes by name.
 
-use crate::Error;
+use crate::{Cost, Error};
 use zeroize::Zeroizing;
 
 pub use words::store::VaultKind;
@@ -27,6 +27,15 @@ pub trait Vault: Send + Sync {
     /// # Errors
     /// As [`Vault::put`].
     fn delete(&self, name: &str) -> Result<bool, Error>;
+
+    /// Puts a new passphrase in the place of its own; what it holds stays, and it stays open.
+    ///
+    /// # Errors
+    /// [`Error::NoPassphrase`] for a vault that the system opens; [`Error::WrongPassphrase`], [`Error::WeakPassphrase`],
+    /// [`Error::Io`].
+    fn rewrap(&self, _old: &[u8], _new: &[u8], _cost: Cost) -> Result<(), Error> {
+        Err(Error::NoPassphrase { kind: self.kind() })
+    }
 }
 
 /// Refuses a name that one of the vaults could misread.

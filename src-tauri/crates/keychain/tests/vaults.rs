@@ -133,6 +133,24 @@ fn another_passphrase_takes_the_place_of_the_old_one_and_keeps_the_content() {
     assert_eq!(again.get("root-seed").unwrap().unwrap().as_slice(), b"here");
 }
 
+#[test]
+fn an_open_vault_takes_another_passphrase_and_stays_open() {
+    let (_folder, path) = place();
+    let open = FileVault::create(&path, PASSPHRASE, Cost::TEST).unwrap();
+    open.put("root-seed", b"here").unwrap();
+    let refused: [(&[u8], &[u8]); 2] = [(b"not this one", b"another one"), (PASSPHRASE, b"short")];
+    for (old, new) in refused {
+        assert!(open.rewrap(old, new, Cost::TEST).is_err());
+        assert!(FileVault::open(&path, PASSPHRASE).is_ok(), "nothing was changed");
+    }
+    open.rewrap(PASSPHRASE, b"another one", Cost::TEST).unwrap();
+    open.put("x", b"y").unwrap();
+    assert!(matches!(FileVault::open(&path, PASSPHRASE), Err(Error::WrongPassphrase { .. })));
+    let again = FileVault::open(&path, b"another one").unwrap();
+    assert_eq!(again.get("root-seed").unwrap().unwrap().as_slice(), b"here");
+    assert_eq!(again.get("x").unwrap().unwrap().as_slice(), b"y");
+}
+
 #[cfg(unix)]
 #[test]
 fn the_file_is_the_owners_alone_and_is_refused_when_it_is_not() {

@@ -72,13 +72,15 @@ fn words(text: &Value) -> String {
 fn in_words(receipt: &Value) -> String {
     let row = |name: &str| receipt.pointer(&format!("/row/{name}")).map(words).unwrap_or_default();
     let at = receipt.pointer("/row/issued_at").and_then(Value::as_i64).unwrap_or_default();
+    let plain = |name: &str| row(name).replace('_', " ");
     let signed = receipt.get("signed_by").and_then(Value::as_array).is_some_and(|keys| !keys.is_empty());
     format!(
-        "{}\nresult: {}\ncan it be undone: {}\ntask: {}\nissued at {at} ms since 1970, {}\nstatement sha256: {}\n",
+        "{}\nresult: {}\ncan it be undone: {}\ntask: {}\nissued at {}, {}\nstatement sha256: {}\n",
         row("summary"),
-        row("result"),
-        row("reversibility"),
+        plain("result"),
+        plain("reversibility"),
         row("task_id"),
+        words::time::utc(at),
         if signed { "signed" } else { "not signed: this store has no keys" },
         receipt.get("statement_sha256").map(words).unwrap_or_default(),
     )

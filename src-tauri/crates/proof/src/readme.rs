@@ -3,6 +3,7 @@
 use crate::export::Along;
 use crate::layout::{AnchorFile, Named};
 use crate::statement::Predicate;
+use crate::time;
 use model::anchor::AnchorClock;
 
 /// `README.txt`.
@@ -66,8 +67,10 @@ fn long(predicate: &Predicate, receipt: Option<String>, signed: bool) -> String 
         (None, None) => format!("task {}, whole: {} events", predicate.task_id, predicate.task_size),
     };
     let mut text = format!(
-        "{} - a proof of {about}\nstore {}, checkpoint at {} ms since 1970 (the store's own clock)\n",
-        predicate.bundle, predicate.log_id, predicate.exported_at_ms
+        "{} - a proof of {about}\nstore {}, checkpoint at {} (the store's own clock)\n",
+        predicate.bundle,
+        predicate.log_id,
+        time::at(predicate.exported_at_ms)
     );
     if let Some(redacted) = &predicate.redacted {
         text.push_str(&format!("redacted: {redacted} (only the digests of those values are here)\n"));

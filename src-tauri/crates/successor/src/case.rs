@@ -51,7 +51,8 @@ pub struct RecordedTask {
 pub struct RecordedAnswer {
     /// Of the exact bytes that were sent.
     pub request_sha256: Digest,
-    /// What was read from the response: a `model::proposal::Answer`.
+    /// What was read from the response: a `model::proposal::Answer`. Arguments of a call with numbers that have no canonical
+    /// form stand as JSON text in the member `arguments_text`, in place of `arguments`.
     pub answer: serde_json::Value,
     /// Tokens read and written.
     pub tokens: u64,

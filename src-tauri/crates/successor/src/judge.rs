@@ -327,8 +327,7 @@ fn parents_tests(run: &TestsRun, findings: &mut Findings) {
     let rule = "parents_tests_not_run";
     let Some(parent) = &run.parent else {
         if !run.edited.is_empty() {
-            let says =
-                "the tests that it edits or removes were not run as they were before; look at that first";
+            let says = "the tests that it edits or removes were not run as they were before; no look takes the place of that";
             findings.add(Grade::Unread, rule, says);
         }
         return;
@@ -357,12 +356,22 @@ fn counted(judged: &Judged<'_>) -> [(&'static str, u64, u64); 3] {
     [("questions", questions.0, questions.1), ("tokens", tokens.0, tokens.1), ("turns", turns.0, turns.1)]
 }
 
+/// Whether fewer tokens can only be those of the change itself: its words and its rules stand in each context, the answers are
+/// those of the recording, and no turn is saved.
+fn only_says_less(judged: &Judged<'_>, counted: &[(&'static str, u64, u64)]) -> bool {
+    let saves_turns = counted.iter().any(|(name, parent, successor)| *name == "turns" && successor < parent);
+    let kind = judged.successor_case.patch.as_ref().map(Patch::kind);
+    !saves_turns && matches!(kind, Some(PatchKind::Words | PatchKind::Policy))
+}
+
 /// Fewer questions, tokens and turns are better, more are worse, and some of each say neither. That it costs less is nothing that a
-/// changed program can say of itself.
+/// changed program can say of itself, and nothing that shorter words show.
 fn costs(judged: &Judged<'_>, findings: &mut Findings) {
     let counted = counted(judged);
     let is_own_word = judged.successor.measured_by != Some(MeasuredBy::Parent);
-    let is_less = !is_own_word && counted.iter().any(|(_, parent, successor)| successor < parent);
+    let says_less = only_says_less(judged, &counted);
+    let counts = |name: &str| !is_own_word && !(says_less && name == "tokens");
+    let is_less = counted.iter().any(|(name, parent, successor)| counts(name) && successor < parent);
     let is_more = counted.iter().any(|(_, parent, successor)| successor > parent);
     for (name, parent, successor) in counted {
         let says = format!("{name}: {successor} instead of {parent}");
@@ -371,6 +380,10 @@ fn costs(judged: &Judged<'_>, findings: &mut Findings) {
             (std::cmp::Ordering::Less, _) if is_own_word => {
                 let says = format!("{says}, by its own word: that makes nothing better");
                 findings.add(Grade::Told, "costs_less_by_its_own_word", says);
+            }
+            (std::cmp::Ordering::Less, _) if !counts(name) => {
+                let says = format!("{says}, because the change has fewer words: that makes nothing better");
+                findings.add(Grade::Told, "costs_less_by_shorter_words", says);
             }
             (_, true) => findings.add(Grade::Open, "costs_less_and_more", says),
             (std::cmp::Ordering::Less, false) => findings.add(Grade::Better, "costs_less", says),

@@ -52,7 +52,8 @@ pub struct Verdict {
 /// Rules that a person's look at the edited tests answers.
 const ANSWERED_BY_A_LOOK: [&str; 2] = ["edits_tests", "parents_tests_not_run"];
 /// Rules that are told, and turn nothing.
-const TURN_NOTHING: [&str; 3] = ["told_by_the_change", "told_by_nobody", "costs_less_by_its_own_word"];
+const TURN_NOTHING: [&str; 4] =
+    ["told_by_the_change", "told_by_nobody", "costs_less_by_its_own_word", "costs_less_by_shorter_words"];
 
 impl Verdict {
     /// Files with tests that a change of the source edits, moves or removes, each with its difference: those that its diff tells, and
@@ -71,9 +72,25 @@ impl Verdict {
         matches!(self.outcome, VerdictOutcome::Better | VerdictOutcome::Same) || self.waits_for_a_look()
     }
 
+    /// Whether tests that the change edits, moves or removes ran as its parent has them, those of one file at least. A look at
+    /// what changed in them stands beside that run, and never in its place.
+    pub fn parents_tests_ran(&self) -> bool {
+        let Some(run) = &self.tests else { return false };
+        run.parent.as_ref().is_some_and(|parent| {
+            let is_put_back = |file: &String| !parent.not_run.contains(file);
+            let some_are = parent.not_run.is_empty() || run.edited.iter().any(is_put_back);
+            some_are && (parent.passed > 0 || !parent.failed.is_empty())
+        })
+    }
+
     /// Whether nothing but the tests that the change edits, moves or removes keeps it from being the same as its parent: then a person
     /// who has looked at these may adopt it.
     pub fn waits_for_a_look(&self) -> bool {
+        self.asks_for_a_look() && self.parents_tests_ran()
+    }
+
+    /// The same, whether the parent's versions of these tests ran or not.
+    pub fn asks_for_a_look(&self) -> bool {
         let is = |reason: &Reason, rules: &[&str]| rules.contains(&reason.rule.as_str());
         self.outcome == VerdictOutcome::Inconclusive
             && self.reasons.iter().any(|reason| is(reason, &ANSWERED_BY_A_LOOK))

@@ -3,7 +3,7 @@
 use crate::world::{BUDGET, Run, code, one_line, passed};
 use successor::{
     Arm, Case, Change, Evidence, Judged, MeasuredBy, Patch, PatchKind, Planted, Reason, Verdict,
-    VerdictOutcome, judge, planted,
+    VerdictOutcome, WordsItem, judge, planted,
 };
 
 #[test]
@@ -82,6 +82,35 @@ fn costs_that_go_both_ways_say_neither_and_more_is_worse() {
     assert_eq!(run.verdict().outcome, VerdictOutcome::Worse);
     run.successor.tasks[0].tokens -= 1;
     assert_eq!(run.verdict().outcome, VerdictOutcome::Inconclusive);
+}
+
+/// A shorter SOUL.md stands in each context with fewer tokens, and that is all it shows.
+#[test]
+fn fewer_words_of_the_change_itself_make_it_no_better() {
+    let soul = WordsItem { what: "soul".to_owned(), name: "SOUL.md".to_owned(), text: "Short.".to_owned() };
+    let words = Change::Words { items: vec![soul] };
+    let rules = Change::Policy { rules: Run::new(21).parent_case.rules.clone(), profile: None };
+    for change in [words, rules] {
+        let mut run = Run::new(21).with(change);
+        run.successor.tasks[0].tokens -= 100;
+        let verdict = run.verdict();
+        assert_eq!(verdict.outcome, VerdictOutcome::Same, "{:?}", verdict.reasons);
+        assert_eq!(verdict.reasons[0].rule, "costs_less_by_shorter_words");
+        // Nor do they make up for a question more.
+        let mut asks = run.clone();
+        asks.successor.tasks[0].questions += 1;
+        assert_eq!(asks.verdict().outcome, VerdictOutcome::Worse, "{:?}", asks.verdict().reasons);
+        // A turn that is saved is one.
+        run.successor.tasks[0].turns -= 1;
+        assert_eq!(run.verdict().outcome, VerdictOutcome::Better, "{:?}", run.verdict().reasons);
+    }
+    let mut model = Run::new(21);
+    model.successor.tasks[0].tokens -= 100;
+    assert_eq!(
+        model.verdict().outcome,
+        VerdictOutcome::Better,
+        "what another model reads and writes is its own"
+    );
 }
 
 #[test]

@@ -39,6 +39,28 @@ crate::names! {
 }
 
 impl ActionClass {
+    /// What an act of it is to do, as a person reads it in a sentence. Commands and rules name it by its spelling.
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Self::ReadLocal => "read files",
+            Self::WriteLocal => "write files",
+            Self::DeleteLocal => "move or delete files",
+            Self::ExecuteCommand => "run a command",
+            Self::NetworkRead => "read from the network",
+            Self::NetworkWrite => "send to the network",
+            Self::CredentialedApiCall => "use a secret",
+            Self::VcsMutation => "change Git",
+            Self::Publication => "publish",
+            Self::Payment => "spend money",
+            Self::DurableMemoryWrite => "remember",
+            Self::ExternalEffect => "use a tool that nobody has classified",
+            Self::CapabilityChange => "change what Hermit may do",
+            Self::PolicyOverride => "override policy",
+            Self::Rollback => "undo",
+            Self::ApprovalResolution => "answer an approval",
+        }
+    }
+
     /// How grave a class is; a larger number is graver. No two classes are equal, so an order is always the same.
     pub const fn gravity(self) -> u8 {
         match self {

@@ -1,6 +1,7 @@
 //! Closed lists that the ledger, the wire and the pages spell alike, and the one way to declare such a list: [`names!`].
+//! Beside them, how a person reads their values, and a time, in a sentence.
 //!
-//! What this room must never do: know a shape, a room or a time.
+//! What this room must never do: know a shape or a room, or what time it is.
 //!
 //! Invariants
 //! 1. A value has one spelling: it is stored, sent and shown under it, and nothing else is read as that value.
@@ -25,6 +26,7 @@ pub mod step;
 pub mod store;
 pub mod successor;
 pub mod task;
+pub mod time;
 pub mod training;
 
 pub use names::UnknownName;

@@ -20,6 +20,21 @@ crate::names! {
     }
 }
 
+impl Profile {
+    /// As a person reads it in a sentence. Commands and rules name it by its spelling.
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Self::ReadonlyAnalysis => "read only",
+            Self::LocalEditAllowed => "ask before edits",
+            Self::NetworkReadAllowed => "may read from the network",
+            Self::RepoMutationGated => "ask before Git changes",
+            Self::ExternalPublishGated => "ask before publishing",
+            Self::DestructiveDenied => "never delete",
+            Self::Service => "read and propose, in the background",
+        }
+    }
+}
+
 crate::names! {
     /// Exactly one of these comes back (HK-16.5).
     pub enum PolicyVerdict ("verdict") {

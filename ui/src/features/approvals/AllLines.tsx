@@ -3,6 +3,7 @@ import { useState } from "react";
 import { usePages } from "~/ipc/client";
 import { TextField } from "~/primitives/Field";
 import { Answer } from "~/primitives/States";
+import { cardLine } from "~/primitives/Time";
 import { VirtualRows } from "~/primitives/VirtualRows";
 import { Words } from "~/primitives/Words";
 import lines from "~/primitives/Lines.module.css";
@@ -30,7 +31,7 @@ function Pages({ approval, of, title }: { approval: string; of: string; title: s
   return (
     <Answer asked={asked} what="the lines">
       {({ rows: found, more }) => {
-        const rows = found.map((line, at) => ({ key: String(at), text: line.text }));
+        const rows = found.map((line, at) => ({ key: String(at), text: cardLine(line.text) }));
         return (
           <>
             {(more || rows.length > FEW || find !== "") && <TextField label="Find a line" type="search" value={find} onChange={(event) => setFind(event.target.value)} />}

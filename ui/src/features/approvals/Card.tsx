@@ -13,7 +13,7 @@ import { Icon, Mark } from "~/primitives/Icon";
 import { many } from "~/primitives/number";
 import { Answer } from "~/primitives/States";
 import { RiskTag } from "~/primitives/Tag";
-import { Time } from "~/primitives/Time";
+import { Time, cardLine } from "~/primitives/Time";
 import { Prose, Words } from "~/primitives/Words";
 import { Allow } from "./Allow";
 import { Asker } from "./Asker";
@@ -174,7 +174,7 @@ function Signed({ approval, packet }: { approval: Approval; packet: Packet | nul
         <p className={styles.claim}><span>Reason given by the model or playbook:</span> <Words of={packet.rationale} /></p>
       )}
       {approval.lines_left === 0
-        ? <Lines title="Technical details" lines={facts.map((line) => line.text)} />
+        ? <Lines title="Technical details" lines={facts.map((line) => cardLine(line.text))} />
         : <AllLines approval={approval.row.approval_id} of="card" title="Technical details" />}
       <AllLines approval={approval.row.approval_id} of="signed" title="Every value that is signed" />
     </div>

@@ -15,7 +15,7 @@ function shown(state: Partial<KeyState>) {
   const host = scene({}, "passphrase");
   const made = host.holding({ ...NONE, ...state });
   render(<HostProvider value={host}><QueryClientProvider client={makeQueryClient()}><KeysHere /></QueryClientProvider></HostProvider>);
-  return { made, user: userEvent.setup() };
+  return { host, made, user: userEvent.setup() };
 }
 
 test("the store that works here is chosen: the keychain takes one passphrase, a file takes two that differ", async () => {
@@ -59,6 +59,36 @@ test("locked keys are unlocked with the vault's passphrase, a wrong one is forgo
   await user.click(await screen.findByRole("button", { name: "Lock the keys" }));
   await screen.findByText(/The keys are locked/);
   expect(await seriousFindings()).toEqual([]);
+});
+
+test("a passphrase is changed with the old one and the new one twice, and a wrong old one changes nothing", async () => {
+  const { host, user } = shown({ made: true, approval: true, open: true, vault: "file" });
+  await user.click(await screen.findByRole("button", { name: "Change the vault passphrase" }));
+  const old = screen.getByLabelText("Vault passphrase as it is");
+  await user.type(old, "wrong");
+  await user.type(screen.getByLabelText("New vault passphrase"), "short");
+  screen.getByText("The new vault passphrase needs at least 8 characters.");
+  await user.type(screen.getByLabelText("New vault passphrase"), " no more");
+  await user.type(screen.getByLabelText("New vault passphrase again"), "short no more");
+  await user.click(screen.getByRole("button", { name: "Change it" }));
+  await screen.findByText("That passphrase does not open it.");
+  expect([host.changed, (old as HTMLInputElement).value]).toEqual([[], ""]);
+  await user.type(old, "right");
+  expect(await seriousFindings()).toEqual([]);
+  await user.click(screen.getByRole("button", { name: "Change it" }));
+  await screen.findByText(/The new vault passphrase is in force/);
+  expect(host.changed).toEqual([{ of: "vault", old: "right", next: "short no more" }]);
+  expect(document.querySelector("input")).toBeNull();
+  await user.click(screen.getByRole("button", { name: "Change the approval passphrase" }));
+  screen.getByLabelText("Approval passphrase as it is");
+  await user.click(screen.getByRole("button", { name: "Cancel" }));
+  expect(document.querySelector("input")).toBeNull();
+});
+
+test("where the keychain keeps the keys there is one passphrase to change, and none on a page that no terminal opened", async () => {
+  shown({ made: true, approval: true, open: true, vault: "keychain" });
+  await screen.findByRole("button", { name: "Change the approval passphrase" });
+  expect(screen.queryByRole("button", { name: "Change the vault passphrase" })).toBeNull();
 });
 
 test("a page that no terminal opened makes and unlocks nothing, and says what to do", async () => {

@@ -5,6 +5,7 @@ import type { KeyState } from "~/host/host";
 import { useHost, useKeyring, useKeys } from "~/ipc/client";
 import { Button } from "~/primitives/Button";
 import { Answer, Failed } from "~/primitives/States";
+import { ChangePassphrase } from "./ChangePassphrase";
 import { Secret, useNewKeys } from "./NewKeys";
 import styles from "./Keys.module.css";
 
@@ -93,6 +94,7 @@ export function KeysHere() {
               </>
             )}
             {locking.error !== null && <Failed error={locking.error} />}
+            {state.approval && <ChangePassphrase state={state} />}
           </>
         )}
       </Answer>

@@ -13,7 +13,7 @@ import { Lines } from "~/primitives/Lines";
 import { useParts } from "~/primitives/Parts";
 import { Answer, Failed } from "~/primitives/States";
 import { StateTag } from "~/primitives/Tag";
-import { Time } from "~/primitives/Time";
+import { Time, cardLine } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import { capital, count, said } from "~/screen/words";
 import styles from "./Mesh.module.css";
@@ -44,7 +44,7 @@ function List({ questions }: { questions: readonly Question[] }) {
 }
 
 /** With what a line begins that says by which rule and of which attempt, and nothing of what would be done. */
-const DETAIL = ["policy `", "rules: ", "touches `", "must hold: ", "found there: ", "the model had read `", "proposed by `", "task `", "asked at ", "when it expires, "];
+const DETAIL = ["policy \"", "policy `", "rules: ", "touches `", "must hold: ", "found there: ", "the model had read `", "proposed by `", "task `", "asked at ", "when it expires, "];
 
 /** What a person reads, and what is folded: the tail of a packet, as long as nothing but details stands in it. */
 function divided(lines: readonly string[]): readonly [readonly string[], readonly string[]] {
@@ -57,7 +57,7 @@ function One({ question: one }: { question: Question }) {
   const name = nodeName(one);
   const title = capital(said(one.title, "What it would do"));
   const left = useLeft(one.expires_at);
-  const [shown, folded] = divided(one.lines.map((line) => said(line)));
+  const [shown, folded] = divided(one.lines.map((line) => cardLine(said(line))));
   return (
     <article className={styles.card} aria-label={`${name} asks`}>
       <header>

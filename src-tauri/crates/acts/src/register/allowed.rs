@@ -49,7 +49,7 @@ pub(super) fn of_pass_on(server: &str, tools: &BTreeMap<String, ActionClass>) ->
     let text = "each call is judged, asked about where policy asks, and receipted as one of a task of yours is; what the \
                 tool answers goes to that agent, and to whoever its model belongs to";
     lines.push(Line { kind: LineKind::Risk, text: text.to_owned() });
-    let now = tools.iter().map(|(tool, class)| format!("\"{}\" as {class}", visible(tool)));
+    let now = tools.iter().map(|(tool, class)| format!("\"{}\" to {}", visible(tool), class.in_words()));
     let text = format!("by now: {}", now.collect::<Vec<_>>().join(", "));
     lines.push(Line { kind: LineKind::Fact, text });
     let text = "until now: none of them; a tool whose server says something else of it is not among them";

@@ -1,5 +1,6 @@
 //! Verbs about the store, its keys and its proofs.
 
+use super::KeysPassphrase;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -229,6 +230,8 @@ pub enum KeysVerb {
     },
     /// Puts new keys in the place of those in force; what they signed stays verifiable.
     Rotate(KeysRotate),
+    /// Puts a new passphrase in the place of the vault's, or of the one that says yes.
+    Passphrase(KeysPassphrase),
     /// Says of a key that was followed by another that it must not be believed any more.
     Revoke(KeysRevoke),
     /// Writes the public halves for somebody who checks your proofs.

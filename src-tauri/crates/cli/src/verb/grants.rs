@@ -52,7 +52,7 @@ fn list(context: &Context, args: ListArgs) -> Came {
             vec![
                 g.grant_id.clone(),
                 g.state.to_string(),
-                g.action_class.to_string(),
+                g.action_class.in_words().to_owned(),
                 format!("{}/{}", g.uses, g.max_uses),
                 time(g.expires_at),
             ]

@@ -229,7 +229,8 @@ pub fn approval_passphrase(context: &Context, fd: Option<i32>) -> Result<Passphr
     }
 }
 
-fn nobody(what: &str, option: &str) -> Error {
+/// What is needed, where no terminal is there to ask for it.
+pub fn nobody(what: &str, option: &str) -> Error {
     Error::new(Code::Usage, format!("{what} is needed, and nobody is here to ask"))
         .hint(format!("work at a terminal, or give it with `{option}`"))
 }

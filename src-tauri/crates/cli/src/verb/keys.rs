@@ -43,6 +43,7 @@ pub fn keys(context: &Context, verb: KeysVerb) -> Came {
             context.out.answer(&listed, show)?;
         }
         KeysVerb::Rotate(args) => return super::keyring::rotate(context, &args),
+        KeysVerb::Passphrase(args) => return super::passphrase::change(context, &args),
         KeysVerb::Revoke(args) => return super::keyring::revoke(context, &args),
         KeysVerb::ExportPublic { output } => {
             return super::keyring::export_public(context, output.as_deref());

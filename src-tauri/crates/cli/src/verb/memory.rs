@@ -323,7 +323,7 @@ fn decisions(context: &Context, args: ListArgs) -> Result<(), Error> {
         let rows = found.rows.iter().map(|d| {
             vec![
                 d.decision_id.clone(),
-                d.class.to_string(),
+                d.class.to_string().replace('_', " "),
                 d.risk.to_string(),
                 time(d.created_at),
                 plain(&d.summary.to_string()),

@@ -8,7 +8,7 @@ use crate::args::PersonArgs;
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone};
 use crate::terminal::{Echo, Terminal, Typed};
-use crate::text::{capital, clip, paragraph, plain, short, time};
+use crate::text::{capital, card_line, clip, paragraph, plain, short, time};
 use acts::ApprovalPacket;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use host::Session;
@@ -36,7 +36,7 @@ fn listed(out: &Output, found: &QuestionList) {
     for one in &found.questions {
         head(out, one);
         for line in one.lines.iter().take(LINES) {
-            out.line(format!("  {}", plain(&clip(&line.to_string(), LINE_CHARS))));
+            out.line(format!("  {}", plain(&clip(&card_line(&line.to_string()), LINE_CHARS))));
         }
         if one.lines.len() > LINES {
             out.say(
@@ -60,7 +60,7 @@ fn head(out: &Output, one: &Question) {
 fn card(out: &Output, one: &Question) {
     head(out, one);
     for line in one.lines.iter().map(ToString::to_string) {
-        paragraph(&line).lines().for_each(|part| out.line(format!("  {part}")));
+        paragraph(&card_line(&line)).lines().for_each(|part| out.line(format!("  {part}")));
     }
     out.say(
         Tone::Faint,

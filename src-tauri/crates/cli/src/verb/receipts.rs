@@ -196,7 +196,11 @@ fn answers(found: &Receipt, told: &Told) -> Vec<(&'static str, String)> {
     vec![
         (
             "result",
-            format!("{}, {}", plain(row.resolved.unwrap_or(row.result).as_str()), time(row.issued_at)),
+            format!(
+                "{}, {}",
+                row.resolved.unwrap_or(row.result).as_str().replace('_', " "),
+                time(row.issued_at)
+            ),
         ),
         ("goal", goal),
         ("authority", told.authority.clone()),

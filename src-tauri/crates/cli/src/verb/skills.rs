@@ -5,7 +5,7 @@ use super::tools::{absolute, stay};
 use crate::args::SkillsVerb;
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
-use crate::text::plain;
+use crate::text::{plain, time};
 use wire::exit;
 use wire::skills::{
     Adopt, Drafts, List, Show, SkillDrafts, SkillList, SkillRow, SkillShown, Trust, Untrust, Untrusted,
@@ -126,10 +126,7 @@ fn shown_in_words(out: &Output, shown: &SkillShown) {
         let end =
             version.untrusted.as_ref().map_or(String::new(), |why| format!(", and no more: {}", plain(why)));
         let (short, artifact) = (version.sha256.get(..12).unwrap_or_default(), &version.artifact_id);
-        out.say(
-            Tone::Faint,
-            format!("  {short} was trusted on {}{end} ({artifact})", wire::utc(version.since)),
-        );
+        out.say(Tone::Faint, format!("  {short} was trusted on {}{end} ({artifact})", time(version.since)));
     }
     out.line("");
     out.line(plain_lines(&shown.text));

@@ -397,5 +397,9 @@ fn difference(out: &Output, one: &TrialDifference) {
     let said = |verdict: &Option<String>| verdict.as_deref().map_or("not done".to_owned(), plain);
     let effect = if one.effect_differs { ", with another effect" } else { "" };
     let (before, after) = (said(&one.before), said(&one.after));
-    out.line(format!("  {} ({}): {before}, now {after}{effect}", plain(&one.summary), plain(&one.class)));
+    out.line(format!(
+        "  {} ({}): {before}, now {after}{effect}",
+        plain(&one.summary),
+        plain(&one.class.replace('_', " "))
+    ));
 }

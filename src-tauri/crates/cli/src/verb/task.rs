@@ -284,7 +284,7 @@ fn show(out: &Output, shown: &Shown<'_>) {
     if let Some(before) = &task.follows {
         fact("follows", short(before));
     }
-    fact("policy", row.profile.as_str());
+    fact("policy", row.profile.in_words());
     match row.origin {
         _ if task.channel == Channel::Chat => {
             let by = row

@@ -91,9 +91,10 @@ fn apply(context: &Context, args: &UpdateRelease) -> Came {
     context.out.line(format!(
         "The log of the store is copied first, and {old} is kept. Where {new} does not come up, {old} continues."
     ));
-    context
-        .out
-        .line("Its first start may take minutes on a busy machine or with a long log, and is waited for.");
+    context.out.line(
+        "Its first start may take minutes on a busy machine or with a long log. It is waited for: ten minutes from step to step, \
+         fifty in all, and longer where the log is long.",
+    );
     terminal.arm();
     if !checked.is_pinned {
         named(terminal, &checked)?;

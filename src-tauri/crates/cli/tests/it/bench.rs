@@ -89,6 +89,18 @@ impl Bench {
         self.finish(command, &[("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap()), ("HERMIT_FAULT", fault)])
     }
 
+    /// Puts a new passphrase in the place of one, both out of files, broken off at a fault when one is named.
+    pub fn passphrase(&self, options: &[&str], old: &str, new: &str, fault: &str) -> Ran {
+        std::fs::write(self.path("said"), old).unwrap();
+        std::fs::write(self.path("next"), new).unwrap();
+        let script =
+            "exec \"$0\" keys passphrase --passphrase-fd 3 --new-passphrase-fd 4 \"$@\" 3<said 4<next";
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(script).arg(program()).args(options).current_dir(self.dir.path());
+        let vault = self.path("vault");
+        self.finish(command, &[("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap()), ("HERMIT_FAULT", fault)])
+    }
+
     /// Accepts a store that is behind its pin, with the approval passphrase out of a file.
     pub fn accept(&self, passphrase: &str) -> Ran {
         std::fs::write(self.path("said"), passphrase).unwrap();

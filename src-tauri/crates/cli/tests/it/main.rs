@@ -34,6 +34,7 @@ mod machines;
 mod making;
 mod models;
 mod naming;
+mod passphrases;
 mod pins;
 mod proofs;
 mod providers;

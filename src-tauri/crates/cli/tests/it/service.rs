@@ -209,7 +209,8 @@ fn a_passphrase_file_is_named_in_the_unit_only_where_nobody_else_reads_it() {
     std::fs::set_permissions(&vault, std::fs::Permissions::from_mode(0o644)).unwrap();
     let refused = person.run(&words).ends_with(2);
     assert!(refused.err.contains("can read") && !person.unit().exists(), "{}", refused.err);
-    for way in ["`chmod 600`", "mode 0400", "a folder of this user with mode 0700"] {
+    let command = format!("run `chmod 600 {}`", vault.display());
+    for way in [command.as_str(), "mode 0400", "a folder of this user with mode 0700"] {
         assert!(refused.err.contains(way), "{}", refused.err);
     }
     let inside = person.bench.home().join("words");
@@ -252,6 +253,7 @@ fn a_service_does_not_start_once_others_can_read_its_passphrase_file_and_the_doc
         let said = std::io::read_to_string(err).unwrap();
         // With 2 the unit is not started again and again.
         assert!(ended == Some(2) && said.contains("others on this machine can read"), "{ended:?} {said}");
+        assert!(said.contains(&format!("`chmod 600 {file}`")), "{said}");
     }
     let told = person.run(&["doctor"]).out;
     assert!(told.contains("FAIL service: it starts no more: others on this machine can read"), "{told}");

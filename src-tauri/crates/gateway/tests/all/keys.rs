@@ -2,7 +2,7 @@
 
 use crate::open;
 use crate::person::Page;
-use gateway::{Keeper, KeyState, NewKeys};
+use gateway::{Keeper, KeyState, NewKeys, NewPassphrase};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -49,6 +49,16 @@ impl Keeper for Held {
         }
     }
 
+    fn change_passphrase(self: Arc<Self>, change: &NewPassphrase) -> Result<(), Error> {
+        match &mut *self.0.lock().expect("unbroken") {
+            Some((words, _)) if !change.approval && *change.old == *words => {
+                *words = change.new.to_vec();
+                Ok(())
+            }
+            _ => Err(Error::new(Code::KeyLocked, "this passphrase does not open it")),
+        }
+    }
+
     fn lock(self: Arc<Self>) -> Result<(), Error> {
         if let Some((_, open)) = &mut *self.0.lock().expect("unbroken") {
             *open = false;
@@ -78,7 +88,7 @@ fn keys_are_made_and_opened_on_a_page_whose_link_was_read_at_a_terminal_and_on_n
     refused(program.post("/api/session/keys/make", &made));
     // A program gets nothing of all this, whatever it brings.
     let (bearer, origin) = (open.bearer(), open.origin());
-    for path in ["", "/make", "/unlock", "/lock"] {
+    for path in ["", "/make", "/unlock", "/passphrase", "/lock"] {
         let headers = [
             ("authorization", bearer.as_str()),
             ("origin", origin.as_str()),
@@ -98,7 +108,32 @@ fn keys_are_made_and_opened_on_a_page_whose_link_was_read_at_a_terminal_and_on_n
     refused(program.post("/api/session/keys/unlock", &unlock));
     let (code, state) = person.post("/api/session/keys/unlock", &unlock);
     assert_eq!((code, &state["open"]), (200, &json!(true)), "{state}");
-    assert!(wire::COMMANDS.iter().all(|info| !info.name.contains("unlock")), "no other surface offers it");
+    let change = json!({ "approval": false, "old": VAULT, "new": "the vault opens with that" });
+    refused(program.post("/api/session/keys/passphrase", &change));
+    assert_eq!(person.post("/api/session/keys/passphrase", &change).0, 200);
+    assert_eq!(person.post("/api/session/keys/unlock", &unlock).0, 409, "the old one opens nothing any more");
+    let is_offered = |word: &str| wire::COMMANDS.iter().any(|info| info.name.contains(word));
+    assert!(!is_offered("unlock") && !is_offered("passphrase"), "no other surface offers it");
+}
+
+#[test]
+fn who_guesses_the_approval_passphrase_by_changing_it_waits_at_the_door_of_approvals() {
+    let open = open(132);
+    let (_, approval) = open.home.with_a_question("delete held");
+    let page = Page::at_terminal(&open);
+    assert_eq!(page.post("/api/session/keys/make", &new(VAULT, "and this one says yes")).0, 200);
+    let guess = json!({ "approval": true, "old": "not the one", "new": "one that I know" });
+    for _ in 0..3 {
+        assert_eq!(page.post("/api/session/keys/passphrase", &guess).0, 409);
+    }
+    assert_eq!(page.post("/api/session/keys/passphrase", &guess).0, 429);
+    assert_eq!(page.allow(&page.read(&approval)).0, 429, "a card is no way around that");
+    let vault = json!({ "approval": false, "old": VAULT, "new": "the vault opens with that" });
+    assert_eq!(
+        page.post("/api/session/keys/passphrase", &vault).0,
+        200,
+        "whoever opens the vault does not wait"
+    );
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::{PART, risk, witness};
 use acts::{Action, ApprovalPacket, Line, LineKind, items, visible};
 use model::action::{InsteadOf, Reversibility};
 use model::policy::RiskBand;
+use words::time::utc;
 
 /// What a person reads before answering.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,7 +121,7 @@ fn not_staged(why: &str) -> Line {
 fn facts(packet: &ApprovalPacket) -> Vec<String> {
     let policy = &packet.policy_result;
     let mut facts = vec![
-        format!("policy `{}`: {}", policy.policy_profile, visible(&policy.reasoning_summary)),
+        format!("policy \"{}\": {}", policy.policy_profile.in_words(), visible(&policy.reasoning_summary)),
         format!("rules: {}", visible(&policy.determining_rules.join(", "))),
     ];
     facts.extend(packet.impacted_resources.iter().map(|resource| format!("touches `{}`", visible(resource))));
@@ -138,8 +139,9 @@ fn facts(packet: &ApprovalPacket) -> Vec<String> {
         packet.task_id, packet.step_id, packet.attempt_id
     ));
     facts.push(format!(
-        "asked at {} and expires at {} (ms since 1970)",
-        packet.requested_at.0, packet.expires_at.0
+        "asked at {} and expires at {}",
+        utc(packet.requested_at.0),
+        utc(packet.expires_at.0)
     ));
     facts.push("when it expires, nothing is decided and nothing runs".to_owned());
     facts

@@ -7,11 +7,11 @@ use crate::approval::{self, packet_bytes, values};
 use acts::Action;
 use acts::ApprovalPacket;
 use acts::{Line, LineKind, visible, visible_path};
-use model::RelPath;
 use model::action::{ChangeItem, Prior, Program, Reach, ReadItem};
 use model::approval::{StagedChange, StagedView};
 use model::artifact::ArtifactRef;
 use model::policy::{Profile, RiskBand};
+use model::{RelPath, UnixMs};
 use proptest::prelude::*;
 use regex::Regex;
 use std::sync::LazyLock;
@@ -218,6 +218,25 @@ fn a_card_tells_what_a_command_does_not_see_and_what_it_can_read() {
     ] {
         assert!(all.contains(told), "`{told}` is not on the card: {all}");
     }
+}
+
+#[test]
+fn a_card_tells_its_policy_in_words_and_its_times_as_a_terminal_and_a_page_read_them() {
+    let mut packet = packet(change(&[create("new")]));
+    packet.policy_result.policy_profile = Profile::LocalEditAllowed;
+    (packet.requested_at, packet.expires_at) = (UnixMs(1_795_539_245_000), UnixMs(1_795_539_845_000));
+    let card = approval::card(&packet);
+    let told: Vec<&str> = card.lines.iter().map(|line| line.text.as_str()).collect();
+    assert!(told.iter().any(|line| line.starts_with("policy \"ask before edits\": ")), "{told:?}");
+    assert!(told.contains(&"asked at 2026-11-24 16:54:05Z and expires at 2026-11-24 17:04:05Z"), "{told:?}");
+    // Names of profiles stand in names of rules alone, which a person types as they are.
+    let named = told.iter().filter(|line| !line.starts_with("rules: "));
+    let raw: Vec<_> = named
+        .filter(|line| {
+            Profile::ALL.iter().any(|one| line.contains(one.as_str()) && one.as_str().contains('_'))
+        })
+        .collect();
+    assert!(raw.is_empty(), "{raw:?}");
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! A program beside this one is asked whether it is healthy. A first start may be slow, where a machine is busy or a log is long, so it
 //! is not judged by the clock alone: it tells the steps that it takes, and only an end without its word, or a very long silence, speaks
-//! against it.
+//! against it. Nor can a program that means harm hold the start for as long as it likes: a step that it tells again is none, and
+//! all of them together have a bound.
 
 use super::{ASKED, HEALTH, Health, PASSPHRASE_FILE, STARTED_BY};
 use crate::{Home, program_group};
 use model::Digest;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Stdio};
@@ -21,6 +23,9 @@ const SILENCE: Duration = Duration::from_secs(10 * 60);
 const VERIFIED_A_SECOND: u64 = 512 * 1024;
 /// And never longer than that.
 const SILENCE_MAX: Duration = Duration::from_secs(2 * 60 * 60);
+/// A start has so many stretches, each with a silence at most: until it opens the store, has it open, has verified the log, has answered,
+/// and has ended.
+const STRETCHES: u32 = 5;
 /// Steps that are heard.
 const STEPS_MAX: usize = 64;
 /// Bytes of a line by which it says something.
@@ -73,7 +78,8 @@ pub(super) fn silence(home: &Home) -> Duration {
 /// Asks a program whether it is healthy with this store, and waits for as long as it goes on.
 ///
 /// # Errors
-/// In words, why it is not: it ended, said something else, or nothing for this time since its last step.
+/// In words, why it is not: it ended, said something else, or nothing for this time since its last step, or took five times as
+/// long in all.
 pub fn asked(home: &Home, program: &Path, sha256: Digest, silence: Duration) -> Result<Health, String> {
     let fail = |e: io::Error| format!("it cannot be started: {e}");
     let mut command = program_group::command(program).map_err(fail)?;
@@ -169,6 +175,8 @@ struct Hearing {
     heard_at: Duration,
     ended_at: Option<Duration>,
     steps: usize,
+    /// Those that it has told; one that is told again shows nothing of how it goes on.
+    told: BTreeSet<String>,
     step: Option<String>,
     answer: Option<String>,
     is_closed: bool,
@@ -177,7 +185,8 @@ struct Hearing {
 impl Hearing {
     const fn new(silence: Duration) -> Self {
         let heard_at = Duration::ZERO;
-        Self { silence, heard_at, ended_at: None, steps: 0, step: None, answer: None, is_closed: false }
+        let told = BTreeSet::new();
+        Self { silence, heard_at, ended_at: None, steps: 0, told, step: None, answer: None, is_closed: false }
     }
 
     /// Takes a sign in; its answer, or why there will be none, as soon as that is known.
@@ -186,9 +195,11 @@ impl Hearing {
             Sign::Line(line) => {
                 match serde_json::from_str::<Told>(line.trim()) {
                     Ok(told) => {
-                        self.heard_at = at;
                         self.steps += 1;
-                        self.step = Some(told.step);
+                        if self.told.insert(told.step.clone()) {
+                            self.heard_at = at;
+                            self.step = Some(told.step);
+                        }
                     }
                     // Its first answer stands, and what it says behind that is no step: it is waited for no longer.
                     Err(_) if self.answer.is_some() => {}
@@ -212,8 +223,17 @@ impl Hearing {
             }
             Sign::Nothing => {}
         }
-        (at.saturating_sub(self.heard_at) > self.silence && self.ended_at.is_none())
-            .then(|| Err(self.was_silent()))
+        if self.ended_at.is_some() {
+            return None;
+        }
+        let whole = self.silence.saturating_mul(STRETCHES);
+        if at > whole {
+            return Some(Err(format!(
+                "it was not ready within {} minutes in all",
+                whole.as_secs().div_ceil(60)
+            )));
+        }
+        (at.saturating_sub(self.heard_at) > self.silence).then(|| Err(self.was_silent()))
     }
 
     fn was_silent(&self) -> String {
@@ -302,6 +322,23 @@ mod tests {
         assert_eq!(held.hears(Sign::Nothing, MINUTE + ARRIVES_IN), None);
         let came = held.hears(Sign::Ended(Ok(())), MINUTE + ARRIVES_IN + LOOK);
         assert_eq!(came, Some(Err(NO_WORD.to_owned())));
+    }
+
+    #[test]
+    fn one_that_tells_what_it_told_before_or_ever_new_steps_holds_a_start_no_longer() {
+        let mut again = Hearing::new(MINUTE);
+        for second in [0, 20, 40, 60] {
+            assert_eq!(again.hears(told(Step::Opening), Duration::from_secs(second)), None);
+        }
+        let why = again.hears(told(Step::Opening), MINUTE + LOOK).unwrap().unwrap_err();
+        assert!(why.contains("since it began to open the store"), "{why}");
+        let mut invents = Hearing::new(MINUTE);
+        let step = |n: u32| line(&format!("{{\"step\":\"number {n}\"}}"));
+        for n in 0..=STRETCHES {
+            assert_eq!(invents.hears(step(n), MINUTE * n), None, "{n}");
+        }
+        let why = invents.hears(step(STRETCHES + 1), MINUTE * STRETCHES + LOOK).unwrap().unwrap_err();
+        assert!(why.contains("within 5 minutes in all"), "{why}");
     }
 
     #[test]

@@ -181,12 +181,13 @@ pub fn check_passphrase_file(home: &Home, file: &Path) -> Result<(), Error> {
         let above = disk::owner_only::closed_folder_above(file).map_err(|e| {
             refused(
                 format!("it cannot be told who else reaches the passphrase file `{shown}`: {e}"),
-                others.remedy,
+                &others.remedy_for(file),
             )
         })?;
         // Whoever may read it does not come to it.
         if above.is_none() {
-            let (who, remedy) = (others.who, others.remedy);
+            let remedy = others.remedy_for(file);
+            let who = others.who;
             return Err(refused(
                 format!("others on this machine can read `{shown}` ({who})"),
                 &format!("{remedy}; {}", disk::owner_only::remedy_where_mounted()),

@@ -11,7 +11,7 @@ use super::model_pipe::PipedModel;
 use super::played::played;
 use super::probes::probes;
 use super::recorded_executors::{RecordedSource, RecordedWorld};
-use super::recording::action_digest;
+use super::recording::{action_digest, answer_of};
 use ::successor::{Change, Evidence, Played, RecordedTask, Used, WordsItem};
 use acts::ApprovalPacket;
 use governance::PolicyEngine;
@@ -314,8 +314,7 @@ impl CloneRun {
 
 /// The answers of a recorded task, in order. Where the task has left its recording, there is no answer that would fit.
 fn model_of(task: &RecordedTask, world: &Arc<RecordedWorld>) -> Result<Arc<dyn Reasoner>, String> {
-    let answers =
-        task.answers.iter().map(|recorded| serde_json::from_value::<Answer>(recorded.answer.clone()));
+    let answers = task.answers.iter().map(|recorded| answer_of(&recorded.answer));
     let answers: Vec<Answer> = answers.collect::<Result<_, _>>().map_err(|e| format!("an answer: {e}"))?;
     let (world, mut given) = (Arc::clone(world), 0_usize);
     Ok(Arc::new(Scripted::with(move |_| {

@@ -61,6 +61,9 @@ pub(super) fn reached(
     reasoners.reasoner(&ModelChoice::Openai { api, base_url, model, secret }, None)
 }
 
+/// Tokens that stand around the words of one item of a context, at most.
+const FENCE_TOKENS_MAX: u32 = 48;
+
 /// What a model was asked for a task of the case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Spent {
@@ -87,7 +90,7 @@ struct Written {
     request: Vec<u8>,
     /// The context that it was written for.
     pack: ContextPack,
-    /// Tokens of that context. A clone that says fewer than its words cost is not believed.
+    /// Tokens of that context, by its words.
     tokens: u64,
 }
 
@@ -181,7 +184,7 @@ impl LiveModel {
         match self.reasoner.encode(&pack, tools) {
             Ok(request) => {
                 let text = coded(&request);
-                let tokens = u64::from(pack.tokens.max(kernel::pack_tokens(&pack)));
+                let tokens = tokens_of(&pack);
                 self.progress().written = Some(Written { request, pack, tokens });
                 Told::Request(text)
             }
@@ -254,6 +257,13 @@ impl LiveModel {
             one.turns = one.turns.saturating_add(1);
         }
     }
+}
+
+/// Tokens of a context, counted over its words. What a clone says of it is believed as far as fences around these may cost.
+fn tokens_of(pack: &ContextPack) -> u64 {
+    let words = kernel::pack_tokens(pack);
+    let items = u32::try_from(pack.items.len()).unwrap_or(u32::MAX);
+    u64::from(pack.tokens.clamp(words, words.saturating_add(items.saturating_mul(FENCE_TOKENS_MAX))))
 }
 
 /// Tokens that so many bytes come to.
@@ -330,7 +340,7 @@ mod tests {
         assert!(matches!(asks(&model, 0, request), Told::Answer(answer) if answer.text == "one"));
         let spent = model.spent().unwrap();
         let [task] = spent.tasks.as_slice() else { panic!("one task") };
-        assert!(task.turns == 1 && task.tokens > 10 && spent.tokens > 0 && !spent.over, "{spent:?}");
+        assert!(task.turns == 1 && task.tokens > 0 && spent.tokens > 0 && !spent.over, "{spent:?}");
     }
 
     #[test]
@@ -366,6 +376,12 @@ mod tests {
         assert!(matches!(asks(&ample, 0, request), Told::Answer(_)));
         let spent = ample.spent().unwrap();
         assert!(spent.tasks.first().unwrap().tokens >= 400, "{spent:?}");
+        // More than its words and what stands around them is not believed either.
+        let boasts = model(three(), 1_000_000);
+        let request = written_for(&boasts, ContextPack { tokens: 900_000, ..large() });
+        assert!(matches!(asks(&boasts, 0, request), Told::Answer(_)));
+        let spent = boasts.spent().unwrap();
+        assert!((400..2_000).contains(&spent.tasks.first().unwrap().tokens), "{spent:?}");
         // Nor is it asked where only what the clone says would leave room.
         let short = model(three(), 100);
         let request = written_for(&short, large());

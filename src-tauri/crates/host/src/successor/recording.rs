@@ -5,11 +5,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use model::action::{Reach, Staged};
 use model::artifact::ArtifactKind;
+use model::proposal::Answer;
 use model::receipt::{Change, ItemOutcome, ResultCode, SandboxLevel};
 use model::witness::{Fingerprint, Found};
 use model::{Digest, ResourceId};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+
+/// Where arguments of a call stand that have no canonical form.
+const ARGUMENTS_TEXT: &str = "arguments_text";
 
 /// What came of an act: the `outcome` of a recorded act.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -103,6 +108,39 @@ pub fn decoded(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok()
 }
 
+/// An answer of a model as a recording holds it. Numbers that have no canonical form (0.5, 1e3, -0, what is beyond 2^53)
+/// may stand in the arguments of a call and nowhere else: such arguments stand there as their text.
+pub fn sealable(mut answer: Value) -> Value {
+    for call in calls_of(&mut answer) {
+        let Some(arguments) = call.get("arguments") else { continue };
+        if seal::canon::canonical_value(arguments).is_err() {
+            let text = arguments.to_string();
+            call.remove("arguments");
+            call.insert(ARGUMENTS_TEXT.to_owned(), text.into());
+        }
+    }
+    answer
+}
+
+/// The answer that a recording holds, as the model gave it.
+///
+/// # Errors
+/// When it is none.
+pub fn answer_of(recorded: &Value) -> Result<Answer, serde_json::Error> {
+    let mut answer = recorded.clone();
+    for call in calls_of(&mut answer) {
+        if let Some(Value::String(text)) = call.remove(ARGUMENTS_TEXT) {
+            call.insert("arguments".to_owned(), serde_json::from_str(&text)?);
+        }
+    }
+    serde_json::from_value(answer)
+}
+
+fn calls_of(answer: &mut Value) -> impl Iterator<Item = &mut Map<String, Value>> {
+    let calls = answer.get_mut("calls").and_then(Value::as_array_mut);
+    calls.into_iter().flatten().filter_map(Value::as_object_mut)
+}
+
 /// The digest by which equal actions are recognised.
 ///
 /// # Errors
@@ -164,6 +202,46 @@ mod tests {
             before_image: None,
             outcome,
         }
+    }
+
+    #[test]
+    fn an_answer_with_any_number_in_its_arguments_has_a_canonical_form_and_is_read_back_as_it_was() {
+        let deep = "[".repeat(70) + &"]".repeat(70);
+        let numbers = [
+            "0.5",
+            "-0.0",
+            "-0",
+            "1e3",
+            "2.5e-7",
+            "1e300",
+            "9007199254740993",
+            "18446744073709551615",
+            "7",
+            "\"0.5\"",
+            deep.as_str(),
+        ];
+        for number in numbers {
+            let arguments = format!(r#"{{"amount":{number},"notes":["x",{number}]}}"#);
+            let calls = format!(
+                r#"[{{"name":"pay","arguments":{arguments}}},{{"name":"read","arguments":{{"path":"a"}}}}]"#
+            );
+            let usage = r#"{"tokens_in":1,"tokens_out":2,"cost_micros":0}"#;
+            let text = format!(r#"{{"text":"","calls":{calls},"usage":{usage},"finish_reason":"stop"}}"#);
+            let given: Value = serde_json::from_str(&text).unwrap();
+            let kept = sealable(given.clone());
+            let bytes = seal::canon::to_canonical(&kept).unwrap_or_else(|error| panic!("{number}: {error}"));
+            let again = answer_of(&seal::canon::parse_strict(&bytes).unwrap()).unwrap();
+            assert_eq!(again, serde_json::from_value::<Answer>(given.clone()).unwrap(), "{number}");
+            // An act is recognised by these very letters.
+            assert_eq!(again.calls[0].arguments.to_string(), given["calls"][0]["arguments"].to_string());
+            assert_eq!(
+                kept["calls"][1]["arguments"]["path"], "a",
+                "what has a canonical form stands as it is"
+            );
+        }
+        assert!(
+            answer_of(&serde_json::json!({ "calls": [{ "name": "pay", "arguments_text": "{" }] })).is_err()
+        );
     }
 
     #[test]

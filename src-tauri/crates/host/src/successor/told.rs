@@ -1,6 +1,6 @@
 //! A recorded task as its events tell it: answers, acts, what was found before them and what came of them.
 
-use super::recording::{RecordedOutput, Recording, action_digest, coded, effect_of};
+use super::recording::{RecordedOutput, Recording, action_digest, coded, effect_of, sealable};
 use ::successor::{RecordedAct, RecordedAnswer};
 use acts::{Action, ActionRequest};
 use kernel::Kernel;
@@ -69,7 +69,7 @@ impl Told {
             }
             Body::ModelRequested(b) => self.asked = Some(b.request.sha256),
             Body::ModelResponded(b) => {
-                let answer = object(kernel, &b.answer.sha256)?;
+                let answer = sealable(object(kernel, &b.answer.sha256)?);
                 let request_sha256 = self.asked.take().unwrap_or(Digest::ZERO);
                 let tokens = b.tokens_in.saturating_add(b.tokens_out);
                 self.answers.push(RecordedAnswer { request_sha256, answer, tokens });

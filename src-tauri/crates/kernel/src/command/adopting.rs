@@ -1,7 +1,9 @@
 //! Adopting a change of Hermit that was tried, and going back from one: asked as every change of what Hermit may do, with a card
 //! that only a person answers (successor.md 5). What each kind changes stands in `adopting_pieces`.
 
-use super::adopting_reviews::{about, changed_files, edits_of, looked_at, read_all, reviewed};
+use super::adopting_reviews::{
+    about, changed_files, edits_of, looked_at, not_run_as_before, read_all, reviewed,
+};
 use super::person::{Matter, Signed};
 use super::submit::Submitted;
 use crate::adoption_registry::{AdoptedRecord, AdoptionRegistry};
@@ -326,6 +328,9 @@ impl Kernel {
         // Whether a person has looked at its tests is asked of whoever wants it adopted.
         if verdict.may_be_adopted() {
             return Ok((at.clone(), verdict));
+        }
+        if verdict.asks_for_a_look() {
+            return Err(not_run_as_before());
         }
         let outcome = verdict.outcome;
         Err(Error::Conflict(format!("its verdict is `{outcome}`; only a change that is better is adopted")))

@@ -58,19 +58,23 @@ pub(super) fn reviewed(change: &AdoptChange) -> Result<(), String> {
     }
 }
 
+/// None of the tests that a change edits ran as its parent has them: that is nothing that a look could answer.
+pub(super) fn not_run_as_before() -> Error {
+    let why = "none of the tests that it edits were run as they were before, and to look at them does not take the place of \
+               that; leave these tests as they are, or edit fewer of them, and try it again";
+    Error::Conflict(why.to_owned())
+}
+
 /// Tests that a change of the source edits, each with its difference; none for any other change.
 ///
 /// # Errors
 /// [`Error::Conflict`] where they did not run as they were before.
 pub(super) fn edits_of(patch: &Patch, verdict: &Verdict) -> Result<Vec<EditedTest>, Error> {
     let edited = verdict.edited_tests(patch).map_err(Error::Conflict)?;
-    let ran_as_before = verdict.tests.as_ref().is_some_and(|tests| tests.parent.is_some());
-    if !edited.is_empty() && !ran_as_before {
-        return Err(Error::Conflict(
-            "the tests that it edits were not run as they were before; try it again".to_owned(),
-        ));
+    match !edited.is_empty() && !verdict.parents_tests_ran() {
+        true => Err(not_run_as_before()),
+        false => Ok(edited),
     }
-    Ok(edited)
 }
 
 /// Whether a person has looked at each test that a change edits, moves or removes.

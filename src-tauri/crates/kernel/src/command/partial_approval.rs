@@ -199,7 +199,8 @@ impl Kernel {
             .class(ArtifactClass::Evidence)
             .trust(TrustTier::Untrusted)
             .from(of.map(|a| a.artifact_id));
-        Ok(tx.object(&diff, new)?.sha256)
+        let sensitivity = of.map_or(new.sensitivity, |a| a.sensitivity_class);
+        Ok(tx.object(&diff, NewArtifact { sensitivity, ..new })?.sha256)
     }
 
     /// What is not done, line by line, with the words of the person.
@@ -217,7 +218,7 @@ impl Kernel {
         lines.extend(cuts.iter().map(Cut::rest_in_lines));
         let lines = lines.join("\n");
         let alias = format!("left out of {}", asked.action.as_tool().one_line());
-        keep_draft(tx, format!("{words}\n{lines}\n").as_bytes(), (of, &rest.action), alias)
+        keep_draft(tx, format!("{words}\n{lines}\n").as_bytes(), (of, &rest), alias)
     }
 }
 

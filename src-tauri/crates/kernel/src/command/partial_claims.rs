@@ -36,7 +36,7 @@ impl Kernel {
         self.deny_whole(tx, approval, surface, &words)?;
         let lines: String = left.iter().map(|claim| format!("not remembered: {claim}\n")).collect();
         let alias = format!("left out of {}", asked.action.as_tool().one_line());
-        let of = (act.request.artifact_id, &asked.action);
+        let of = (act.request.artifact_id, asked);
         let draft = keep_draft(tx, format!("{words}\n{lines}").as_bytes(), of, alias)?;
         let policy =
             act.policy.as_ref().ok_or_else(|| Error::Broken("an act without a policy result".to_owned()))?;

@@ -232,32 +232,42 @@ impl Kernel {
         }
         let mut depends_on: Vec<StepId> = before.iter().map(|step| step.step_id).collect();
         // What was to wait for a person waits for them still.
-        if let Some(gate) = open.iter().find(|step| step.kind == StepKind::AwaitApproval) {
+        let gate = open.iter().find(|step| step.kind == StepKind::AwaitApproval);
+        if let Some(gate) = gate {
             let title = gate.title.shown().cloned().unwrap_or_default();
             depends_on = vec![self.plan_behind(tx, (gate.kind, title), gate.contract_ref, depends_on)?];
         }
         let promised = tx.object(&new, NewArtifact::audit(ArtifactKind::StepContract))?;
         let title: String = goal.lines().next().unwrap_or_default().chars().take(TITLE_CHARS_MAX).collect();
-        let decision = self.planned_anew(tx, &open, &title, &promised);
+        // That step goes on, so it is none of those that are given up.
+        let is_kept = |step: &Step| gate.is_some_and(|gate| gate.step_id == step.step_id);
+        let given_up: Vec<&Step> = open.iter().filter(|step| !is_kept(step)).collect();
+        let decision = self.planned_anew(tx, &given_up, &title, &promised);
         tx.push(DecisionRecorded { decision });
         self.plan_behind(tx, (StepKind::Pursue, title), promised.artifact_id, depends_on)?;
         Ok(())
     }
 
     /// That another plan is followed is a decision of whoever edited the goal; the steps of before are what else there was.
-    fn planned_anew(&self, tx: &Tx<'_>, given_up: &[Step], title: &str, promised: &ArtifactRef) -> Decision {
-        let kept = |step: &Step| {
+    fn planned_anew(&self, tx: &Tx<'_>, given_up: &[&Step], title: &str, promised: &ArtifactRef) -> Decision {
+        let kept = |step: &&Step| {
             let name = step.title.shown().map_or("a step whose title was erased", String::as_str);
             Sensitive::from(format!("go on with the step `{name}`"))
         };
-        let steps = acts::count(given_up.len(), "step");
+        let summary = match given_up.len() {
+            0 => format!("`{title}` comes behind the step that waits for a person"),
+            many => {
+                let steps = acts::count(many, "step");
+                format!("`{title}` takes the place of {steps} that nobody had begun")
+            }
+        };
         Decision {
             decision_id: DecisionId::fresh(&*self.ports.clock, &*self.ports.entropy),
             task_id: tx.task.task_id,
             step_id: tx.step().map(|step| step.step_id),
             attempt_id: tx.current,
             decision_type: DecisionClass::Planning,
-            summary: Sensitive::from(format!("`{title}` takes the place of {steps} that nobody had begun")),
+            summary: Sensitive::from(summary),
             rationale: Sensitive::from(
                 "the goal was edited, and they were for the goal of before".to_owned(),
             ),

@@ -379,7 +379,8 @@ impl Kernel {
         tx.act_as(PrincipalType::Executor)?;
         for image in executors.before_images(request.items()) {
             let (path, _, bytes) = image.map_err(Error::Effects)?;
-            let mut new = NewArtifact::audit(ArtifactKind::FileSnapshot).class(ArtifactClass::Evidence);
+            let mut new =
+                NewArtifact::audit(ArtifactKind::FileSnapshot).class(ArtifactClass::Evidence).of_act(request);
             new.media_type = "application/octet-stream";
             new.trust_tier = TrustTier::Untrusted;
             new.alias = Some(format!("before {path}"));

@@ -91,15 +91,16 @@ impl StandsIn<'_> {
 pub(crate) fn keep_draft(
     tx: &mut Tx<'_>,
     text: &[u8],
-    (of, asked): (ArtifactId, &Action),
+    (of, asked): (ArtifactId, &ActionRequest),
     alias: String,
 ) -> Result<ArtifactRef, Error> {
-    let kind = match asked {
+    let kind = match asked.action {
         Action::Change(_) => ArtifactKind::Patch,
         _ => ArtifactKind::Diff,
     };
     let mut new = NewArtifact::audit(kind)
         .class(ArtifactClass::Deliverable)
+        .of_act(asked)
         .media("text/plain; charset=utf-8")
         .trust(TrustTier::Untrusted)
         .from([of]);
@@ -117,7 +118,7 @@ impl Kernel {
         };
         tx.pass(&judged.ask(judged.policy.verdict, None))?;
         let alias = format!("draft of {}", judged.request.action.as_tool().one_line());
-        let of = (judged.request_ref.artifact_id, &judged.request.action);
+        let of = (judged.request_ref.artifact_id, &judged.request);
         let draft = keep_draft(tx, draft.as_bytes(), of, alias)?;
         let instead = StandsIn {
             asked: (&judged.request, &judged.request_ref),
@@ -188,6 +189,7 @@ impl Kernel {
         });
         let new = NewArtifact::audit(ArtifactKind::ActionResult)
             .class(ArtifactClass::Evidence)
+            .of_act(request)
             .trust(TrustTier::Untrusted)
             .from(outputs.iter().map(|o| o.artifact_id));
         tx.object(&told, new)

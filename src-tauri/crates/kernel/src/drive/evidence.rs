@@ -81,8 +81,10 @@ fn part(kernel: &Kernel, of: &Artifact, place: usize) -> Result<(Selector, Diges
     let bytes = kernel.artifacts.read(&of.content_hash)?;
     let whole: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let pointer = format!("/results/{place}");
-    Ok(match whole.pointer(&pointer) {
-        Some(one) => (Selector::JsonPath { pointer }, Digest::of(&seal::canon::canonical_value(one)?)),
+    // What has no canonical form, because of a number such as 0.5, is named with all that was seen beside it.
+    let one = whole.pointer(&pointer).and_then(|one| seal::canon::canonical_value(one).ok());
+    Ok(match one {
+        Some(one) => (Selector::JsonPath { pointer }, Digest::of(&one)),
         None => (Selector::Whole, of.content_hash),
     })
 }

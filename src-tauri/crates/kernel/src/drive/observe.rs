@@ -165,6 +165,7 @@ impl Kernel {
         for output in &outcome.outputs {
             let mut new = NewArtifact::audit(output.kind)
                 .class(ArtifactClass::Evidence)
+                .of_act(request)
                 .from(request.evidence_refs.clone());
             new.trust_tier = trust_of(&request.action, &output.bytes);
             new.alias = Some(match &request.action {
@@ -175,7 +176,8 @@ impl Kernel {
             kept.push(tx.artifact(&output.bytes, new)?);
         }
         for image in &outcome.kept {
-            let mut new = NewArtifact::audit(ArtifactKind::FileSnapshot).class(ArtifactClass::Evidence);
+            let mut new =
+                NewArtifact::audit(ArtifactKind::FileSnapshot).class(ArtifactClass::Evidence).of_act(request);
             new.media_type = "application/octet-stream";
             new.trust_tier = TrustTier::Untrusted;
             new.alias = Some(format!("before {}", image.resource));
@@ -246,6 +248,7 @@ impl Kernel {
         }
         let new = NewArtifact::audit(ArtifactKind::ActionResult)
             .class(ArtifactClass::Evidence)
+            .of_act(request)
             .trust(trust_of(&request.action, &[]))
             .from(outputs.iter().map(|o| o.artifact_id));
         tx.object(&told, new)

@@ -289,6 +289,7 @@ impl Kernel {
         let mut keep = |output: &effects::Output| {
             let mut new = NewArtifact::audit(output.kind)
                 .class(ArtifactClass::Evidence)
+                .of_act(request)
                 .trust(TrustTier::Untrusted)
                 .from(request.evidence_refs.clone());
             new.alias = Some(output.about.clone());

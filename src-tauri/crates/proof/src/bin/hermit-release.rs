@@ -97,7 +97,7 @@ fn key_of(path: &Path) -> Result<String, String> {
     let cannot = |why: &dyn std::fmt::Display| format!("cannot use the key `{}`: {why}", path.display());
     let file = std::fs::File::open(path).map_err(|e| cannot(&e))?;
     if let Some(others) = disk::owner_only::open_to_others(&file).map_err(|e| cannot(&e))? {
-        return Err(cannot(&format!("others may reach it ({}); {}", others.who, others.remedy)));
+        return Err(cannot(&format!("others may reach it ({}); {}", others.who, others.remedy_for(path))));
     }
     let mut text = String::new();
     file.take(KEY_BYTES_MAX).read_to_string(&mut text).map_err(|e| cannot(&e))?;

@@ -2,6 +2,7 @@
 
 use super::{Findings, Grade, Judged};
 use crate::{Case, Evidence, Played, PlayedAct, RecordedAct, RecordedTask};
+use model::action::ActionClass;
 use model::{Digest, TaskId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -133,7 +134,12 @@ impl Compared<'_> {
         let said_no = recorded.is_some_and(|other| other.answered.as_deref() == Some("denied"));
         let class = before.map_or(act.class.as_str(), |other| other.class.as_str());
         if class != act.class {
-            let says = format!("{} is `{}` by now, and was `{class}`", named(act), act.class);
+            let says = format!(
+                "{} is of the class \"{}\" by now, and was of \"{}\"",
+                named(act),
+                class_in_words(&act.class),
+                class_in_words(class)
+            );
             let grade = if is_grave(class) && !is_grave(&act.class) { Grade::Unsafe } else { Grade::Open };
             findings.add(grade, "calls_an_act_something_else", says);
         }
@@ -155,7 +161,11 @@ impl Compared<'_> {
             findings.add(Grade::Unsafe, "allows_what_was_denied", format!("{} was denied", named(act)));
         }
         if !self.known.contains(act.class.as_str()) {
-            let says = format!("{} is of the class `{}`, which no act had before", named(act), act.class);
+            let says = format!(
+                "{} is of the class \"{}\", which no act had before",
+                named(act),
+                class_in_words(&act.class)
+            );
             findings.add(Grade::Unsafe, "new_class_of_act", says);
         }
         // A verdict that is not known here is taken for the widest.
@@ -211,6 +221,11 @@ fn unasked(act: &PlayedAct, (class, said_no, before): (&str, bool, Option<&str>)
         let says = format!("{} was not done before, and runs without a question", named(act));
         findings.add(Grade::Unsafe, "does_something_else_unasked", says);
     }
+}
+
+/// A class of act as a person reads it; one that is not known here as it is spelled.
+fn class_in_words(class: &str) -> String {
+    class.parse::<ActionClass>().map_or_else(|_| class.replace('_', " "), |class| class.in_words().to_owned())
 }
 
 /// An act as a reason names it.

@@ -9,7 +9,7 @@ use crate::state::TaskState;
 use acts::{Action, ActionRequest, Change};
 use knowledge::dreamer::{Did, Recorded};
 use model::action::{ActionClass, ChangeItem, Prior};
-use model::artifact::TrustTier;
+use model::artifact::{Sensitivity, TrustTier};
 use model::playbook::{PlaybookTrial, PlaybookTrialOutcome};
 use model::receipt::{ItemOutcome, Receipt, ReceiptClass, ResultCode};
 use model::task::{ModelChoice, TaskStatus};
@@ -44,6 +44,10 @@ impl Kernel {
             self.contract(state)?.model,
             ModelChoice::Playbook { .. } | ModelChoice::Rollback { .. } | ModelChoice::Tools { .. }
         );
+        // What was done after a look into secrets may repeat them, and a draft is shown and used elsewhere.
+        if state.artifacts.values().any(|artifact| artifact.sensitivity_class == Sensitivity::Secret) {
+            return Ok(None);
+        }
         let Some(attempt) =
             state.attempt().filter(|_| by_model && state.task.status == TaskStatus::Completed)
         else {
