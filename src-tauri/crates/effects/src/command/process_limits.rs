@@ -115,8 +115,8 @@ fn family(_: u32) -> FamilyUse {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn whole_family(_: u32) -> FamilyUse {
-    FamilyUse::default()
+fn whole_family(first: u32) -> FamilyUse {
+    family(first)
 }
 
 /// Everything that descends from a process or is of its group.
