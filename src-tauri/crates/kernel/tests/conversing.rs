@@ -123,7 +123,7 @@ fn a_message_has_on_record_what_it_answers_quotes_and_is_a_part_of_and_how_surel
     let open = world.kernel().say(&Saying::of("another thing", Channel::App, "o")).unwrap().ingress_id;
     world.reopen();
     let said = record(&world, answer);
-    assert_eq!((said.prompt_ref, said.reply_to_ref), (Some(question), Some(named.clone())));
+    assert_eq!((said.prompt_ref, said.reply_to_ref.clone()), (Some(question), Some(named.clone())));
     assert_eq!((said.quoted_message_ref, said.explicit_task_ref), (Some(earlier), Some(task)));
     assert!(said.actor.is_some() && said.chosen_task_id == Some(task));
     let named_with_it = log(world.kernel()).into_iter().any(|(_, body)| match body {
