@@ -20,6 +20,8 @@ use wire::{Code, Error};
 
 /// Folders of programs and libraries that every command sees.
 const SYSTEM: [&str; 7] = ["/usr", "/opt", "/nix/store", "/bin", "/sbin", "/lib", "/lib64"];
+/// Folders in which persons have their homes.
+const HOMES: [&str; 2] = ["/home", "/Users"];
 /// What a command finds programs by behind the walls.
 const INSIDE: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /// What stands before an agent that is spoken to by the Agent Client Protocol.
@@ -285,6 +287,14 @@ fn is_system(place: &Path) -> bool {
     SYSTEM.iter().any(|folder| place.starts_with(folder))
 }
 
+/// Whether all that a person has lies in a folder.
+fn holds_a_home(at: &Path) -> bool {
+    let among = |homes: &&str| at == Path::new(homes) || at.parent() == Some(Path::new(homes));
+    at.parent().is_none()
+        || HOMES.iter().any(among)
+        || crate::places::persons_home().is_some_and(|home| home.starts_with(at))
+}
+
 /// What a program outside the system's folders needs: the packages of its environment, or itself alone.
 fn around(program: &Path, reads: &mut BTreeSet<PathBuf>) {
     if is_system(program) {
@@ -293,7 +303,7 @@ fn around(program: &Path, reads: &mut BTreeSet<PathBuf>) {
     // An environment holds its programs in `bin`. A `pyvenv.cfg` further up, or in a person's home, opens nothing: all that lies
     // there would be the agent's to read.
     let environment = program.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent);
-    let environment = environment.filter(|at| at.components().count() > 3 && at.join("pyvenv.cfg").is_file());
+    let environment = environment.filter(|at| !holds_a_home(at) && at.join("pyvenv.cfg").is_file());
     if let Some(at) = environment {
         let home = fs::read_to_string(at.join("pyvenv.cfg")).unwrap_or_default();
         let home =
@@ -447,6 +457,16 @@ mod tests {
         assert_eq!(opened(&at("me/env/bin/agent")), [root.join("me/env")]);
         let below = at("me/work/agent");
         assert_eq!(opened(&below), [below], "not all of what stands below `me`");
+    }
+
+    #[test]
+    fn all_that_a_person_has_is_no_environment_and_one_of_root_is() {
+        for home in ["/", "/home", "/home/me", "/Users/me"] {
+            assert!(holds_a_home(Path::new(home)), "{home}");
+        }
+        for environment in ["/root/.venv", "/srv/venv", "/home/me/.venv", "/work/me/env"] {
+            assert!(!holds_a_home(Path::new(environment)), "{environment}");
+        }
     }
 
     #[test]
