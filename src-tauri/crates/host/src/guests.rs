@@ -287,11 +287,10 @@ fn is_system(place: &Path) -> bool {
     SYSTEM.iter().any(|folder| place.starts_with(folder))
 }
 
-/// Whether all that a person has lies in a folder.
+/// Whether all that a person has may lie in a folder, or it is one of the machine's own at the top.
 fn holds_a_home(at: &Path) -> bool {
-    let among = |homes: &&str| at == Path::new(homes) || at.parent() == Some(Path::new(homes));
-    at.parent().is_none()
-        || HOMES.iter().any(among)
+    at.components().count() < 3
+        || HOMES.iter().any(|homes| at.parent() == Some(Path::new(homes)))
         || crate::places::persons_home().is_some_and(|home| home.starts_with(at))
 }
 
@@ -461,7 +460,7 @@ mod tests {
 
     #[test]
     fn all_that_a_person_has_is_no_environment_and_one_of_root_is() {
-        for home in ["/", "/home", "/home/me", "/Users/me"] {
+        for home in ["/", "/home", "/tmp", "/home/me", "/Users/me"] {
             assert!(holds_a_home(Path::new(home)), "{home}");
         }
         for environment in ["/root/.venv", "/srv/venv", "/home/me/.venv", "/work/me/env"] {
