@@ -83,6 +83,22 @@ pub fn app_came_up(home: &Home) {
     .or_logged("that this app came up cannot be kept");
 }
 
+/// Takes note that an app gave its words to this one, which runs already. One that was started for that never comes up, and it is no
+/// fault of it.
+pub fn app_was_told(home: &Home) {
+    uncounted(home).or_logged("that a start of an app counts no longer cannot be kept");
+}
+
+fn uncounted(home: &Home) -> Result<(), Error> {
+    let _turn = crate::updates::turn().map_err(Error::Said)?;
+    let mut record = Record::read(home)?;
+    let started = record.at_work().and_then(|which| record.app_mut(which));
+    match started.is_some_and(UpdatedApp::gave_its_words) {
+        true => record.keep(home),
+        false => Ok(()),
+    }
+}
+
 /// The file by which this app is known: the image that it runs from, or its program.
 fn own_file() -> Option<PathBuf> {
     own_image().or_else(|| std::env::current_exe().or_logged("the running program is not known"))
