@@ -101,7 +101,10 @@ fn app(home: Home, words: &[String]) -> tauri::Result<tauri::App> {
         .with_state_flags(StateFlags::SIZE | StateFlags::POSITION | StateFlags::MAXIMIZED)
         .with_filter(|label| label == window::MAIN);
     let instance = tauri_plugin_single_instance::Builder::new()
-        .callback(|app, words, _| deep_link::open_words(app, words.get(1..).unwrap_or_default()))
+        .callback(|app: &AppHandle, words, _| {
+            host::launch::app_was_told(app.state::<Arc<Store>>().home());
+            deep_link::open_words(app, words.get(1..).unwrap_or_default());
+        })
         .dbus_id(instance(&home));
     let words = words.to_vec();
     Builder::<Wry>::new()

@@ -75,7 +75,7 @@
 //! | `POST /api/session/keys` | browsers only | `{"at_terminal","made","approval","open","vault"?,"no_keychain"?,"chars_min"}` |
 //! | `POST /api/session/keys/make` | pages of a terminal's link only: `{"keychain","vault_passphrase"?,"approval_passphrase"}` | as of `keys`; refusals as of `allow` |
 //! | `POST /api/session/keys/unlock` | likewise: `{"passphrase"?}`, none for the system's keychain | as of `keys`; open for eight hours |
-//! | `POST /api/session/keys/passphrase` | likewise: `{"approval","old","new"}` | as of `keys`; the keys stay what they are |
+//! | `POST /api/session/keys/passphrase` | likewise: `{"approval","old","new"}` | as of `keys`; the keys stay what they are; 429 also where the other passphrase was wrong too often, which each change counts for |
 //! | `POST /api/session/keys/lock` | browsers only | as of `keys` |
 //! | `POST /api/session/upload?name=NAME` | browsers only: the bytes of a file, 256 MiB at most | `{"upload","byte_size"}`; `upload` stands for its path in a command's parameters, for ten minutes |
 //! | `POST /api/session/download` | browsers only: `{"command","name","params"?}` of `proof.export`, `gate.export`, `changes.export`, `store.backup`, `identity.export` or `mesh.export`, without the place | the bytes, a folder as a zip; the command's answer as JSON in `x-hermit-answer` |

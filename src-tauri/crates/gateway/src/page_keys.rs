@@ -185,7 +185,7 @@ pub(crate) async fn make(
         vault_passphrase: vault_passphrase.map(|words| words.0),
         approval_passphrase: approval_passphrase.0,
     };
-    held(gateway, who, Door::Vault, move |keeper| keeper.make(&new)).await
+    held(gateway, who, move |keeper| keeper.make(&new)).await
 }
 
 /// `POST /api/session/keys/unlock`: a person opens the keys.
@@ -200,7 +200,7 @@ pub(crate) async fn unlock(
         Ok(given) => given,
         Err(error) => return refusal(&error),
     };
-    held(gateway, who, Door::Vault, move |keeper| keeper.unlock(passphrase.map(|words| words.0), OPEN)).await
+    held(gateway, who, move |keeper| keeper.unlock(passphrase.map(|words| words.0), OPEN)).await
 }
 
 /// `POST /api/session/keys/passphrase`: a person puts a new passphrase in the place of one.
@@ -215,9 +215,21 @@ pub(crate) async fn change_passphrase(
         Ok(given) => given,
         Err(error) => return refusal(&error),
     };
-    let door = if approval { Door::Approval } else { Door::Vault };
     let change = NewPassphrase { approval, old: old.0, new: new.0 };
-    held(gateway, who, door, move |keeper| keeper.change_passphrase(&change)).await
+    let at = Arc::clone(&gateway);
+    let tried = move |_: &dyn api::Host| {
+        // The new words are compared with those of the other key: they are a try at that one as well.
+        let (door, other) = if approval { (&at.people, &at.vault) } else { (&at.vault, &at.people) };
+        Ok(door.sign_beside(
+            other,
+            || at.now(),
+            || {
+                Arc::clone(&at.keeper).change_passphrase(&change)?;
+                told(&at, who)
+            },
+        ))
+    };
+    answered(gateway.seated_at(Lane::Urgent, tried).await)
 }
 
 /// `POST /api/session/keys/lock`: the open keys are forgotten.
@@ -238,27 +250,15 @@ pub(crate) async fn lock(
     of(gateway.seated_at(Lane::Urgent, lock).await)
 }
 
-/// Whose tries are counted: those at one passphrase are no way around the wait of the other.
-#[derive(Clone, Copy)]
-enum Door {
-    Vault,
-    Approval,
-}
-
-/// Tries a passphrase once, and says how the keys stand then.
+/// Tries the passphrase of the vault once, and says how the keys stand then.
 async fn held(
     gateway: Arc<Gateway>,
     who: Who,
-    door: Door,
     act: impl FnOnce(Arc<dyn Keeper>) -> Result<(), Error> + Send + 'static,
 ) -> Response {
     let at = Arc::clone(&gateway);
     let tried = move |_: &dyn api::Host| {
-        let seats = match door {
-            Door::Vault => &at.vault,
-            Door::Approval => &at.people,
-        };
-        Ok(seats.sign_outright(
+        Ok(at.vault.sign_outright(
             || at.now(),
             || {
                 act(Arc::clone(&at.keeper))?;

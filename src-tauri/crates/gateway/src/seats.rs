@@ -247,6 +247,29 @@ impl Seats {
         self.outright(With::Passphrase, now, act)
     }
 
+    /// The same of words that are compared with those of another door as well, where whoever has the right ones for this door could
+    /// try as many as they like for that one. While that door is shut nobody is heard, and each comparison counts there as a wrong try.
+    pub(crate) fn sign_beside<T>(
+        &self,
+        other: &Self,
+        now: impl Fn() -> i64,
+        act: impl FnOnce() -> Result<T, Error>,
+    ) -> Came<T> {
+        let mut waits = None;
+        let came = self.sign_outright(&now, || {
+            waits = other.closed(With::Passphrase, now());
+            if waits.is_some() {
+                return Err(Error::new(Code::Unavailable, "the other passphrase was wrong too often"));
+            }
+            let came = act();
+            if !matches!(&came, Err(error) if With::Passphrase.is_wrong(error.code)) {
+                other.was_wrong(With::Passphrase, now());
+            }
+            came
+        });
+        waits.map_or(came, |until| Came::Wait(With::Passphrase, until))
+    }
+
     /// The same with what else signs.
     pub(crate) fn outright<T>(
         &self,

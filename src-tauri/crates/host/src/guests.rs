@@ -3,6 +3,9 @@
 //! A program is looked for where this process would find it. What of it lies outside the system's folders is opened to
 //! it for reading, and stands on the card.
 
+mod around;
+
+use around::around;
 use kernel::command::submit::Reasoning;
 use model::guest::{GuestLaunch, GuestTells};
 use model::reach::Program;
@@ -285,33 +288,6 @@ fn is_system(place: &Path) -> bool {
     SYSTEM.iter().any(|folder| place.starts_with(folder))
 }
 
-/// What a program outside the system's folders needs: the packages of its environment, or itself alone.
-fn around(program: &Path, reads: &mut BTreeSet<PathBuf>) {
-    if is_system(program) {
-        return;
-    }
-    // An environment holds its programs in `bin`. A `pyvenv.cfg` further up, or in a person's home, opens nothing: all that lies
-    // there would be the agent's to read.
-    let environment = program.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent);
-    let environment = environment.filter(|at| at.components().count() > 3 && at.join("pyvenv.cfg").is_file());
-    if let Some(at) = environment {
-        let home = fs::read_to_string(at.join("pyvenv.cfg")).unwrap_or_default();
-        let home =
-            home.lines().find_map(|line| line.split_once('=').filter(|(name, _)| name.trim() == "home"));
-        let base = home.and_then(|(_, bin)| Path::new(bin.trim()).canonicalize().ok());
-        let base = base.and_then(|bin| bin.parent().map(Path::to_owned)).filter(|base| !is_system(base));
-        reads.extend(base.filter(|base| base.components().count() > 3));
-        reads.insert(at.to_owned());
-        return;
-    }
-    let packages =
-        program.ancestors().filter(|at| at.file_name().is_some_and(|name| name == "node_modules")).last();
-    // An interpreter with its libraries: `…/bin/node` beside `…/lib`.
-    let prefix = program.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent);
-    let prefix = prefix.filter(|prefix| prefix.join("lib").is_dir() && prefix.components().count() > 4);
-    reads.insert(packages.or(prefix).unwrap_or(program).to_owned());
-}
-
 /// The program that the first line of a script names.
 fn interpreter(script: &Path) -> Option<PathBuf> {
     let mut line = String::new();
@@ -425,28 +401,6 @@ mod tests {
             assert_eq!(check_hosts(&preset.hosts), Ok(()));
             assert!(!preset.install.is_empty() && !preset.key.environment.is_empty());
         }
-    }
-
-    #[test]
-    fn an_environment_is_opened_for_its_own_programs_and_never_what_merely_lies_below_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        let at = |name: &str| {
-            let place = root.join(name);
-            fs::create_dir_all(place.parent().unwrap()).unwrap();
-            fs::write(&place, "").unwrap();
-            place
-        };
-        let opened = |program: &Path| {
-            let mut reads = BTreeSet::new();
-            around(program, &mut reads);
-            reads.into_iter().collect::<Vec<_>>()
-        };
-        at("me/pyvenv.cfg");
-        at("me/env/pyvenv.cfg");
-        assert_eq!(opened(&at("me/env/bin/agent")), [root.join("me/env")]);
-        let below = at("me/work/agent");
-        assert_eq!(opened(&below), [below], "not all of what stands below `me`");
     }
 
     #[test]

@@ -13,7 +13,7 @@
 mod app;
 mod asking;
 
-pub use app::{app_came_up, app_health, app_instead};
+pub use app::{app_came_up, app_health, app_instead, app_was_told};
 pub use asking::asked;
 
 use crate::programs::{Mark, Marks, Pointer, compared, own_digest, stamp, stamp_of};

@@ -128,12 +128,32 @@ fn who_guesses_the_approval_passphrase_by_changing_it_waits_at_the_door_of_appro
     }
     assert_eq!(page.post("/api/session/keys/passphrase", &guess).0, 429);
     assert_eq!(page.allow(&page.read(&approval)).0, 429, "a card is no way around that");
-    let vault = json!({ "approval": false, "old": VAULT, "new": "the vault opens with that" });
+    let (code, _) = page.post("/api/session/keys/unlock", &json!({ "passphrase": VAULT }));
+    assert_eq!(code, 200, "whoever opens the vault does not wait");
+    let vault = json!({ "approval": false, "old": VAULT, "new": "one that I guess" });
     assert_eq!(
         page.post("/api/session/keys/passphrase", &vault).0,
-        200,
-        "whoever opens the vault does not wait"
+        429,
+        "new words are a try at the other key"
     );
+}
+
+#[test]
+fn who_changes_the_vaults_passphrase_to_guess_the_other_one_waits_as_well() {
+    let open = open(133);
+    let page = Page::at_terminal(&open);
+    assert_eq!(page.post("/api/session/keys/make", &new(VAULT, "and this one says yes")).0, 200);
+    let mut old = VAULT.to_owned();
+    for number in 0..3 {
+        let guess = format!("a guess of number {number}");
+        let change = json!({ "approval": false, "old": old, "new": guess });
+        assert_eq!(page.post("/api/session/keys/passphrase", &change).0, 200, "{number}");
+        old = guess;
+    }
+    let change = json!({ "approval": false, "old": old, "new": "one guess more" });
+    assert_eq!(page.post("/api/session/keys/passphrase", &change).0, 429);
+    let (code, _) = page.post("/api/session/keys/unlock", &json!({ "passphrase": old }));
+    assert_eq!(code, 200, "the vault opens all the same");
 }
 
 #[test]

@@ -83,6 +83,22 @@ pub fn app_came_up(home: &Home) {
     .or_logged("that this app came up cannot be kept");
 }
 
+/// Takes note that an app gave its words to this one, which runs already. One that was started for that never comes up, and it is no
+/// fault of it.
+pub fn app_was_told(home: &Home) {
+    uncounted(home).or_logged("that a start of an app counts no longer cannot be kept");
+}
+
+fn uncounted(home: &Home) -> Result<(), Error> {
+    let _turn = crate::updates::turn().map_err(Error::Said)?;
+    let mut record = Record::read(home)?;
+    let started = record.at_work().and_then(|which| record.app_mut(which));
+    match started.is_some_and(UpdatedApp::gave_its_words) {
+        true => record.keep(home),
+        false => Ok(()),
+    }
+}
+
 /// The file by which this app is known: the image that it runs from, or its program.
 fn own_file() -> Option<PathBuf> {
     own_image().or_else(|| std::env::current_exe().or_logged("the running program is not known"))
@@ -92,7 +108,14 @@ fn own_file() -> Option<PathBuf> {
 fn own_image() -> Option<PathBuf> {
     let (image, mounted) = (std::env::var_os("APPIMAGE")?, std::env::var_os("APPDIR")?);
     let program = std::env::current_exe().or_logged("the running program is not known")?;
-    (!mounted.is_empty() && program.starts_with(mounted)).then(|| PathBuf::from(image))
+    image_of(&program, PathBuf::from(image), Path::new(&mounted))
+}
+
+/// The image, where it is mounted at a folder in which the program lies. That may be named by way of links, as no running program is.
+fn image_of(program: &Path, image: PathBuf, mounted: &Path) -> Option<PathBuf> {
+    let is_its = |mounted: &PathBuf| mounted.parent().is_some() && program.starts_with(mounted);
+    let found = mounted.canonicalize().or_logged("where this app is mounted cannot be told").filter(is_its);
+    found.filter(|_| image.is_absolute()).map(|_| image)
 }
 
 /// Whether a file lies where programs are kept that this store was updated to.
@@ -215,5 +238,34 @@ fn noted(home: &Home, file: &Path, note: impl FnOnce(&mut UpdatedApp) -> bool) -
     match record.app_mut(which).is_some_and(note) {
         true => record.keep(home),
         false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_that_of_a_program_which_lies_where_it_is_mounted() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let mounted = root.join("mounted");
+        std::fs::create_dir(&mounted).unwrap();
+        let (program, image) = (mounted.join("hermit-desktop"), root.join("Hermit.AppImage"));
+        let of = |image: &PathBuf, mounted: &Path| image_of(&program, image.clone(), mounted);
+        assert_eq!(of(&image, &mounted).as_ref(), Some(&image));
+        let otherwise = folder.path().join("mounted").join("..").join("mounted");
+        assert_eq!(
+            of(&image, &otherwise).as_ref(),
+            Some(&image),
+            "temporary folders are often named by links"
+        );
+        let others = [root.join("another"), PathBuf::from("/"), PathBuf::new()];
+        assert!(others.iter().all(|other| of(&image, other).is_none()), "what another image tells");
+        assert_eq!(
+            of(&PathBuf::from("Hermit.AppImage"), &mounted),
+            None,
+            "it would be another one elsewhere"
+        );
     }
 }

@@ -35,6 +35,17 @@ pub struct UpdatedApp {
     pub failed: Option<String>,
 }
 
+impl UpdatedApp {
+    /// One of its starts counts no longer: an app runs already, and it gave its words to that one. Whether this changed anything.
+    pub(crate) fn gave_its_words(&mut self) -> bool {
+        let counted = !self.healthy && self.failed.is_none() && self.starts > 0;
+        if counted {
+            self.starts = self.starts.saturating_sub(1);
+        }
+        counted
+    }
+}
+
 /// Where the app lies that a person installed, as it has told at its last start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AppPlace {
@@ -140,6 +151,20 @@ mod tests {
         assert_eq!(named(&both, Some(&place(true))), Some("programs/Hermit_1.AppImage"));
         assert_eq!(named(&image, None), None, "an image is no program for an app that is none");
         assert_eq!(named(&of(&["hermit"]), Some(&place(true))), None);
+    }
+
+    #[test]
+    fn a_start_that_another_app_took_over_counts_no_longer() {
+        let mut app =
+            UpdatedApp { sha256: Digest::of(b""), bytes: 0, starts: 2, healthy: false, failed: None };
+        assert!(app.gave_its_words() && app.gave_its_words() && !app.gave_its_words());
+        assert_eq!(app.starts, 0);
+        let left = UpdatedApp { starts: 3, failed: Some("it ended".to_owned()), ..app.clone() };
+        let up = UpdatedApp { starts: 1, healthy: true, ..app };
+        for mut other in [left, up] {
+            let before = other.clone();
+            assert!(!other.gave_its_words() && other == before, "{before:?}");
+        }
     }
 
     #[test]
