@@ -45,11 +45,11 @@ const PANES: readonly { value: Pane; label: string }[] = [{ value: "conversation
 const NONE: readonly Event[] = [];
 
 /** Kinds of acts that no undo takes back: they changed no file, or are taken back by a change of their own. */
-const NEVER_UNDONE: ReadonlySet<ActionClass> = new Set(["read_local", "network_read", "durable_memory_write", "approval_resolution"]);
+const NEVER_UNDONE: readonly ActionClass[] = ["read_local", "network_read", "durable_memory_write", "approval_resolution"];
 
 /** Whether an undo may take an act back. What Hermit may do is changed back by a change of its own, unless it lies in files. */
 function mayBeUndone({ class: kind, tool }: Task["actions"][number]): boolean {
-  return kind === "capability_change" ? tool === "change" || tool === "command" : !NEVER_UNDONE.has(kind);
+  return kind === "capability_change" ? tool === "change" || tool === "command" : !NEVER_UNDONE.includes(kind);
 }
 
 function first(chosen: string | undefined, task: Task, events: readonly Event[]): See | null {
