@@ -161,7 +161,7 @@ function Head({ task, until }: { task: Task; until: number | null }) {
       {row.run_status === "paused" ? (
         <>
           <Button icon="play" onClick={() => resume.mutate({ task: row.task_id })}>Resume</Button>
-          {row.reason === DAY_CEILING && <Button icon="pause" title="A new day does not let it go on then" onClick={() => pause.mutate({ task: row.task_id })}>Keep paused</Button>}
+          {row.reason === DAY_CEILING && <Button icon="pause" title="It stays paused when a new day begins" onClick={() => pause.mutate({ task: row.task_id })}>Keep paused</Button>}
         </>
       ) : !ended ? (
         <Button icon="pause" onClick={() => pause.mutate({ task: row.task_id })}>Pause</Button>
