@@ -297,7 +297,7 @@ fn ways(out: &Output, task: &Task, receipts: &[ReceiptRow]) {
 }
 
 /// Whether a receipt is of an act that can be undone and was not.
-pub fn is_undoable(receipt: &ReceiptRow) -> bool {
+fn is_undoable(receipt: &ReceiptRow) -> bool {
     receipt.undone_by.is_none() && receipt.has_undo() && changes(receipt)
 }
 

@@ -30,6 +30,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a task pauses whose model does not answer.
 pub(crate) const MODEL_UNAVAILABLE: &str = "model_unavailable";
+/// Why a task is paused that only a person lets go on.
+pub(crate) const PAUSED_BY_A_PERSON: &str = "asked by a person";
 /// Why a task is paused that waits for a day in which models may cost something again.
 pub(crate) const DAY_CEILING: &str = "day_ceiling";
 

@@ -143,6 +143,24 @@ fn what_the_ceiling_of_a_day_paused_goes_on_by_itself_once_the_day_is_over_and_w
 }
 
 #[test]
+fn what_the_ceiling_of_a_day_paused_stays_paused_once_a_person_pauses_it() {
+    let world = World::new(4_374);
+    world.reasoners.put("m", priced(done()));
+    let task = submit(&world, "m");
+    *world.days.max.lock().unwrap() = Some(1);
+    world.kernel().drive(task).unwrap_err();
+    world.kernel().pause(task).unwrap();
+    assert!(paused(&world, task));
+    assert!(matches!(world.kernel().pause(task), Err(kernel::Error::Conflict(_))), "it is theirs already");
+    world.clock.advance(2 * DAY_MS);
+    *world.days.max.lock().unwrap() = Some(u64::MAX / 2);
+    assert_eq!(world.kernel().resume_for_a_new_day().unwrap(), []);
+    assert!(paused(&world, task));
+    world.kernel().resume(task).unwrap();
+    assert_eq!(world.drive(task), completed());
+}
+
+#[test]
 fn a_model_without_a_price_is_not_stopped_by_the_ceiling_of_a_day() {
     let world = World::new(4_302);
     *world.days.max.lock().unwrap() = Some(0);

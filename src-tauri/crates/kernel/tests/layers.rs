@@ -1,4 +1,4 @@
-//! The layers of knowledge as a store keeps them: what a model reasons is heard and kept nowhere, what it notes lives as long as
+//! The layers of knowledge as a store keeps them: what a model reasons is heard and no kernel keeps it, what it notes lives as long as
 //! its task, what it holds has evidence and a history, and what is remembered reaches other tasks (HK-15.1).
 
 use crate::story::{completed, log, object, state};
@@ -121,7 +121,7 @@ fn keeps_no_thought(world: &World, task: TaskId) {
     assert!(!lies_in(world.store.path(), THOUGHT.as_bytes()), "a file of the store holds it");
 }
 
-#[conforms::conforms("HK-15.1-1")]
+#[conforms::conforms(part = "HK-15.1-1")]
 #[test]
 fn what_is_noted_held_and_remembered_lives_as_long_and_needs_as_much_as_its_layer_says() {
     let mut world = World::new(3_801);
@@ -151,7 +151,7 @@ fn what_is_noted_held_and_remembered_lives_as_long_and_needs_as_much_as_its_laye
         sent.iter().all(|request| !request.contains("scratchpad-4471")),
         "what it reasons is told to nobody again"
     );
-    // It was heard while it came, and is kept nowhere: the next process knows nothing of it.
+    // It was heard while it came, and no kernel keeps it: the next one knows nothing of it.
     assert!(heard_thinking(&world), "who listens hears it");
     keeps_no_thought(&world, task);
     assert_eq!(working.plan.as_deref(), Some("note-second: look at the cellar"));

@@ -206,6 +206,7 @@ fn artifacts_hold_everything_that_is_referred_to() {
     );
     let belief = now.beliefs.values().next().unwrap();
     let memory = world.kernel().query().unwrap().memories(None, Ask::ALL).unwrap().rows.remove(0);
+    assert!(!belief.evidence_refs.is_empty() && !memory.evidence.is_empty(), "both cite something");
     for EvidenceRef { artifact_id, excerpt_hash, .. } in belief.evidence_refs.iter().chain(&memory.evidence) {
         assert_eq!(now.digest_of(*artifact_id), Some(*excerpt_hash), "evidence points at an artifact");
     }

@@ -19,6 +19,7 @@ import { UndoButton } from "~/features/undo/Undo";
 import { Conversation } from "./Conversation";
 import { useEvents } from "./events";
 import { Inspector } from "./Inspector";
+import { DAY_CEILING, reasonOf } from "./paused";
 import { Slider } from "./Slider";
 import { type See, seeKey } from "~/screen/see";
 import { type Story, story } from "./story";
@@ -44,7 +45,12 @@ const PANES: readonly { value: Pane; label: string }[] = [{ value: "conversation
 const NONE: readonly Event[] = [];
 
 /** Kinds of acts that no undo takes back: they changed no file, or are taken back by a change of their own. */
-const NEVER_UNDONE: ReadonlySet<ActionClass> = new Set(["read_local", "network_read", "durable_memory_write", "capability_change", "approval_resolution"]);
+const NEVER_UNDONE: readonly ActionClass[] = ["read_local", "network_read", "durable_memory_write", "approval_resolution"];
+
+/** Whether an undo may take an act back. What Hermit may do is changed back by a change of its own, unless it lies in files. */
+function mayBeUndone({ class: kind, tool }: Task["actions"][number]): boolean {
+  return kind === "capability_change" ? tool === "change" || tool === "command" : !NEVER_UNDONE.includes(kind);
+}
 
 function first(chosen: string | undefined, task: Task, events: readonly Event[]): See | null {
   if (chosen?.startsWith("evt_") === true) {
@@ -121,7 +127,7 @@ function Head({ task, until }: { task: Task; until: number | null }) {
   const navigate = useNavigate();
   const [sure, setSure] = useState(false);
   const ended = row.ended_at !== null;
-  const undo = task.actions.findLast((action) => action.receipt_id !== null && !NEVER_UNDONE.has(action.class) && action.result === "succeeded");
+  const undo = task.actions.findLast((action) => action.receipt_id !== null && mayBeUndone(action) && action.result === "succeeded");
   const error = pause.error ?? resume.error ?? cancel.error ?? retry.error;
   const open = (id: string) => void navigate({ to: "/task/$id", params: { id } });
   const step = task.attempts.at(-1);
@@ -138,7 +144,7 @@ function Head({ task, until }: { task: Task; until: number | null }) {
     <div className={styles.head}>
       <StateTag tone={at.tone} mark={at.mark}>{at.word}</StateTag>
       {denied === undefined
-        ? <span className={styles.faint}>{step === undefined ? row.reason : [step.number > 1 ? `Attempt ${step.number}` : "", row.run_status === "running" || at.tone === "waiting" || row.reason === at.word.toLowerCase() ? "" : row.reason].filter(Boolean).join(", ")}</span>
+        ? <span className={styles.faint}>{step === undefined ? reasonOf(row.reason) : [step.number > 1 ? `Attempt ${step.number}` : "", row.run_status === "running" || at.tone === "waiting" || row.reason === at.word.toLowerCase() ? "" : reasonOf(row.reason)].filter(Boolean).join(", ")}</span>
         : <Barred act={denied.action_request_id} />}
       {task.workspace !== null && <span className={`${styles.faint} ${styles.folder}`} title={said(task.workspace)}>{folderName(said(task.workspace))}</span>}
       {error !== null && <Failed error={error} />}
@@ -153,7 +159,10 @@ function Head({ task, until }: { task: Task; until: number | null }) {
         <Meter label="Tokens" used={row.tokens_used} of={task.tokens_max} />
       </div>
       {row.run_status === "paused" ? (
-        <Button icon="play" onClick={() => resume.mutate({ task: row.task_id })}>Resume</Button>
+        <>
+          <Button icon="play" onClick={() => resume.mutate({ task: row.task_id })}>Resume</Button>
+          {row.reason === DAY_CEILING && <Button icon="pause" title="It stays paused when a new day begins" onClick={() => pause.mutate({ task: row.task_id })}>Keep paused</Button>}
+        </>
       ) : !ended ? (
         <Button icon="pause" onClick={() => pause.mutate({ task: row.task_id })}>Pause</Button>
       ) : row.run_status === "completed" && row.refused_by === null ? (

@@ -1,9 +1,12 @@
 // Why a task is paused, has ended or goes on, in words.
 import { plain } from "~/screen/words";
 
+/** The reason of a task that the ceiling of a day paused. */
+export const DAY_CEILING = "day_ceiling";
+
 /** Reasons that the log names by one word of its own. */
 const REASON: Readonly<Record<string, string>> = {
-  day_ceiling: "what models may cost that day was spent or set aside; it goes on by itself when the day has ended",
+  [DAY_CEILING]: "what models may cost that day was spent or set aside; it goes on by itself when the day has ended",
   model_unavailable: "the model did not answer",
   goal_too_long: "the goal does not fit what the model takes",
 };

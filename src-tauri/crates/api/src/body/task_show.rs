@@ -138,8 +138,10 @@ pub(crate) fn because(host: &dyn Host, query: &Query, r: &TaskRow) -> Result<Opt
                 }
                 "day_ceiling" => format!(
                     "Paused before a call of a model: what models may cost today is spent or set aside, and nothing is \
-                     lost. It goes on by itself when the day has ended, while Hermit runs. `hermit models costs` shows what is \
-                     spent. To go on now, raise it with `hermit models ceiling DOLLARS`; then {again}"
+                     lost. It goes on by itself when the day has ended, while Hermit runs; `hermit task pause {}` keeps it paused. \
+                     `hermit models costs` shows what is spent. To go on now, raise it with `hermit models ceiling DOLLARS`; \
+                     then {again}",
+                    r.task_id
                 ),
                 "goal_too_long" => format!(
                     "Paused: the goal does not fit what the model takes. Shorten it with `hermit task goal {}`; then {again}",

@@ -293,6 +293,10 @@ pub fn goal(host: &dyn Host, session_id: &str, given: Value) -> Result<ControlRe
                 ..told
             });
         }
+        // What the ceiling of a day paused would go on with the next one; what a person pauses does not.
+        "pause" if row.status == TaskStatus::Paused && row.reason == "day_ceiling" => {
+            refused(kernel.pause(run), "it stays paused until it is resumed")?
+        }
         "pause" if row.status == TaskStatus::Paused => Came::Accepted("it is paused already"),
         "pause" => refused(kernel.pause(run), "it pauses at its next boundary")?,
         "resume" if row.status != TaskStatus::Paused => Came::Accepted("it is not paused"),

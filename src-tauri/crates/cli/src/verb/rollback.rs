@@ -6,7 +6,7 @@ use crate::args::RollbackArgs;
 use crate::context::{Context, Signs};
 use crate::local_time;
 use crate::output::{Output, Tone};
-use crate::report::is_undoable;
+use crate::report::changes;
 use crate::text::{plain, short, size, time};
 use host::Session;
 use model::action::Reversibility;
@@ -48,12 +48,15 @@ fn newest(session: &Session) -> Result<ReceiptRow, Error> {
         let page = session.call(&list)?;
         // What an undo did is not undone by the next one: that would put everything back.
         let fits = |r: &&ReceiptRow| {
-            r.rolls_back.is_none() && is_undoable(r) && r.class != ReceiptClass::ApprovalResolution
+            let is_left = r.undone_by.is_none()
+                && matches!(r.reversibility, Reversibility::Reversible | Reversibility::Partial);
+            r.rolls_back.is_none() && is_left && changes(r) && r.class != ReceiptClass::ApprovalResolution
         };
         for found in page.rows.iter().filter(fits) {
             // Of what is taken back in part, its statement alone says whether anything is kept.
             let show = || wire::receipts::Show { receipt: found.receipt_id.clone(), brief: true };
-            if found.reversibility == Reversibility::Reversible || session.call(&show())?.has_undo() {
+            let is_whole = found.reversibility == Reversibility::Reversible && found.has_undo();
+            if is_whole || session.call(&show())?.has_undo() {
                 return Ok(found.clone());
             }
         }

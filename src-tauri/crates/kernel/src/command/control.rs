@@ -6,7 +6,7 @@ use crate::Error;
 use crate::drive::asked::close_questions;
 use crate::drive::{leave_children, release_lease, void};
 use crate::kernel::Kernel;
-use crate::state::{AttemptState, TaskState, Turn};
+use crate::state::{AttemptState, PAUSED_BY_A_PERSON, TaskState, Turn};
 use crate::tx::{After, Tx};
 use model::artifact::ArtifactKind;
 use model::attempt::AttemptStatus;
@@ -20,15 +20,23 @@ use model::{Sensitive, TaskId, limits};
 use std::sync::atomic::Ordering;
 
 impl Kernel {
-    /// Asks a task to pause.
+    /// Asks a task to pause. One that the ceiling of a day paused stays paused from then on, whatever day begins.
     ///
     /// # Errors
     /// [`Error::Conflict`] when it has ended or is paused already.
     pub fn pause(&self, task_id: TaskId) -> Result<(), Error> {
         let cell = self.cell(task_id)?;
         let mut tx = self.begin_tx(&cell, Point::TaskPause, PrincipalType::User)?;
-        match tx.task.status {
+        let status = tx.task.status;
+        match status {
             TaskStatus::Running | TaskStatus::Blocked => {}
+            TaskStatus::Paused if tx.held_by_day.is_some() => {
+                tx.set_task(TaskStatus::Ready, "pauses", None)?;
+                tx.set_task(TaskStatus::Running, "pauses", None)?;
+                tx.set_task(TaskStatus::Paused, PAUSED_BY_A_PERSON, None)?;
+                tx.commit()?;
+                return Ok(());
+            }
             other => {
                 return Err(Error::Conflict(format!(
                     "the task is {other}; only a task at work can be paused"

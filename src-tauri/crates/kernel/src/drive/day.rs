@@ -63,6 +63,10 @@ impl Kernel {
     pub(super) fn day_is_full(&self, tx: &mut Tx<'_>, said: String) -> Result<Then, Error> {
         tx.at(Point::ContextCompile);
         tx.unblock(DAY_CEILING)?;
+        // A person asked for a pause meanwhile: no new day ends that one.
+        if tx.pause_requested {
+            return self.take_pause(tx);
+        }
         tx.set_task(TaskStatus::Paused, DAY_CEILING, Some(said.clone()))?;
         let id = tx.task.task_id;
         Ok(Then::Stop(Error::Input(format!(

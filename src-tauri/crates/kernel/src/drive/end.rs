@@ -9,7 +9,7 @@ use crate::Error;
 use crate::command::bounded_runs::OVERTAKEN;
 use crate::decide::{Ending, ending};
 use crate::kernel::Kernel;
-use crate::state::{AttemptState, Stage, TaskState};
+use crate::state::{AttemptState, PAUSED_BY_A_PERSON, Stage, TaskState};
 use crate::tx::{After, Tx};
 use crate::writeup::NewArtifact;
 use model::artifact::{ArtifactKind, ArtifactRef};
@@ -131,7 +131,7 @@ impl Kernel {
     pub(super) fn take_pause(&self, tx: &mut Tx<'_>) -> Result<Then, Error> {
         tx.at(Point::TaskPause);
         tx.set_task(TaskStatus::Running, "pauses", None)?;
-        tx.set_task(TaskStatus::Paused, "asked by a person", None)?;
+        tx.set_task(TaskStatus::Paused, PAUSED_BY_A_PERSON, None)?;
         Ok(Then::Commit)
     }
 

@@ -256,13 +256,15 @@ impl Kernel {
         let (kept, further) = named.split_at(named.len().min(ANSWER_CONTENTS_MAX));
         for one in kept {
             let sha256 = &one.sha256;
-            // A result names what was kept with it, and nothing else of the store.
+            // A result names what was kept with it, and nothing else of the store. What a look into secrets brought is all of
+            // one class, and was allowed for exactly this task.
             let is_kept = state.artifacts.values().any(|kept| {
                 kept.content_hash == *sha256
                     && kept.kind == ArtifactKind::Image
                     && kept.class == ArtifactClass::Evidence
                     && kept.created_at == artifact.created_at
-                    && kept.sensitivity_class != Sensitivity::Secret
+                    && (kept.sensitivity_class != Sensitivity::Secret
+                        || artifact.sensitivity_class == Sensitivity::Secret)
             });
             if is_kept {
                 found.extend(match self.artifacts.content(sha256) {
