@@ -4,7 +4,7 @@ model::names! {
     /// Where a piece of knowledge lives.
     pub enum Layer ("knowledge layer") {
         /// Ephemeral, easy to discard: no event and no artifact holds it. The journal of the run stream shows it to whoever
-        /// looks, for some days, and is a mirror from which anything may be taken.
+        /// looks; that is a mirror, and no knowledge is taken from it.
         Scratchpad = "scratchpad",
         /// Durable but local to its task: bounded, schema-governed, cheap to revise.
         WorkingState = "working_state",

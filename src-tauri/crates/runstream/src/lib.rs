@@ -16,7 +16,7 @@
 //! 3. A ledger event is mirrored once and in order, whoever offers it how often; one that was left out is asked for.
 //! 4. A replay is ordered and goes on behind the cursor it is given. A cursor that is foreign, malformed or ahead
 //!    replays from the start and says so.
-//! 5. Deltas and what was reasoned may go once their run has ended; every other event, the last `seq` and the terminal event stay.
+//! 5. Deltas may go once their run has ended; every other event, the last `seq` and the terminal event stay.
 //! 6. After a crash what is left is a beginning of what was written.
 //!
 //! **Where to start reading.** [`Family`] and [`Envelope`], then [`RunFold`], [`Writer`], [`Reader`];

@@ -169,8 +169,8 @@ impl Writer {
         })
     }
 
-    /// Deletes the deltas of a run that has ended, and what was reasoned in it; answers how many events. The last `seq` and
-    /// every other event stay (reconciliation C31). The message is an artifact by then; what was reasoned is kept nowhere.
+    /// Deletes the deltas of a run that has ended; answers how many. The last `seq` and every other event stay
+    /// (reconciliation C31).
     ///
     /// # Errors
     /// [`Error::NoRun`], [`Error::StillGoing`], [`Error::Disk`].
@@ -179,8 +179,8 @@ impl Writer {
             if !row(tx, run_id)?.ok_or(Error::NoRun { run_id })?.ended {
                 return Err(Error::StillGoing { run_id });
             }
-            let delete = "DELETE FROM events WHERE run_id = ?1 \
-                          AND family IN ('token.delta', 'reasoning.delta', 'reasoning.done')";
+            let delete =
+                "DELETE FROM events WHERE run_id = ?1 AND family IN ('token.delta', 'reasoning.delta')";
             let gone = tx.execute(delete, [key(run_id)]).map_err(sql)?;
             tx.execute("UPDATE runs SET compacted = 1 WHERE run_id = ?1", [key(run_id)]).map_err(sql)?;
             Ok(gone)
