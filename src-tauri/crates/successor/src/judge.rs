@@ -4,7 +4,8 @@
 //! for what it does badly, and nothing is `better` or `same` unless every rule was looked at and none was met.
 //!
 //! What is in evidence is weighed by whose word it is. What the parent's own program counted speaks for a change and against it; what
-//! a program says that the change was built into speaks against it alone, so that such a change is the same at most.
+//! a program says that the change was built into speaks against it alone, so that such a change is the same at most. Words that a model
+//! reads are played on what it answered before it had them, so that they are the same at most, too.
 
 mod acts;
 mod change;
@@ -12,7 +13,7 @@ mod rehearsal;
 
 use crate::constitutional::constitutional;
 use crate::limits::REASONS_MAX;
-use crate::{Case, Evidence, Measure, Patch, Planted, Reason, TestsRun, Used, Verdict, planted};
+use crate::{Case, Change, Evidence, Measure, Patch, Planted, Reason, TestsRun, Used, Verdict, planted};
 use model::Digest;
 use seal::canon::INTEGER_MAX;
 use words::successor::{Arm, BudgetPart, MeasuredBy, PatchKind, VerdictOutcome};
@@ -357,12 +358,25 @@ fn counted(judged: &Judged<'_>) -> [(&'static str, u64, u64); 3] {
     [("questions", questions.0, questions.1), ("tokens", tokens.0, tokens.1), ("turns", turns.0, turns.1)]
 }
 
+/// Whether the change is of words that a model reads, which none was asked with: a clone plays what a model answered before.
+fn is_unasked(judged: &Judged<'_>) -> bool {
+    let change = judged.successor_case.patch.as_ref().map(|patch| &patch.change);
+    matches!(change, Some(Change::Words { items }) if items.iter().any(|item| item.what != "playbook"))
+}
+
 /// Fewer questions, tokens and turns are better, more are worse, and some of each say neither. That it costs less is nothing that a
-/// changed program can say of itself.
+/// changed program can say of itself, and nothing that speaks for words with which no model was asked.
 fn costs(judged: &Judged<'_>, findings: &mut Findings) {
     let counted = counted(judged);
     let is_own_word = judged.successor.measured_by != Some(MeasuredBy::Parent);
-    let is_less = !is_own_word && counted.iter().any(|(_, parent, successor)| successor < parent);
+    let is_unasked = is_unasked(judged);
+    if is_unasked {
+        let says = "no model was asked with these words: what it had answered before was played, so this shows that the work \
+                    still runs and what the words cost, and never that a model works better by them";
+        findings.add(Grade::Told, "no_model_was_asked", says);
+    }
+    let turns_nothing = is_own_word || is_unasked;
+    let is_less = !turns_nothing && counted.iter().any(|(_, parent, successor)| successor < parent);
     let is_more = counted.iter().any(|(_, parent, successor)| successor > parent);
     for (name, parent, successor) in counted {
         let says = format!("{name}: {successor} instead of {parent}");
@@ -371,6 +385,13 @@ fn costs(judged: &Judged<'_>, findings: &mut Findings) {
             (std::cmp::Ordering::Less, _) if is_own_word => {
                 let says = format!("{says}, by its own word: that makes nothing better");
                 findings.add(Grade::Told, "costs_less_by_its_own_word", says);
+            }
+            (std::cmp::Ordering::Less, _) if is_unasked => {
+                findings.add(
+                    Grade::Told,
+                    "costs_less_unasked",
+                    format!("{says}, which makes nothing better"),
+                );
             }
             (_, true) => findings.add(Grade::Open, "costs_less_and_more", says),
             (std::cmp::Ordering::Less, false) => findings.add(Grade::Better, "costs_less", says),

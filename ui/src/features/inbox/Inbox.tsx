@@ -285,7 +285,7 @@ function Line({ item, title }: { item: Item; title: ReadonlyMap<string, string> 
           <span className={styles.mark} data-tone="waiting"><Mark name="question" size={13} /></span>
           <span className={styles.what}><Words of={brief(said(item.row.text))} /></span>
           <span className={styles.second}><span>What is it about?</span><Time at={item.at} /></span>
-          <span className={styles.third}>Message, {count(item.row.candidates.length, "task")} may be meant</span>
+          <span className={styles.third}>Message, {item.row.candidates.length === 0 ? "no task yet" : `${count(item.row.candidates.length, "task")} may be meant`}</span>
         </>
       );
     case "schedule":

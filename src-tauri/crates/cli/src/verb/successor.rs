@@ -4,7 +4,7 @@ use super::{Came, adoptions, text_of};
 use crate::args::{SuccessorTry, SuccessorVerb};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
-use crate::text::{capital, count, plain, short, time};
+use crate::text::{capital, count, plain, short, size, time};
 use host::{Interrupts, Session};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -148,13 +148,18 @@ fn patches(args: &SuccessorTry) -> Result<Vec<String>, Error> {
     Ok(all)
 }
 
-/// `WHAT=NAME=FILE`.
+/// `WHAT=NAME=FILE`. There is one SOUL.md, so that it needs no name.
 fn item(word: &str) -> Result<Value, Error> {
     let unfit = || {
-        Error::new(Code::Usage, format!("`{word}` is not WHAT=NAME=FILE, such as `skin=terse=terse.json`"))
+        Error::new(Code::Usage, format!("`{word}` is not WHAT=NAME=FILE"))
+            .hint("such as `soul=SOUL.md`, or `playbook=mine=mine.yaml` for a playbook of your own")
     };
     let (what, rest) = word.split_once('=').ok_or_else(unfit)?;
-    let (name, file) = rest.split_once('=').ok_or_else(unfit)?;
+    let (name, file) = match rest.split_once('=') {
+        Some(both) => both,
+        None if what == "soul" => ("SOUL.md", rest),
+        None => return Err(unfit()),
+    };
     if !["skin", "skill", "playbook", "pinned", "soul"].contains(&what) {
         return Err(Error::new(
             Code::Usage,
@@ -338,7 +343,8 @@ fn costs(out: &Output, row: &TrialRow, verdict: &TrialVerdict) {
     out.say(Tone::Bold, "What it cost, without the change : with it");
     for one in &row.measures {
         let own_word = if counts_itself(one) { ", counted by the changed program itself" } else { "" };
-        out.line(format!("  {}: {} : {}{own_word}", plain(&one.name), one.parent, one.successor));
+        let (name, parent, successor) = measured(one);
+        out.line(format!("  {name}: {parent} : {successor}{own_word}"));
     }
     if row.measures.iter().any(counts_itself) {
         out.say(
@@ -348,6 +354,19 @@ fn costs(out: &Output, row: &TrialRow, verdict: &TrialVerdict) {
     }
     if let Some(part) = verdict.ended_for {
         out.say(Tone::Warn, format!("  a clone used up its {part}"));
+    }
+}
+
+/// A measure as a person reads it: its name, and the numbers without the change and with it, with their unit.
+fn measured(one: &TrialMeasure) -> (String, String, String) {
+    let both = |name: &str, of: fn(u64) -> String| (name.to_owned(), of(one.parent), of(one.successor));
+    let seconds = |ms: u64| format!("{}.{} s", ms / 1000, ms % 1000 / 100);
+    match one.name.as_str() {
+        "questions" => both("questions to you", |many| many.to_string()),
+        "wall_ms" => both("time", seconds),
+        "cpu_ms" => both("time of processors", seconds),
+        "memory_bytes" => both("memory", size),
+        other => both(&plain(other), |many| many.to_string()),
     }
 }
 
