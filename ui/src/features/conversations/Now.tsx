@@ -15,7 +15,6 @@ const WHOLE = 3;
 
 export function Now({ tasks }: { tasks: readonly TaskRow[] }) {
   const live = tasks.filter((row) => row.run_status === "running" || row.run_status === "queued" || row.run_status === "cancelling");
-  // One that a person paused has no reason of its own.
   const paused = tasks.filter((row) => row.run_status === "paused" && row.because !== null);
   if (live.length + paused.length === 0) return null;
   return (

@@ -5,6 +5,7 @@ use crate::args::{SuccessorTry, SuccessorVerb};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
 use crate::text::{capital, count, plain, short, size, time};
+use crate::waiting::Waiting;
 use host::{Interrupts, Session};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -81,15 +82,19 @@ fn stay(context: &Context, session: &Session, asked: &Try, detach: bool) -> Came
     }
     let mut list = session.call(asked)?;
     let interrupts = Interrupts::watch();
+    let line = Waiting::new(context, "trying it on past work (Ctrl-C stops it)");
     while !detach && list.trials.iter().any(|one| one.state == TrialState::Running) {
         if interrupts.pressed() {
+            line.end();
             return given_up(session, &list);
         }
+        line.tell();
         std::thread::park_timeout(TICK);
         for one in list.trials.iter_mut().filter(|one| one.state == TrialState::Running) {
             *one = session.call(&Show { trial: one.trial_id.clone() })?.trial;
         }
     }
+    line.end();
     let is_judged = |one: &TrialRow| !matches!(one.state, TrialState::Failed | TrialState::Stopped);
     let code = if list.trials.iter().all(is_judged) { exit::DONE } else { exit::OTHER };
     match list.trials.as_slice() {
@@ -259,7 +264,7 @@ fn shown_in_words(out: &Output, shown: &Trial) {
     out.say(Tone::Bold, "What was run");
     let tasks = count(shown.tasks.len(), "completed task");
     out.line(format!(
-        "  {tasks}, drawn with {}: {}",
+        "  {tasks}, drawn at random with the seed {}: {}",
         row.seed,
         shown.tasks.iter().map(|id| short(id)).collect::<Vec<_>>().join(", ")
     ));
@@ -353,6 +358,7 @@ fn costs(out: &Output, row: &TrialRow, verdict: &TrialVerdict) {
         );
     }
     if let Some(part) = verdict.ended_for {
+        let part = part.to_string().replace('_', " ");
         out.say(Tone::Warn, format!("  a clone used up its {part}"));
     }
 }
