@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::RelPath;
 use model::visible::is_hidden;
+use words::knowledge::TrustTier;
 
 /// Digits of a short reference: the end of an identifier, where it is random.
 const SHORT: usize = 8;
@@ -134,6 +135,17 @@ pub fn local_times(sentence: &str) -> String {
         out.replace_range(begin..=end, &time(at.as_millisecond()));
     }
     out
+}
+
+/// Whose word something is, as the pages say it.
+pub const fn trust(tier: TrustTier) -> &'static str {
+    match tier {
+        TrustTier::Untrusted => "untrusted",
+        TrustTier::Observed => "observed",
+        TrustTier::Verified => "verified",
+        TrustTier::UserAsserted => "said by you",
+        TrustTier::PolicyAsserted => "set by policy",
+    }
 }
 
 /// Bytes as a person reads them.
