@@ -123,7 +123,7 @@ export function Inbox({ chosen, after }: { chosen: string | undefined; after?: R
   }, [here?.id]);
 
   return (
-    <Screen title="Inbox" sub={<span>{waiting === 0 ? (isKnown ? "Nothing waits for you." : "Looking what waits for you.") : `${waits} ${waiting === 1 ? "thing waits" : "things wait"} for you. Nothing here decides by itself.`}</span>}>
+    <Screen title="Inbox" sub={<span>{waiting === 0 ? (isKnown ? "Nothing waits for you." : "Looking for what waits for you.") : `${waits} ${waiting === 1 ? "thing waits" : "things wait"} for you. Nothing here decides by itself.`}</span>}>
       <div className={styles.inbox} data-chosen={chosen !== undefined || chosenRows.length > 0 || undefined}>
         <div className={styles.list} ref={list}>
           <AsksYou />
