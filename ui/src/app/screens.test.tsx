@@ -147,12 +147,26 @@ test("a message that nobody could bind is bound by a person, once", async () => 
   };
   const host = scene({ "approvals.list": { rows: [] }, "conversations.undecided": { rows: [message] }, "conversations.bind": { message_id: "ing_1", resolution: "append_note", task_id: WAITS, candidates: [], rationale: "a person said what it is about", told: [], conversation_id: "cnv_1" } });
   const { user } = show(host, "/");
-  expect(await screen.findByText("2 tasks are open and none is in focus")).toBeTruthy();
-  expect(screen.getByText(/through webhook, by a sender that nobody confirms/)).toBeTruthy();
+  expect(await screen.findByText("2 tasks are open and none is in focus.")).toBeTruthy();
+  expect(screen.getByText(/through a webhook, by a sender that nobody confirms/)).toBeTruthy();
   expect(screen.getByRole("button", { name: "A task that follows it" })).toBeTruthy();
   await user.click(screen.getByRole("button", { name: "More input for it" }));
   await waitFor(() => expect(host.asked.find((one) => one.name === "conversations.bind")?.params).toEqual({ message: "ing_1", about: "task", task: WAITS }));
   expect(await seriousFindings()).toEqual([]);
+});
+
+test("a message where no task is yet leads to a new task with its words", async () => {
+  const message = {
+    message_id: "ing_1", conversation_id: "cnv_1", channel: "cli" as const, trust: "user_asserted" as const, text: "sort the notes", said_at: Date.now(), confidence: null, margin: null,
+    rationale: "there is no task here yet", candidates: [],
+  };
+  const { user } = show(scene({ "approvals.list": { rows: [] }, "conversations.undecided": { rows: [message] } }), "/");
+  expect(await screen.findByText("There is no task here yet.")).toBeTruthy();
+  expect(screen.getByText(/at a terminal/)).toBeTruthy();
+  expect(screen.getByText("Message, no task yet")).toBeTruthy();
+  expect(await seriousFindings()).toEqual([]);
+  await user.click(screen.getByRole("link", { name: "Begin a task with these words" }));
+  expect(await screen.findByDisplayValue("sort the notes")).toBeTruthy();
 });
 
 test("a task that nobody works on says so, and where what is known of it ends", async () => {

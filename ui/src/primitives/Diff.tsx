@@ -117,6 +117,8 @@ export function FileDiff({ file, choice }: { file: DiffFile; choice?: HunkChoice
   const lines = useMemo(() => linesOf(file), [file]);
   const { hunks: parts, skippedAfter } = useMemo(() => hunks(lines), [lines]);
   const { del, add } = counts(lines);
+  // Models write files anew as they are; an empty difference alone would leave a person looking for what is missing.
+  const isSame = file.op === "write" && file.before !== null && file.before.sha256 === file.after?.sha256;
   const size = (file.after ?? file.before)?.byteSize ?? null;
   const hidden = useMemo(() => countHidden(lines), [lines]);
   const ways = useContext(WaysOn);
@@ -130,7 +132,7 @@ export function FileDiff({ file, choice }: { file: DiffFile; choice?: HunkChoice
   const whole = file.after ?? (isDone ? file.before : null);
   const bytesOf = whole?.missing === "binary" || whole?.missing === "large" ? whole.sha256 : null;
   const comments = useContext(CommentsOn);
-  const open: Open | null = comments === null || file.outcome !== null || lines.length === 0 ? null : { path: file.path, comments };
+  const open: Open | null = comments === null || file.outcome !== null || lines.length === 0 || isSame ? null : { path: file.path, comments };
   const section = useRef<HTMLElement>(null);
   const missing = file.op === "move" ? [] : [...new Set([file.before?.missing, file.after?.missing].filter((why) => why !== null && why !== undefined))];
   return (
@@ -154,6 +156,7 @@ export function FileDiff({ file, choice }: { file: DiffFile; choice?: HunkChoice
       {missing.map((why, at) => (
         <p key={at} className={styles.missing} data-drifted={why === "drifted" || undefined}>{MISSING[why ?? ""] ?? why}</p>
       ))}
+      {isSame && <p className={styles.missing}>{isDone ? "It was written with the content that it had." : "Its content stays the same: this writes what is there already."}</p>}
       {hidden !== null && (
         <p className={styles.hidden}>
           <Icon name="eye" size={14} />

@@ -1,7 +1,7 @@
 // The wire's words as a person reads them, in one place.
 import type { PartOf, Text } from "~/ipc/generated/shared";
 import type { TaskRow } from "~/ipc/generated/task";
-import { type ActionClass, type ApprovalStatus, type Origin, type PolicyVerdict, type Profile, type ResultCode, type RunStatus, SANDBOX_LEVEL, type SandboxLevel, type Surface, type TrustTier } from "~/ipc/generated/words";
+import { type ActionClass, type ApprovalStatus, type Channel, type Origin, type PolicyVerdict, type Profile, type ResultCode, type RunStatus, SANDBOX_LEVEL, type SandboxLevel, type Surface, type TrustTier } from "~/ipc/generated/words";
 import { lookUp, oneOf } from "~/ipc/words";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
@@ -63,6 +63,16 @@ const SURFACE: Readonly<Record<Surface, string>> = {
   terminal: "at the terminal", approval_window: "in the approval window", browser: "in the browser", test: "in a test", run_api: "through the API",
   mcp: "through MCP", script: "by a script", main_window: "in the app", notification: "in a notification", chat: "in a chat", mesh: "at another machine",
 };
+
+const CHANNEL: Readonly<Record<Channel, string>> = {
+  cli: "at a terminal", app: "in the app", run_api: "through the API", mcp: "through MCP", webhook: "through a webhook", scheduler: "by a schedule",
+  system: "by Hermit", acp: "in an editor", chat: "in a chat", mesh: "at another machine",
+};
+
+/** Where a message was said. */
+export function channelName(channel: Channel): string {
+  return lookUp(CHANNEL, channel, `through ${plain(channel)}`);
+}
 
 /** Where an answer was given. */
 export function surfaceName(surface: Surface): string {

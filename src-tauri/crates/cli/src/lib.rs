@@ -50,6 +50,7 @@ mod terminal;
 mod terminal_modes;
 mod text;
 mod verb;
+mod waiting;
 
 use clap::Parser as _;
 use clap::error::ErrorKind;

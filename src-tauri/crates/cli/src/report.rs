@@ -115,7 +115,11 @@ fn why(rest: &Rest, changed: bool) -> String {
             "Paused: the model cannot be reached. Start it or choose another with `hermit models`, then resume."
                 .to_owned()
         }
-        TaskStatus::Paused => "Paused.".to_owned(),
+        // What paused by itself says why, and what to do.
+        TaskStatus::Paused => match &task.row.because {
+            Some(because) => plain(&because.to_string()),
+            None => "Paused.".to_owned(),
+        },
         TaskStatus::Blocked => waiting(task.waits_for.as_ref().map(|waits| waits.kind)).to_owned(),
         other @ (TaskStatus::Created | TaskStatus::Ready | TaskStatus::Running) => format!("It is {other}."),
     }

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::RelPath;
 use model::visible::is_hidden;
+use words::knowledge::TrustTier;
 
 /// Digits of a short reference: the end of an identifier, where it is random.
 const SHORT: usize = 8;
@@ -139,6 +140,17 @@ pub fn local_times(sentence: &str) -> String {
 /// A line of a card, its time by this machine's clock. Other lines hold the words of whoever asks, in which nothing is changed.
 pub fn card_line(line: &str) -> String {
     if line.starts_with("asked at ") { local_times(line) } else { line.to_owned() }
+}
+
+/// Whose word something is, as the pages say it.
+pub const fn trust(tier: TrustTier) -> &'static str {
+    match tier {
+        TrustTier::Untrusted => "untrusted",
+        TrustTier::Observed => "observed",
+        TrustTier::Verified => "verified",
+        TrustTier::UserAsserted => "said by you",
+        TrustTier::PolicyAsserted => "set by policy",
+    }
 }
 
 /// Bytes as a person reads them.

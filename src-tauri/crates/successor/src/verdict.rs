@@ -52,8 +52,14 @@ pub struct Verdict {
 /// Rules that a person's look at the edited tests answers.
 const ANSWERED_BY_A_LOOK: [&str; 2] = ["edits_tests", "parents_tests_not_run"];
 /// Rules that are told, and turn nothing.
-const TURN_NOTHING: [&str; 4] =
-    ["told_by_the_change", "told_by_nobody", "costs_less_by_its_own_word", "costs_less_by_shorter_words"];
+const TURN_NOTHING: [&str; 6] = [
+    "told_by_the_change",
+    "told_by_nobody",
+    "costs_less_by_its_own_word",
+    "costs_less_by_shorter_words",
+    "no_model_was_asked",
+    "costs_less_unasked",
+];
 
 impl Verdict {
     /// Files with tests that a change of the source edits, moves or removes, each with its difference: those that its diff tells, and

@@ -4,7 +4,7 @@
 use crate::world::{Run, Seeded, code, one_line, passed, task_id};
 use model::Digest;
 use successor::VerdictOutcome::{self, Better, Inconclusive, Same, Unsafe, Worse};
-use successor::{BudgetPart, Change, MeasuredBy, ParentTests, Played, PlayedAct, TestsRun};
+use successor::{BudgetPart, Change, MeasuredBy, ParentTests, Played, PlayedAct, TestsRun, WordsItem};
 
 /// How many changes are tried.
 const SEEDS: u64 = 240;
@@ -203,6 +203,28 @@ fn what_a_harm_is_beside_would_be_better_by_itself() {
         assert_eq!(verdict.outcome, VerdictOutcome::Better, "{:?}", verdict.reasons);
         assert!(verdict.reasons.iter().all(|reason| reason.rule == "costs_less"), "{:?}", verdict.reasons);
     }
+}
+
+/// A shorter SOUL.md costs less whatever it says, and recorded answers show nothing of what a model makes of it.
+#[test]
+fn words_that_a_model_reads_are_the_same_at_most_where_none_was_asked_with_them() {
+    let words = |what: &str, run: Run| {
+        let item = WordsItem { what: what.to_owned(), name: "mine".to_owned(), text: "shorter\n".to_owned() };
+        let verdict = run.with(Change::Words { items: vec![item] }).verdict();
+        let rules: Vec<String> = verdict.reasons.into_iter().map(|reason| reason.rule).collect();
+        (verdict.outcome, rules)
+    };
+    let costs = "costs_less_unasked";
+    for what in ["soul", "skin", "skill", "pinned"] {
+        let (outcome, rules) = words(what, Run::new(4).cheaper());
+        assert_eq!(outcome, Same, "{what}: {rules:?}");
+        assert_eq!(rules, ["no_model_was_asked", costs, costs, costs], "{what}");
+    }
+    let mut dearer = Run::new(4).cheaper();
+    dearer.successor.tasks[0].questions += 100;
+    assert_eq!(words("soul", dearer).0, Worse, "what speaks against words counts");
+    // A playbook needs no model: what it does by its new words is what was seen.
+    assert_eq!(words("playbook", Run::new(4).cheaper()).0, Better);
 }
 
 /// What a program says of itself that a change was built into speaks against the change, and never for it.

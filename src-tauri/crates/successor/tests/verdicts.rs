@@ -87,8 +87,9 @@ fn costs_that_go_both_ways_say_neither_and_more_is_worse() {
 /// A shorter SOUL.md stands in each context with fewer tokens, and that is all it shows.
 #[test]
 fn fewer_words_of_the_change_itself_make_it_no_better() {
-    let soul = WordsItem { what: "soul".to_owned(), name: "SOUL.md".to_owned(), text: "Short.".to_owned() };
-    let words = Change::Words { items: vec![soul] };
+    let playbook =
+        WordsItem { what: "playbook".to_owned(), name: "mine".to_owned(), text: "Short.".to_owned() };
+    let words = Change::Words { items: vec![playbook] };
     let rules = Change::Policy { rules: Run::new(21).parent_case.rules.clone(), profile: None };
     for change in [words, rules] {
         let mut run = Run::new(21).with(change);

@@ -168,7 +168,7 @@ impl Dataset {
 pub fn check(examples: &[Example]) -> Result<(), Error> {
     let no = |words: &str| Err(Error::Dataset(words.to_owned()));
     if examples.is_empty() {
-        return no("it has no example");
+        return no("it has no example; complete a task with a model first, and look again");
     }
     if examples.len() > EXAMPLES_MAX {
         return Err(Error::Dataset(format!("it has more than {EXAMPLES_MAX} examples")));

@@ -17,6 +17,14 @@ test("deletions come first, and nothing that waits reads as if it had happened",
   expect(here.queryByText(/^(Deleted|Replaced|Created|Moved)$/)).toBeNull();
 });
 
+test("a file that would be written as it is says so, and its lines take no comment", async () => {
+  const same = changes.files.filter((one) => one.op === "write").map((one) => ({ ...one, after: one.before }));
+  show(scene({ "changes.show": changesOf({ ...changes, files: same }) }), "/");
+  const here = await card();
+  expect(await here.findByText(/Its content stays the same/)).toBeTruthy();
+  expect(here.queryByRole("button", { name: /^Comment on a line/ })).toBeNull();
+});
+
 test("characters that would not show or would reorder text are shown as code points, in file order", async () => {
   show(scene(), "/");
   const here = await card();

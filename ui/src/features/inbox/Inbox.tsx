@@ -116,12 +116,14 @@ export function Inbox({ chosen, after }: { chosen: string | undefined; after?: R
   const isPart = [approvals, questions, tasks, messages].some((asked) => asked.data?.next != null);
   const waiting = items.filter((item) => item.kind !== "over").length;
   const waits = `${many(waiting)}${isPart ? "+" : ""}`;
+  // Before everything has answered nobody knows that nothing waits.
+  const isKnown = [approvals, questions, tasks, messages].every((asked) => asked.data !== undefined);
   useEffect(() => {
     void list.current?.querySelector("[aria-current=true]")?.scrollIntoView({ block: "nearest" });
   }, [here?.id]);
 
   return (
-    <Screen title="Inbox" sub={<span>{waiting === 0 ? "Nothing waits for you." : `${waits} ${waiting === 1 ? "thing waits" : "things wait"} for you. Nothing here decides by itself.`}</span>}>
+    <Screen title="Inbox" sub={<span>{waiting === 0 ? (isKnown ? "Nothing waits for you." : "Looking for what waits for you.") : `${waits} ${waiting === 1 ? "thing waits" : "things wait"} for you. Nothing here decides by itself.`}</span>}>
       <div className={styles.inbox} data-chosen={chosen !== undefined || chosenRows.length > 0 || undefined}>
         <div className={styles.list} ref={list}>
           <AsksYou />
@@ -176,7 +178,7 @@ export function Inbox({ chosen, after }: { chosen: string | undefined; after?: R
         </div>
         <div className={styles.pane} ref={pane}>
           <div className={styles.back}><Button look="link" onClick={() => void navigate({ to: "/", search: {}, replace: true })}>Back to the list</Button></div>
-          {chosenRows.length > 0 ? <Chosen rows={chosenRows} clear={() => setMarked(new Set())} titleOf={(row) => titles.get(row.task_id) ?? ""} /> : card !== undefined ? <Card id={card} key={card} /> : here === undefined || here.kind === "approval" ? <Nothing /> : <Pane item={here} />}
+          {chosenRows.length > 0 ? <Chosen rows={chosenRows} clear={() => setMarked(new Set())} titleOf={(row) => titles.get(row.task_id) ?? ""} /> : card !== undefined ? <Card id={card} key={card} /> : here === undefined || here.kind === "approval" ? (isKnown && <Nothing />) : <Pane item={here} />}
         </div>
       </div>
     </Screen>
@@ -228,7 +230,7 @@ function Pane({ item }: { item: Exclude<Item, { kind: "approval" }> }) {
 function Nothing() {
   return (
     <Empty title="Nothing to approve">
-      When an agent wants to change something, you see exactly what here and decide. <Link to="/tasks/new">Start a task</Link>
+      When an agent wants to change something, you see exactly what it is here, and decide. <Link to="/tasks/new">Start a task</Link>
     </Empty>
   );
 }
@@ -285,7 +287,7 @@ function Line({ item, title }: { item: Item; title: ReadonlyMap<string, string> 
           <span className={styles.mark} data-tone="waiting"><Mark name="question" size={13} /></span>
           <span className={styles.what}><Words of={brief(said(item.row.text))} /></span>
           <span className={styles.second}><span>What is it about?</span><Time at={item.at} /></span>
-          <span className={styles.third}>Message, {count(item.row.candidates.length, "task")} may be meant</span>
+          <span className={styles.third}>Message, {item.row.candidates.length === 0 ? "no task yet" : `${count(item.row.candidates.length, "task")} may be meant`}</span>
         </>
       );
     case "schedule":

@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
-import { isOver, plain, said } from "~/screen/words";
+import { channelName, isOver, plain, said } from "~/screen/words";
 import { useAct } from "~/ipc/client";
 import type { Message } from "~/ipc/generated/conversations";
 import { Button } from "~/primitives/Button";
-import { Failed } from "~/primitives/States";
+import { Failed, sentence } from "~/primitives/States";
 import { StateTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
@@ -18,10 +18,10 @@ export function OpenMessage({ message }: { message: Message }) {
     <section className={styles.form} aria-label="Message">
       <div className={styles.meta}>
         <StateTag tone="waiting" mark="question">What is it about?</StateTag>
-        <span>Said <Time at={message.said_at} ago /> through {plain(message.channel)}{message.trust === "untrusted" && ", by a sender that nobody confirms"}</span>
+        <span>Said <Time at={message.said_at} ago /> {channelName(message.channel)}{message.trust === "untrusted" && ", by a sender that nobody confirms"}</span>
       </div>
       <h2><Words of={said(message.text)} /></h2>
-      {message.rationale !== null && <p><Words of={said(message.rationale)} /></p>}
+      {message.rationale !== null && <p>{sentence(said(message.rationale))}</p>}
       <ul className={styles.ways}>
         {message.candidates.map((one) => {
           const ended = isOver(one.status);
@@ -37,7 +37,9 @@ export function OpenMessage({ message }: { message: Message }) {
           );
         })}
       </ul>
+      {message.candidates.length === 0 && <p>To have it done, begin a task with these words and choose its folder. Then say here that no action is needed.</p>}
       <div className={styles.row}>
+        {message.candidates.length === 0 && <Link to="/tasks/new" search={{ goal: said(message.text) }}>Begin a task with these words</Link>}
         <Button because={because} onClick={() => be("talk", null)}>No action needed</Button>
       </div>
       {bind.error !== null && <Failed error={bind.error} />}

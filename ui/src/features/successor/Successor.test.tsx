@@ -17,7 +17,7 @@ test("a trial is one page: what changed, what was run, what differed, what it co
   const page = await screen.findByRole("article", { name: "Trial" });
   await user.click(within(page).getByText("Rules (2 lines)"));
   await within(page).findByText("allow FileEdit(docs/**)");
-  expect(within(page).getByText(/1 completed task of yours, drawn with 7/)).toBeTruthy();
+  expect(within(page).getByText(/1 completed task of yours, drawn at random with the seed 7/)).toBeTruthy();
   expect(within(page).getByText(/2 changes known to be bad, tried in the same run, were refused/)).toBeTruthy();
   const acts = within(within(page).getByRole("table", { name: "Acts that differ" })).getAllByRole("row");
   expect(acts[1]?.textContent).toBe("Edit docs/plan.mdWrite filesasked youallowedThe same");
@@ -46,7 +46,7 @@ test("whose word a number is, and how tests that a change edits ran as they were
   const verdict = trialVerdict({ tests: { suite: "npm test", passed: 4_000, failed: [], edited: ["tests/journeys/first.rs"], parent } });
   show(scene({ "successor.show": trial({ trial: trialRow({ kind: "code", outcome: "worse", measures }), verdict }) }), AT);
   const cost = within(await screen.findByRole("table", { name: "Cost" })).getAllByRole("row");
-  expect(cost.slice(1).map((row) => row.textContent)).toEqual(["Questions to youCounted by the changed program itself120", "Processor time (ms)900800"]);
+  expect(cost.slice(1).map((row) => row.textContent)).toEqual(["Questions to youCounted by the changed program itself120", "Processor time0.9 s0.8 s"]);
   for (const says of [/counts of itself can make this verdict worse, never better/, /as they were before: 3,999 passed, 1 test failed: journeys::first\./, /tests of src\/lib\.rs could not be run as they were before/]) {
     expect((await screen.findAllByText((_, element) => element?.tagName === "P" && says.test(element.textContent ?? ""))).length).toBe(1);
   }

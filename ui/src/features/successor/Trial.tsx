@@ -19,7 +19,7 @@ import { Adopt, isAdoptable } from "./Adopt";
 import { Edits } from "./Edits";
 import { Race, Standing } from "./Race";
 import styles from "./Successor.module.css";
-import { kindName, measureName, saidOf } from "./words";
+import { kindName, measureName, measured, saidOf } from "./words";
 
 export function Trial({ id }: { id: string }) {
   const asked = useAsk("successor.show", { trial: id }, { keep: true });
@@ -51,7 +51,7 @@ function One({ shown }: { shown: Shown }) {
       </section>
       <section className={styles.section} aria-labelledby="run">
         <h3 id="run">What was run</h3>
-        <p>{count(shown.tasks.length, "completed task")} of yours, drawn with {String(row.seed)}: {shown.tasks.map((task, at) => <span key={task}>{at > 0 && ", "}<Link to="/task/$id" params={{ id: task }}>task {at + 1}</Link></span>)}</p>
+        <p>{count(shown.tasks.length, "completed task")} of yours, drawn at random with the seed {String(row.seed)}: {shown.tasks.map((task, at) => <span key={task}>{at > 0 && ", "}<Link to="/task/$id" params={{ id: task }}>task {at + 1}</Link></span>)}</p>
         {verdict?.tests != null && (
           <>
             <p><Words of={verdict.tests.suite} />: {many(verdict.tests.passed)} passed, {count(verdict.tests.failed.length, "test")} failed.</p>
@@ -72,8 +72,8 @@ function One({ shown }: { shown: Shown }) {
               {row.measures.map((one) => (
                 <tr key={one.name}>
                   <td className={tables.main}>{measureName(one.name)}{one.measured_by === "successor" && <div className={styles.faint}>Counted by the changed program itself</div>}</td>
-                  <td className={tables.right}>{many(one.parent)}</td>
-                  <td className={tables.right}>{many(one.successor)}</td>
+                  <td className={tables.right}>{measured(one.name, one.parent)}</td>
+                  <td className={tables.right}>{measured(one.name, one.successor)}</td>
                 </tr>
               ))}
             </tbody>

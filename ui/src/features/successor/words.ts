@@ -2,6 +2,8 @@
 import type { TrialRow } from "~/ipc/generated/successor";
 import type { PatchKind, TrialState, VerdictOutcome } from "~/ipc/generated/words";
 import { lookUp } from "~/ipc/words";
+import { bytes } from "~/primitives/Diff";
+import { many } from "~/primitives/number";
 import { type Look, capital, plain } from "~/screen/words";
 
 const KIND: Readonly<Record<PatchKind, string>> = { policy: "Rules of policy", words: "Words", model: "Standard model", code: "Source of Hermit" };
@@ -39,11 +41,17 @@ export function after(row: Pick<TrialRow, "state" | "outcome">): string | null {
 }
 
 const MEASURE: Readonly<Record<string, string>> = {
-  questions: "Questions to you", tokens: "Tokens", turns: "Turns", denials: "Denials", wall_ms: "Time (ms)", cpu_ms: "Processor time (ms)", memory_bytes: "Memory (bytes)",
+  questions: "Questions to you", tokens: "Tokens", turns: "Turns", denials: "Denials", wall_ms: "Time", cpu_ms: "Processor time", memory_bytes: "Memory",
 };
 
 export function measureName(name: string): string {
   return lookUp(MEASURE, name, capital(plain(name)));
+}
+
+/** A measured number with its unit. */
+export function measured(name: string, number: number): string {
+  if (name === "wall_ms" || name === "cpu_ms") return `${(number / 1000).toFixed(1)} s`;
+  return name === "memory_bytes" ? bytes(number) : many(number);
 }
 
 const SAID: Readonly<Record<string, string>> = { allow: "allowed", require_approval: "asked you", deny: "denied", downgrade: "did less" };

@@ -8,6 +8,7 @@ import { Check } from "~/primitives/Field";
 import { Hash } from "~/primitives/Hash";
 import { Failed, Said } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
+import { capital } from "~/screen/words";
 import styles from "./Training.module.css";
 import { reason } from "./words";
 
@@ -41,7 +42,7 @@ function Card({ found }: { found: Curation }) {
   return (
     <div className={styles.card} role="group" aria-label="What a dataset would hold">
       {found.trouble !== null
-        ? <p role="status"><Words of={found.trouble} /></p>
+        ? <p role="status"><Words of={capital(found.trouble)} /></p>
         : <p>{found.examples - found.held_out} examples are learned from, with {found.receipts} receipts; {found.held_out} are held out{found.by_time ? ", new in time alone" : ", of other projects"}. <Hash of={found.sha256} /></p>}
       {found.shown.length > 0 && <ul className={styles.list} aria-label="Some of them">{found.shown.map((one) => <Shown key={one.id} of={one} />)}</ul>}
       {found.left_out.length > 0 && (

@@ -27,7 +27,7 @@ test("where no dataset can be made the reason stands there, and there is nothing
   const host = scene({ "training.preview": { ...CURATION, examples: 0, held_out: 0, shown: [], trouble: "all examples are of one project" } });
   const { user: person } = show(host, "/training");
   await person.click(await screen.findByRole("button", { name: "Preview the dataset" }));
-  expect(await screen.findByText("all examples are of one project")).toBeTruthy();
+  expect(await screen.findByText("All examples are of one project")).toBeTruthy();
   expect(screen.queryByRole("button", { name: "Keep this dataset" })).toBeNull();
 });
 

@@ -56,8 +56,8 @@ pub struct SuccessorTry {
     /// The standard profile, as it would be, with the rules.
     #[arg(long, requires = "policies")]
     pub profile: Option<String>,
-    /// Words: their kind, a name, and a file; all that you name are one change. Of words, `soul` and a `playbook` of your own can be
-    /// tried; a playbook does again what the one of its name did.
+    /// Words: their kind, a name, and a file; all that you name are one change. Of words, `soul` (which needs no name: `soul=SOUL.md`)
+    /// and a `playbook` of your own can be tried; a playbook does again what the one of its name did.
     #[arg(long = "words", value_name = "WHAT=NAME=FILE")]
     pub words: Vec<String>,
     /// Another standard model, on this machine; each is a change of its own. It is asked again, within `--tokens`, and what it does is

@@ -45,6 +45,10 @@ pub fn conversation(context: &Context, verb: ConversationVerb) -> Came {
         ConversationVerb::Open { title, workspace } => {
             writing(context, &Open { title, folder: place(workspace)? }, |out, opened| {
                 out.line(opened.conversation_id.clone());
+                out.note(format!(
+                    "to speak in it: hermit conversation say \"…\" --in {}",
+                    opened.conversation_id
+                ));
             })
         }
         ConversationVerb::Say { text, conversation, task, reply_to, new, workspace, with } => {
@@ -240,7 +244,13 @@ fn said<C: wire::Command<Answer = Said>>(
 /// What became of what was said.
 fn came(out: &Output, said: &Said) {
     match &said.task_id {
-        Some(task) => out.line(format!("{task}: {}", plain(&said.rationale))),
+        Some(task) => {
+            out.line(format!("{task}: {}", plain(&said.rationale)));
+            out.note(format!(
+                "what is said and done there: hermit conversation show {}",
+                said.conversation_id
+            ));
+        }
         None if said.resolution == IngressResolution::PendingDisambiguation => {
             out.line(format!("Saved. Which task is it about? {}", plain(&said.rationale)));
             ways(out, &said.message_id, &said.candidates);
@@ -257,6 +267,9 @@ fn ways(out: &Output, message: &str, candidates: &[Candidate]) {
             "  hermit conversation bind {message} task {}   {} ({})",
             candidate.task_id, title, candidate.status
         ));
+    }
+    if candidates.is_empty() {
+        out.line("  hermit conversation say \"…\" --new --workspace FOLDER   to have it done, as a task in a folder");
     }
     out.line(format!("  hermit conversation bind {message} talk   just a remark"));
 }

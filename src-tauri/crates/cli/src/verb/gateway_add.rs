@@ -106,6 +106,9 @@ pub(super) fn add(context: &Context, args: GatewayAdd) -> Came {
         cost_micros_max: args.cost.map(micros).transpose()?,
         ..Budget::default()
     };
+    if context.terminal.is_some() {
+        can_be_kept(context, args.secret.as_deref(), said.name.as_deref())?;
+    }
     complete(context, needs, &mut said)?;
     said.spell_out(needs);
     let hosts = said.hosts(needs);
@@ -141,6 +144,22 @@ pub(super) fn add(context: &Context, args: GatewayAdd) -> Came {
         connect(context, &session, token.as_ref().map(|value| (value.as_slice(), hosts.as_slice())), &add);
     session.close();
     done
+}
+
+/// That a token could be kept is looked at before a person has typed everything: another process that has the store takes none.
+fn can_be_kept(context: &Context, secret: Option<&str>, name: Option<&str>) -> Result<(), Error> {
+    let session = context.reading()?;
+    if !session.is_attached() {
+        return Ok(());
+    }
+    let kept = session.call(&wire::secrets::List {})?.secrets;
+    let is_kept = match (secret, name) {
+        (Some(secret), _) => kept.iter().any(|one| one.handle == secret),
+        (None, Some(name)) => kept.iter().any(|one| one.handle == format!("gateway-{name}")),
+        // The name is asked for.
+        (None, None) => kept.iter().any(|one| one.handle.starts_with("gateway-")),
+    };
+    if is_kept { Ok(()) } else { local(&session).map(drop) }
 }
 
 /// Keeps the token, and stays with the task that asks the person.

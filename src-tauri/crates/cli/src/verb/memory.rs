@@ -6,7 +6,7 @@ use super::{Came, memory_contexts, memory_then};
 use crate::args::{BeliefCorrect, ListArgs, MemoryAdd, MemoryList, MemoryVerb};
 use crate::context::{Context, Signs, absolute};
 use crate::output::{Output, Tone, table};
-use crate::text::{plain, time};
+use crate::text::{plain, time, trust};
 use wire::knowledge::{
     Beliefs, Correct, Decisions, Evidence, Forget, History, Invalidate, Memories, Memory, Remember, Review,
     Reviewed, Revoke, Suggestion, SuggestionList, Suggestions,
@@ -94,7 +94,7 @@ fn memories(context: &Context, args: MemoryList) -> Result<(), Error> {
                 m.status.to_string(),
                 m.memory_type.map_or_else(|| "-".to_owned(), |kind| kind.to_string()),
                 project(m),
-                m.trust.to_string(),
+                trust(m.trust).to_owned(),
                 used(m),
                 plain(&m.claim.to_string()),
             ];
@@ -145,7 +145,7 @@ pub(super) fn shown(out: &Output, m: &Memory) {
         fact("for", &plain(&m.scope.to_string()));
     }
     fact("because", &plain(&m.reason.to_string()));
-    fact("trust", m.trust.as_str());
+    fact("trust", trust(m.trust));
     fact("since", &time(m.created_at));
     match (m.expires_at, m.retention) {
         (Some(at), _) => fact("until", &time(at)),
@@ -185,7 +185,10 @@ pub(super) fn shown(out: &Output, m: &Memory) {
         fact("said in", conversation);
     }
     for piece in &m.evidence {
-        fact("evidence", &format!("{} of {} ({})", plain(&piece.part), piece.artifact_id, piece.trust));
+        fact(
+            "evidence",
+            &format!("{} of {} ({})", plain(&piece.part), piece.artifact_id, trust(piece.trust)),
+        );
     }
 }
 
@@ -239,7 +242,7 @@ fn suggestions(context: &Context) -> Result<(), Error> {
 
 fn suggestion(out: &Output, one: &Suggestion) {
     let kind = one.memory_type.map_or_else(String::new, |kind| format!(", {kind}"));
-    out.line(format!("  {}. {} ({}{kind})", one.number, plain(&one.claim.to_string()), one.trust));
+    out.line(format!("  {}. {} ({}{kind})", one.number, plain(&one.claim.to_string()), trust(one.trust)));
     out.say(Tone::Faint, format!("     because: {}", plain(&one.reason.to_string())));
     for ground in &one.grounds {
         let shown = ground.receipt_id.as_ref().unwrap_or(&ground.event_id);
@@ -309,7 +312,13 @@ fn history(context: &Context, belief: String) -> Result<(), Error> {
     context.out.answer(&found, |out, found| {
         let rows = found.rows.iter().map(|r| {
             let reason = r.reason.as_ref().map(|reason| plain(&reason.to_string())).unwrap_or_default();
-            vec![r.revision.to_string(), time(r.at), r.confidence.to_string(), r.trust.to_string(), reason]
+            vec![
+                r.revision.to_string(),
+                time(r.at),
+                r.confidence.to_string(),
+                trust(r.trust).to_owned(),
+                reason,
+            ]
         });
         list(out, &["revision", "since", "of 1000", "trust", "why"], rows.collect(), found.next.as_deref());
     })?;

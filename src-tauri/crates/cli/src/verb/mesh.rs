@@ -19,6 +19,9 @@ use wire::mesh::{
 };
 use wire::{Code, Command, Error, PersonSigned, exit};
 
+/// Why a passphrase is asked for where no card is shown.
+const WHY_ASKED: &str =
+    "What your machines may do with each other is for you to say: your approval passphrase says yes to this.";
 /// Rows of one list, unless a person says otherwise.
 const ROWS: u32 = 30;
 
@@ -154,6 +157,9 @@ pub(super) fn by_person<C: Command>(
 ) -> Result<C::Answer, Error> {
     if !session.is_attached() {
         return session.call(&command);
+    }
+    if person.approval_passphrase_fd.is_none() {
+        context.out.note(WHY_ASKED);
     }
     let words = approval_passphrase(context, person.approval_passphrase_fd)?;
     session.mesh_by(command, with, &words)

@@ -7,9 +7,8 @@ use crate::args::PersonArgs;
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone};
 use crate::text::{plain, time};
+use crate::waiting::Waiting;
 use host::{Interrupts, Session};
-use jiff::Timestamp;
-use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 use wire::mesh::{Code as PairingCode, Invite, Join, Pairing, PairingState};
 use wire::{Code, Error, exit};
@@ -96,7 +95,7 @@ fn spaced(code: &str) -> String {
 /// Waits until both know each other; `shown`: until when the code counts that this machine shows, which no other has.
 fn waited_for(context: &Context, session: &Session, shown: Option<i64>) -> Result<PairingState, Error> {
     let interrupts = Interrupts::watch();
-    let mut line = Left::new(context);
+    let line = Waiting::new(context, "waiting");
     let mut told = None;
     loop {
         let stands = session.call(&Pairing {})?;
@@ -173,35 +172,6 @@ fn given_up(shown: Option<i64>) -> Error {
         None => "`hermit mesh nodes` shows whether the machines found each other",
     };
     Error::new(Code::Cancelled, "you stopped waiting for the other machine").hint(hint)
-}
-
-/// A line on a screen that says for how long it is waited already.
-struct Left {
-    since: Timestamp,
-    is_shown: bool,
-}
-
-impl Left {
-    fn new(context: &Context) -> Self {
-        let is_shown =
-            context.terminal.is_some() && !context.out.is_json() && std::io::stderr().is_terminal();
-        Self { since: Timestamp::now(), is_shown }
-    }
-
-    fn tell(&mut self) {
-        if self.is_shown {
-            let waited = Timestamp::now().as_second().saturating_sub(self.since.as_second()).max(0);
-            let mut err = std::io::stderr();
-            let text = format!("\r\x1b[K  waiting, {}:{:02} min", waited / 60, waited % 60);
-            let _ = write!(err, "{text}").and_then(|()| err.flush());
-        }
-    }
-
-    fn end(&self) {
-        if self.is_shown {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
-    }
 }
 
 #[cfg(test)]

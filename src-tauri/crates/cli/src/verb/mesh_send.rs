@@ -5,6 +5,7 @@ use super::mesh_lists::{named, quoted, state};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone};
 use crate::text::plain;
+use crate::waiting::Waiting;
 use host::{Interrupts, Session};
 use std::time::Duration;
 use wire::mesh::{Message, Messages, Send, Sent};
@@ -44,10 +45,12 @@ fn sent(context: &Context, session: &Session, goal: &Send, wait: bool) -> Came {
 /// Tells each step of a message until there is an answer, or there will be none.
 fn followed(context: &Context, session: &Session, sent: &Sent) -> Came {
     let interrupts = Interrupts::watch();
+    let line = Waiting::new(context, "waiting for the answer (Ctrl-C leaves, and the message goes its way)");
     let mut told: Option<Message> = None;
     loop {
         let now = look(session, sent)?;
         if let Some(now) = now.filter(|now| told.as_ref() != Some(now)) {
+            line.end();
             context.out.stream(&now)?;
             if told.as_ref().is_none_or(|before| state(before).1 != state(&now).1) {
                 step(&context.out, &now);
@@ -58,9 +61,11 @@ fn followed(context: &Context, session: &Session, sent: &Sent) -> Came {
             told = Some(now);
         }
         if interrupts.pressed() {
+            line.end();
             return Err(Error::new(Code::Cancelled, "you stopped waiting; the message goes its way")
                 .hint("`hermit mesh messages` tells how far it came, and what was answered"));
         }
+        line.tell();
         std::thread::park_timeout(TICK);
     }
 }
@@ -73,7 +78,14 @@ fn look(session: &Session, sent: &Sent) -> Result<Option<Message>, Error> {
 
 fn step(out: &Output, one: &Message) {
     let (tone, says) = state(one);
-    out.say(tone, format!("to {}: {says}", named(&one.name.to_string())));
+    let name = named(&one.name.to_string());
+    out.say(tone, format!("to {name}: {says}"));
+    if one.state == DeliveryState::Opened && one.answer.is_none() {
+        let asks = format!(
+            "what it asks meanwhile is answered at {name}, or here where {name} ran `hermit mesh approver`"
+        );
+        out.say(Tone::Faint, format!("  {asks}; `hermit mesh questions` lists it then"));
+    }
 }
 
 /// The exit code of a message about which nothing more will be heard; its answer is told.

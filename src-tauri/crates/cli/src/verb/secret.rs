@@ -98,7 +98,7 @@ pub(super) fn local(session: &Session) -> Result<std::sync::Arc<host::Local>, Er
             Code::Held,
             format!("{} has this store open, and secrets cannot be set while it runs", holder(session)),
         )
-        .hint("stop it first; a secret is never sent from one process to another")
+        .hint("stop it first (end `hermit serve` with Ctrl-C, or quit the app) and run this again; a secret is never sent from one process to another")
     })
 }
 

@@ -177,9 +177,11 @@ fn proven(context: &Context, session: &Session, task: &str) -> Came {
         },
     )?;
     show_verdict(out, &report);
-    out.line("   What it proves, and what it leaves open: `hermit proof verify` and its path.");
-    out.line("4. Next: a goal of your own, at a terminal or in the browser:");
+    out.line("   What it proves, and what it leaves open:");
+    out.whole(Tone::Plain, &format!("   hermit proof verify {}", crate::text::plain(&made.path)));
+    out.line("4. Next: a goal of your own with a model of your choice, at a terminal or in the browser:");
     out.whole(Tone::Plain, "   hermit models list");
+    out.whole(Tone::Plain, "   hermit models use ADDRESS");
     out.whole(Tone::Plain, "   hermit run --workspace FOLDER --goal \"what you want done\"");
     out.whole(Tone::Plain, "   hermit serve");
     Ok(report.verdict.exit_code())

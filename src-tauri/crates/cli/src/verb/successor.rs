@@ -4,7 +4,8 @@ use super::{Came, adoptions, text_of};
 use crate::args::{SuccessorTry, SuccessorVerb};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
-use crate::text::{capital, count, plain, short, time};
+use crate::text::{capital, count, plain, short, size, time};
+use crate::waiting::Waiting;
 use host::{Interrupts, Session};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -81,15 +82,19 @@ fn stay(context: &Context, session: &Session, asked: &Try, detach: bool) -> Came
     }
     let mut list = session.call(asked)?;
     let interrupts = Interrupts::watch();
+    let line = Waiting::new(context, "trying it on past work (Ctrl-C stops it)");
     while !detach && list.trials.iter().any(|one| one.state == TrialState::Running) {
         if interrupts.pressed() {
+            line.end();
             return given_up(session, &list);
         }
+        line.tell();
         std::thread::park_timeout(TICK);
         for one in list.trials.iter_mut().filter(|one| one.state == TrialState::Running) {
             *one = session.call(&Show { trial: one.trial_id.clone() })?.trial;
         }
     }
+    line.end();
     let is_judged = |one: &TrialRow| !matches!(one.state, TrialState::Failed | TrialState::Stopped);
     let code = if list.trials.iter().all(is_judged) { exit::DONE } else { exit::OTHER };
     match list.trials.as_slice() {
@@ -148,13 +153,18 @@ fn patches(args: &SuccessorTry) -> Result<Vec<String>, Error> {
     Ok(all)
 }
 
-/// `WHAT=NAME=FILE`.
+/// `WHAT=NAME=FILE`. There is one SOUL.md, so that it needs no name.
 fn item(word: &str) -> Result<Value, Error> {
     let unfit = || {
-        Error::new(Code::Usage, format!("`{word}` is not WHAT=NAME=FILE, such as `skin=terse=terse.json`"))
+        Error::new(Code::Usage, format!("`{word}` is not WHAT=NAME=FILE"))
+            .hint("such as `soul=SOUL.md`, or `playbook=mine=mine.yaml` for a playbook of your own")
     };
     let (what, rest) = word.split_once('=').ok_or_else(unfit)?;
-    let (name, file) = rest.split_once('=').ok_or_else(unfit)?;
+    let (name, file) = match rest.split_once('=') {
+        Some(both) => both,
+        None if what == "soul" => ("SOUL.md", rest),
+        None => return Err(unfit()),
+    };
     if !["skin", "skill", "playbook", "pinned", "soul"].contains(&what) {
         return Err(Error::new(
             Code::Usage,
@@ -254,7 +264,7 @@ fn shown_in_words(out: &Output, shown: &Trial) {
     out.say(Tone::Bold, "What was run");
     let tasks = count(shown.tasks.len(), "completed task");
     out.line(format!(
-        "  {tasks}, drawn with {}: {}",
+        "  {tasks}, drawn at random with the seed {}: {}",
         row.seed,
         shown.tasks.iter().map(|id| short(id)).collect::<Vec<_>>().join(", ")
     ));
@@ -338,7 +348,8 @@ fn costs(out: &Output, row: &TrialRow, verdict: &TrialVerdict) {
     out.say(Tone::Bold, "What it cost, without the change : with it");
     for one in &row.measures {
         let own_word = if counts_itself(one) { ", counted by the changed program itself" } else { "" };
-        out.line(format!("  {}: {} : {}{own_word}", plain(&one.name), one.parent, one.successor));
+        let (name, parent, successor) = measured(one);
+        out.line(format!("  {name}: {parent} : {successor}{own_word}"));
     }
     if row.measures.iter().any(counts_itself) {
         out.say(
@@ -347,7 +358,21 @@ fn costs(out: &Output, row: &TrialRow, verdict: &TrialVerdict) {
         );
     }
     if let Some(part) = verdict.ended_for {
+        let part = part.to_string().replace('_', " ");
         out.say(Tone::Warn, format!("  a clone used up its {part}"));
+    }
+}
+
+/// A measure as a person reads it: its name, and the numbers without the change and with it, with their unit.
+fn measured(one: &TrialMeasure) -> (String, String, String) {
+    let both = |name: &str, of: fn(u64) -> String| (name.to_owned(), of(one.parent), of(one.successor));
+    let seconds = |ms: u64| format!("{}.{} s", ms / 1000, ms % 1000 / 100);
+    match one.name.as_str() {
+        "questions" => both("questions to you", |many| many.to_string()),
+        "wall_ms" => both("time", seconds),
+        "cpu_ms" => both("time of processors", seconds),
+        "memory_bytes" => both("memory", size),
+        other => both(&plain(other), |many| many.to_string()),
     }
 }
 

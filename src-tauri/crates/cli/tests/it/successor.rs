@@ -21,6 +21,11 @@ fn nothing_was_tried_and_what_can_be_no_change_is_told() {
             &["successor", "try", "--task", "it asks less", "--words", "skin=terse", "--source", "my own"],
             "WHAT=NAME=FILE",
         ),
+        // There is one SOUL.md: it needs no name.
+        (
+            &["successor", "try", "--task", "it asks less", "--words", "soul=none.md", "--source", "my own"],
+            "none.md",
+        ),
         (&["successor", "try", "--task", "it asks less", "--diff", rules, "--source", "my own"], "--base"),
     ] {
         let refused = bench.run(words).ends_with(2);

@@ -167,7 +167,7 @@ pub const SERVICES: &[ServiceWords] = &[
         service: Service::Webhook,
         name: "webhook",
         how: "Your own program writes to Hermit, and Hermit to it, by calls that are signed as Standard Webhooks has it. Both sign \
-              with one secret: make it with a generator, as whsec_ and the Base64 of 32 random bytes.",
+              with one secret: make one, such as `echo whsec_$(openssl rand -base64 32)`, and give it to both.",
         tokens: &["The secret that calls are signed with (whsec_)"],
         fields: &[
             Field::needed(Part::Address, "Address that Hermit's messages are sent to", "https://chat.example.org/hermit")
