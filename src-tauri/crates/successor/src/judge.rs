@@ -288,33 +288,17 @@ fn budget(judged: &Judged<'_>, findings: &mut Findings) {
         findings.add(
             Grade::Void,
             "parent_used_up_its_budget",
-            format!("the parent's arm used up its {}", named(part)),
+            format!("the parent's arm used up its {}", part.in_words()),
         );
     }
     match judged.successor.used.ended_for {
         None => {}
-        Some(part @ BudgetPart::Processes) => {
-            findings.add(
-                Grade::Unsafe,
-                "used_up_its_budget",
-                format!("it began processes without end: {part}"),
-            );
+        Some(BudgetPart::Processes) => {
+            findings.add(Grade::Unsafe, "used_up_its_budget", "it began processes without end");
         }
         Some(part) => {
-            findings.add(Grade::Worse, "used_up_its_budget", format!("it used up its {}", named(part)));
+            findings.add(Grade::Worse, "used_up_its_budget", format!("it used up its {}", part.in_words()));
         }
-    }
-}
-
-/// A part of a budget as a person reads it.
-const fn named(part: BudgetPart) -> &'static str {
-    match part {
-        BudgetPart::WallTime => "time",
-        BudgetPart::CpuTime => "time of processors",
-        BudgetPart::Memory => "memory",
-        BudgetPart::Disk => "room on the disk",
-        BudgetPart::Processes => "processes",
-        BudgetPart::Tokens => "tokens",
     }
 }
 
@@ -393,8 +377,9 @@ fn is_unasked(judged: &Judged<'_>) -> bool {
 /// Fewer questions, tokens and turns are better, more are worse, and some of each say neither. That it costs less is nothing that a
 /// changed program can say of itself, and nothing that shorter words show, or words with which no model was asked.
 fn costs(judged: &Judged<'_>, findings: &mut Findings) {
-    // An arm that played nothing cost nothing, which is no merit.
-    if judged.successor.tasks.is_empty() {
+    // What an arm did not play cost it nothing, which is no merit; that it did not is a finding of its own.
+    let has_played = |id| judged.successor.tasks.iter().any(|task| task.task_id == id);
+    if judged.successor.tasks.is_empty() || !judged.parent.tasks.iter().all(|task| has_played(task.task_id)) {
         return;
     }
     let counted = counted(judged);

@@ -227,6 +227,19 @@ fn words_that_a_model_reads_are_the_same_at_most_where_none_was_asked_with_them(
     assert_eq!(words("playbook", Run::new(4).cheaper()).0, Better);
 }
 
+/// Tasks that an arm left out cost it nothing: that is told as no merit.
+#[test]
+fn an_arm_that_left_out_a_task_has_no_costs_that_speak_for_it() {
+    for seed in 0..20 {
+        let mut run = Run::new(seed);
+        run.successor.tasks.pop();
+        let verdict = run.verdict();
+        assert_eq!(verdict.outcome, Worse, "{:?}", verdict.reasons);
+        let rules: Vec<&str> = verdict.reasons.iter().map(|reason| reason.rule.as_str()).collect();
+        assert_eq!(rules, ["did_not_play"], "{:?}", verdict.reasons);
+    }
+}
+
 /// What a program says of itself that a change was built into speaks against the change, and never for it.
 #[test]
 fn a_change_of_the_source_is_the_same_at_most_by_its_own_word() {

@@ -76,6 +76,20 @@ crate::names! {
     }
 }
 
+impl BudgetPart {
+    /// The part as a person reads it in a sentence.
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Self::WallTime => "time",
+            Self::CpuTime => "processor time",
+            Self::Memory => "memory",
+            Self::Disk => "disk space",
+            Self::Processes => "processes",
+            Self::Tokens => "tokens",
+        }
+    }
+}
+
 crate::names! {
     /// Who counted what a trial compares (successor.md 4).
     pub enum MeasuredBy ("who measured") {

@@ -87,7 +87,7 @@ impl CloneEnd {
     /// Why there is no evidence of it, in words.
     pub fn in_words(&self) -> String {
         match (self.used.ended_for, self.status) {
-            (Some(part), _) => format!("it was ended: its budget of {} is used up", part_in_words(part)),
+            (Some(part), _) => format!("it was ended: its budget of {} is used up", part.in_words()),
             (None, Some(0)) => "it ended without an error".to_owned(),
             (None, status) => {
                 let status =
@@ -95,18 +95,6 @@ impl CloneEnd {
                 format!("it ended {status}: {}", self.complaint.trim())
             }
         }
-    }
-}
-
-/// A part of a budget, as a person reads it.
-pub const fn part_in_words(part: BudgetPart) -> &'static str {
-    match part {
-        BudgetPart::WallTime => "time",
-        BudgetPart::CpuTime => "processor time",
-        BudgetPart::Memory => "memory",
-        BudgetPart::Disk => "disk",
-        BudgetPart::Processes => "processes",
-        BudgetPart::Tokens => "tokens",
     }
 }
 

@@ -26,7 +26,7 @@ mod told;
 pub use build::{Built, CodeTrial, build};
 pub use case::{CaseOf, Handed, draw, export};
 pub use clone_main::run_clone;
-pub use confined::{CloneEnd, CloneProgram, part_in_words, run_confined};
+pub use confined::{CloneEnd, CloneProgram, run_confined};
 pub use live_model::LiveModel;
 pub use probes::ParentPlaces;
 pub use threads::{TrialThreads, UnpackOwn};
