@@ -111,15 +111,12 @@ fn why(rest: &Rest, changed: bool) -> String {
         TaskStatus::RolledBack => "Done, and undone since.".to_owned(),
         TaskStatus::Cancelled => format!("Cancelled.{nothing}"),
         TaskStatus::Failed => format!("{}{nothing}", failed(task)),
-        TaskStatus::Paused if task.termination == Some(TerminationReason::ModelUnavailable) => {
-            "Paused: the model cannot be reached. Start it or choose another with `hermit models`, then resume."
-                .to_owned()
-        }
-        // What paused by itself says why, and what to do.
-        TaskStatus::Paused => match &task.row.because {
-            Some(because) => plain(&because.to_string()),
-            None => "Paused.".to_owned(),
-        },
+        // It says why, and what to do.
+        TaskStatus::Paused => task
+            .row
+            .because
+            .as_ref()
+            .map_or_else(|| "Paused.".to_owned(), |because| plain(&because.to_string())),
         TaskStatus::Blocked => waiting(task.waits_for.as_ref().map(|waits| waits.kind)).to_owned(),
         other @ (TaskStatus::Created | TaskStatus::Ready | TaskStatus::Running) => format!("It is {other}."),
     }

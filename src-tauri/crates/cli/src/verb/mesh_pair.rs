@@ -95,7 +95,7 @@ fn spaced(code: &str) -> String {
 /// Waits until both know each other; `shown`: until when the code counts that this machine shows, which no other has.
 fn waited_for(context: &Context, session: &Session, shown: Option<i64>) -> Result<PairingState, Error> {
     let interrupts = Interrupts::watch();
-    let line = Waiting::new(context, "waiting");
+    let mut line = Waiting::new(context, "waiting");
     let mut told = None;
     loop {
         let stands = session.call(&Pairing {})?;

@@ -45,7 +45,8 @@ fn sent(context: &Context, session: &Session, goal: &Send, wait: bool) -> Came {
 /// Tells each step of a message until there is an answer, or there will be none.
 fn followed(context: &Context, session: &Session, sent: &Sent) -> Came {
     let interrupts = Interrupts::watch();
-    let line = Waiting::new(context, "waiting for the answer (Ctrl-C leaves, and the message goes its way)");
+    let mut line =
+        Waiting::new(context, "waiting for the answer (Ctrl-C leaves, and the message goes its way)");
     let mut told: Option<Message> = None;
     loop {
         let now = look(session, sent)?;

@@ -82,7 +82,7 @@ fn stay(context: &Context, session: &Session, asked: &Try, detach: bool) -> Came
     }
     let mut list = session.call(asked)?;
     let interrupts = Interrupts::watch();
-    let line = Waiting::new(context, "trying it on past work (Ctrl-C stops it)");
+    let mut line = Waiting::new(context, "trying it on past work (Ctrl-C stops it)");
     while !detach && list.trials.iter().any(|one| one.state == TrialState::Running) {
         if interrupts.pressed() {
             line.end();
@@ -358,21 +358,23 @@ fn costs(out: &Output, row: &TrialRow, verdict: &TrialVerdict) {
         );
     }
     if let Some(part) = verdict.ended_for {
-        let part = part.to_string().replace('_', " ");
-        out.say(Tone::Warn, format!("  a clone used up its {part}"));
+        out.say(Tone::Warn, format!("  a clone used up its {}", part.in_words()));
     }
 }
 
 /// A measure as a person reads it: its name, and the numbers without the change and with it, with their unit.
 fn measured(one: &TrialMeasure) -> (String, String, String) {
     let both = |name: &str, of: fn(u64) -> String| (name.to_owned(), of(one.parent), of(one.successor));
-    let seconds = |ms: u64| format!("{}.{} s", ms / 1000, ms % 1000 / 100);
+    let seconds = |ms: u64| match ms {
+        0..100 => format!("{ms} ms"),
+        _ => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+    };
     match one.name.as_str() {
         "questions" => both("questions to you", |many| many.to_string()),
         "wall_ms" => both("time", seconds),
-        "cpu_ms" => both("time of processors", seconds),
+        "cpu_ms" => both("processor time", seconds),
         "memory_bytes" => both("memory", size),
-        other => both(&plain(other), |many| many.to_string()),
+        other => both(&plain(other).replace('_', " "), |many| many.to_string()),
     }
 }
 
