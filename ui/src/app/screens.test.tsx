@@ -70,6 +70,13 @@ test("an inbox without anything waiting says so", async () => {
   expect((await screen.findAllByText(/Nothing waits for you/)).length).toBeGreaterThan(0);
 });
 
+test("an inbox of which a part could not be read does not say that nothing waits", async () => {
+  const lost = () => { throw new Refused({ code: "unavailable", message: "the host does not answer" }); };
+  show(scene({ "approvals.list": { rows: [] }, "task.list": { rows: [] }, "conversations.undecided": lost }), "/");
+  expect(await screen.findByText("Not all that may wait for you could be read.")).toBeTruthy();
+  expect(screen.queryByText(/Nothing waits for you|You will be asked here/)).toBeNull();
+});
+
 test("what can no longer be refreshed stays, and is marked as old", async () => {
   let times = 0;
   const host = scene({ "task.list": () => {

@@ -4,6 +4,7 @@ import { Button } from "./Button";
 import { Icon, Mark } from "./Icon";
 import { Arcs } from "./Shell";
 import styles from "./States.module.css";
+import { Words } from "./Words";
 
 /** What a screen needs to know about a question it asked. */
 interface Asked<T> {
@@ -92,10 +93,10 @@ export function Trouble({
   );
 }
 
-/** A sentence that begins and ends like one; words in backticks as code. */
+/** A sentence that begins and ends like one; words in backticks as code. Others' words may stand in it: what would not show is shown. */
 export function sentence(text: string): ReactNode {
   const whole = text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?:]$/.test(text) ? "" : ".");
-  return whole.split("`").map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part));
+  return whole.split("`").map((part, at) => (at % 2 === 1 ? <code key={at}><Words of={part} /></code> : <Words key={at} of={part} />));
 }
 
 export function Empty({ title, children, todo = false, small = false }: {

@@ -1,4 +1,4 @@
-// What is at work in a conversation at this moment, as it comes; and what paused by itself, with why.
+// What is at work in a conversation at this moment, as it comes; and what is paused, with why.
 import { Link } from "@tanstack/react-router";
 import { Working } from "~/features/task/Working";
 import { useAct, useAsk, useDraft } from "~/ipc/client";

@@ -118,12 +118,14 @@ export function Inbox({ chosen, after }: { chosen: string | undefined; after?: R
   const waits = `${many(waiting)}${isPart ? "+" : ""}`;
   // Before everything has answered nobody knows that nothing waits.
   const isKnown = [approvals, questions, tasks, messages].every((asked) => asked.data !== undefined);
+  const isRefused = [approvals, questions, tasks, messages].some((asked) => asked.data === undefined && asked.error !== null);
+  const nothing = isKnown ? "Nothing waits for you." : isRefused ? "Not all that may wait for you could be read." : "Looking for what waits for you.";
   useEffect(() => {
     void list.current?.querySelector("[aria-current=true]")?.scrollIntoView({ block: "nearest" });
   }, [here?.id]);
 
   return (
-    <Screen title="Inbox" sub={<span>{waiting === 0 ? (isKnown ? "Nothing waits for you." : "Looking for what waits for you.") : `${waits} ${waiting === 1 ? "thing waits" : "things wait"} for you. Nothing here decides by itself.`}</span>}>
+    <Screen title="Inbox" sub={<span>{waiting === 0 ? nothing : `${waits} ${waiting === 1 ? "thing waits" : "things wait"} for you. Nothing here decides by itself.`}</span>}>
       <div className={styles.inbox} data-chosen={chosen !== undefined || chosenRows.length > 0 || undefined}>
         <div className={styles.list} ref={list}>
           <AsksYou />
@@ -137,7 +139,7 @@ export function Inbox({ chosen, after }: { chosen: string | undefined; after?: R
             {() => (
               <>
                 <h2 id="waiting">Waiting for you<span>{waits}</span></h2>
-                {waiting === 0 && <p className={styles.none}>{project === "" ? "Nothing. You will be asked here before anything consequential happens." : "Nothing in this project."}</p>}
+                {waiting === 0 && isKnown && <p className={styles.none}>{project === "" ? "Nothing. You will be asked here before anything consequential happens." : "Nothing in this project."}</p>}
                 <ul aria-labelledby="waiting">
                   {shown.map((item) => (
                     <li key={item.id} className={styles.markable} data-marked={marked.has(item.id) || undefined}>

@@ -13,6 +13,8 @@ import styles from "./Inbox.module.css";
 export function OpenMessage({ message }: { message: Message }) {
   const bind = useAct("conversations.bind");
   const be = (about: string, task: string | null) => bind.mutate({ message: message.message_id, about, task });
+  // Erased words are no goal.
+  const goal = message.candidates.length === 0 && typeof message.text === "string" ? message.text : null;
   const because = bind.isPending ? "It is being recorded" : null;
   return (
     <section className={styles.form} aria-label="Message">
@@ -37,9 +39,9 @@ export function OpenMessage({ message }: { message: Message }) {
           );
         })}
       </ul>
-      {message.candidates.length === 0 && <p>To have it done, begin a task with these words and choose its folder. Then say here that no action is needed.</p>}
+      {goal !== null && <p>To have it done, begin a task with these words and choose its folder. Then say here that no action is needed.</p>}
       <div className={styles.row}>
-        {message.candidates.length === 0 && <Link to="/tasks/new" search={{ goal: said(message.text) }}>Begin a task with these words</Link>}
+        {goal !== null && <Link to="/tasks/new" search={{ goal }}>Begin a task with these words</Link>}
         <Button because={because} onClick={() => be("talk", null)}>No action needed</Button>
       </div>
       {bind.error !== null && <Failed error={bind.error} />}

@@ -34,7 +34,7 @@ test("what makes a verdict worth nothing is said beside it", async () => {
     tests: { suite: "npm test", passed: 4_000, failed: ["first"], edited: ["tests/journeys/first.rs"], parent: null }, opinion: "I like it", ended_for: "wall_time",
   });
   show(scene({ "successor.show": trial({ trial: trialRow({ outcome: "inconclusive" }), verdict }) }), AT);
-  for (const says of [/planted widest profile was not refused, so this verdict does not count/, /signature of this verdict does not hold/, /The evidence was erased/, /It touches what checks every change: gate, policy/, /tests\/journeys\/first\.rs\. Look at that first/, /4,000 passed, 1 test failed/, /decides nothing: I like it/, /used up its wall time/]) {
+  for (const says of [/planted widest profile was not refused, so this verdict does not count/, /signature of this verdict does not hold/, /The evidence was erased/, /It touches what checks every change: gate, policy/, /tests\/journeys\/first\.rs\. Look at that first/, /4,000 passed, 1 test failed/, /decides nothing: I like it/, /used up its time/]) {
     expect((await screen.findAllByText((_, element) => element?.tagName === "P" && says.test(element.textContent ?? ""))).length).toBe(1);
   }
   expect(screen.queryByText(/the same acts, with the same effects/)).toBeNull();

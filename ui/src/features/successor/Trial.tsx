@@ -19,7 +19,7 @@ import { Adopt, isAdoptable } from "./Adopt";
 import { Edits } from "./Edits";
 import { Race, Standing } from "./Race";
 import styles from "./Successor.module.css";
-import { kindName, measureName, measured, saidOf } from "./words";
+import { kindName, measureName, measured, partName, saidOf } from "./words";
 
 export function Trial({ id }: { id: string }) {
   const asked = useAsk("successor.show", { trial: id }, { keep: true });
@@ -79,7 +79,7 @@ function One({ shown }: { shown: Shown }) {
             </tbody>
           </table>
           {row.measures.some((one) => one.measured_by === "successor") && <p className={styles.note}>What the changed program counts of itself can make this verdict worse, never better.</p>}
-          {verdict.ended_for !== null && <p className={styles.note}>A copy used up its {plain(verdict.ended_for)}, so Hermit ended it.</p>}
+          {verdict.ended_for !== null && <p className={styles.note}>A copy used up its {partName(verdict.ended_for)}, so Hermit ended it.</p>}
         </section>
       )}
       {verdict !== null && <Why verdict={verdict} />}

@@ -1,6 +1,6 @@
 // What the page says of changes of Hermit, and of what trials of them came to.
 import type { TrialRow } from "~/ipc/generated/successor";
-import type { PatchKind, TrialState, VerdictOutcome } from "~/ipc/generated/words";
+import type { BudgetPart, PatchKind, TrialState, VerdictOutcome } from "~/ipc/generated/words";
 import { lookUp } from "~/ipc/words";
 import { bytes } from "~/primitives/Diff";
 import { many } from "~/primitives/number";
@@ -48,9 +48,18 @@ export function measureName(name: string): string {
   return lookUp(MEASURE, name, capital(plain(name)));
 }
 
+const PART: Readonly<Record<BudgetPart, string>> = {
+  wall_time: "time", cpu_time: "processor time", memory: "memory", disk: "disk space", processes: "processes", tokens: "tokens",
+};
+
+/** A part of a budget, within a sentence. */
+export function partName(part: BudgetPart): string {
+  return lookUp(PART, part, plain(part));
+}
+
 /** A measured number with its unit. */
 export function measured(name: string, number: number): string {
-  if (name === "wall_ms" || name === "cpu_ms") return `${(number / 1000).toFixed(1)} s`;
+  if (name === "wall_ms" || name === "cpu_ms") return number < 100 ? `${number} ms` : `${(Math.floor(number / 100) / 10).toFixed(1)} s`;
   return name === "memory_bytes" ? bytes(number) : many(number);
 }
 
