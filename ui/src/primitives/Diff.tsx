@@ -117,8 +117,10 @@ export function FileDiff({ file, choice }: { file: DiffFile; choice?: HunkChoice
   const lines = useMemo(() => linesOf(file), [file]);
   const { hunks: parts, skippedAfter } = useMemo(() => hunks(lines), [lines]);
   const { del, add } = counts(lines);
-  // Models write files anew as they are; an empty difference alone would leave a person looking for what is missing.
-  const isSame = file.op === "write" && file.before !== null && file.before.sha256 === file.after?.sha256;
+  // Models write files anew as they are; an empty difference alone would leave a person looking for what is missing. What the folder
+  // holds by now is something else where it drifted, and nobody knows it where there is no digest.
+  const isAsBefore = file.before !== null && file.before.sha256 !== "" && file.before.sha256 === file.after?.sha256;
+  const isSame = isAsBefore && file.op === "write" && file.before?.missing !== "drifted";
   const size = (file.after ?? file.before)?.byteSize ?? null;
   const hidden = useMemo(() => countHidden(lines), [lines]);
   const ways = useContext(WaysOn);
@@ -156,7 +158,7 @@ export function FileDiff({ file, choice }: { file: DiffFile; choice?: HunkChoice
       {missing.map((why, at) => (
         <p key={at} className={styles.missing} data-drifted={why === "drifted" || undefined}>{MISSING[why ?? ""] ?? why}</p>
       ))}
-      {isSame && <p className={styles.missing}>{isDone ? "It was written with the content that it had." : "Its content stays the same: this writes what is there already."}</p>}
+      {isSame && (isDone || file.outcome === null) && <p className={styles.missing}>{isDone ? "It was written with the content that it had." : "Its content stays the same: this writes what is there already."}</p>}
       {hidden !== null && (
         <p className={styles.hidden}>
           <Icon name="eye" size={14} />

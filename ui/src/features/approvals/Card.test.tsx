@@ -118,6 +118,14 @@ test("a folder that changed since it was asked is told on the card", async () =>
   expect((await screen.findAllByText(/holds other bytes now/)).length).toBe(2);
 });
 
+test("a file that would be written as it was, in a folder that holds something else now, is not called the same", async () => {
+  const writes = changes.files.filter((one) => one.op === "write" && one.before !== null);
+  const drifted = writes.map((one) => ({ ...one, after: one.before, before: one.before === null ? null : { ...one.before, text: null, missing: "drifted" as const } }));
+  show(scene({ "changes.show": changesOf({ ...changes, files: drifted }) }), "/");
+  expect((await screen.findAllByText(/holds other bytes now/)).length).toBe(drifted.length);
+  expect(screen.queryByText(/Its content stays the same/)).toBeNull();
+});
+
 test("a card that was answered elsewhere keeps its evidence and loses its decision", async () => {
   const answered: Approval = { ...approval, row: { ...approvalRow, status: "granted", resolved_at: Date.now(), surface: "terminal" } };
   show(scene({ "approvals.show": answered }), "/");

@@ -158,7 +158,7 @@ pub(super) fn by_person<C: Command>(
     if !session.is_attached() {
         return session.call(&command);
     }
-    if person.approval_passphrase_fd.is_none() {
+    if person.approval_passphrase_fd.is_none() && context.terminal.is_some() {
         context.out.note(WHY_ASKED);
     }
     let words = approval_passphrase(context, person.approval_passphrase_fd)?;

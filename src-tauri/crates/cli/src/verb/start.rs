@@ -178,7 +178,10 @@ fn proven(context: &Context, session: &Session, task: &str) -> Came {
     )?;
     show_verdict(out, &report);
     out.line("   What it proves, and what it leaves open:");
-    out.whole(Tone::Plain, &format!("   hermit proof verify {}", crate::text::plain(&made.path)));
+    // As a shell takes it, with a space in it as well.
+    let path = crate::text::plain(&made.path);
+    let path = if path.contains(' ') { format!("\"{path}\"") } else { path };
+    out.whole(Tone::Plain, &format!("   hermit proof verify {path}"));
     out.line("4. Next: a goal of your own with a model of your choice, at a terminal or in the browser:");
     out.whole(Tone::Plain, "   hermit models list");
     out.whole(Tone::Plain, "   hermit models use ADDRESS");
