@@ -378,7 +378,7 @@ fn is_unasked(judged: &Judged<'_>) -> bool {
 /// changed program can say of itself, and nothing that shorter words show, or words with which no model was asked.
 fn costs(judged: &Judged<'_>, findings: &mut Findings) {
     // What an arm did not play cost it nothing, which is no merit; that it did not is a finding of its own.
-    let has_played = |id| judged.successor.tasks.iter().any(|task| task.task_id == id);
+    let has_played = |id: model::TaskId| judged.successor.tasks.iter().any(|task| task.task_id == id);
     if judged.successor.tasks.is_empty() || !judged.parent.tasks.iter().all(|task| has_played(task.task_id)) {
         return;
     }

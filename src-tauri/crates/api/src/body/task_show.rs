@@ -144,7 +144,7 @@ pub(crate) fn because(host: &dyn Host, query: &Query, r: &TaskRow) -> Result<Opt
                     r.task_id
                 ),
                 "goal_too_long" => format!(
-                    "Paused: the goal does not fit what the model takes. Shorten it with `hermit task goal {}`; then {again}",
+                    "Paused: the goal does not fit what the model takes. Shorten it with `hermit task goal {} GOAL`; then {again}",
                     r.task_id
                 ),
                 _ => format!("Paused: {}. {again}", r.reason),
