@@ -69,7 +69,9 @@ fn of_folder(root: &Path, folder: &Path, proofs: &mut Proofs) -> Result<(), Prob
         let module = module(&manifest, &name, &within, &package.join("tests"));
         if ON_DEMAND.iter().all(|said| text.contains(said)) {
             let at = path.display();
-            return Err(format!("`{at}`: what is fetched on demand is not in CI, so its tests carry no mark"));
+            return Err(format!(
+                "`{at}`: what is fetched on demand is not in CI, so its tests carry no mark"
+            ));
         }
         for (id, is_part, test) in claims {
             proofs.entry(id).or_default().insert(Proof::new(&format!("{module}::{test}"), &name, is_part));

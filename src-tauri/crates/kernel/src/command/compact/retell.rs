@@ -66,7 +66,8 @@ impl Kernel {
         let audit = |kind| NewArtifact::audit(kind).trust(TrustTier::Untrusted);
         let from = [before.summary.artifact_id];
         let request = tx.artifact(&asked.request, audit(ArtifactKind::ModelRequest).from(from))?;
-        let answer = serde_json::to_vec(&said.without_reasoning()).map_err(|e| Error::Broken(e.to_string()))?;
+        let answer =
+            serde_json::to_vec(&said.without_reasoning()).map_err(|e| Error::Broken(e.to_string()))?;
         let answer = tx.artifact(&answer, audit(ArtifactKind::ModelAnswer).from([request.artifact_id]))?;
         summary.lines = lines;
         summary.before = Some(before.summary.clone());
