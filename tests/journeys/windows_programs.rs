@@ -4,11 +4,12 @@
 //! `HERMIT_WINE_KILLS` (20) is how often the one that is at work is killed.
 
 use super::programs::verifier;
-use super::stage::{Ran, Stage, say_yes};
+use super::stage::{Ran, Stage, say_yes, until};
 use super::tree;
 use serde_json::Value;
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use testkit::pty::Pty;
 
@@ -19,8 +20,6 @@ const PATIENCE: Duration = Duration::from_secs(240);
 struct Windows {
     wine: PathBuf,
     programs: PathBuf,
-    /// Ends when it goes, since nothing can be read any more.
-    _pauses: Child,
 }
 
 impl Windows {
@@ -33,7 +32,7 @@ impl Windows {
                 "no programs of Windows are here; `cargo xtask wine programs` builds and runs them",
             );
         }
-        here.map(|(wine, programs)| Self { _pauses: pauses(&wine), wine, programs })
+        here.map(|(wine, programs)| Self { wine, programs })
     }
 
     /// `NAME.exe` of a stage.
@@ -48,16 +47,17 @@ impl Windows {
 
     fn hermit(&self, stage: &Stage, words: &[&str]) -> Ran {
         let all = [&["--json"], words].concat();
-        Stage::ran_within(&mut self.command(stage, "hermit.exe", &all), PATIENCE)
+        ran(stage, &mut self.command(stage, "hermit.exe", &all))
     }
 
     fn verified(&self, stage: &Stage, proof: &Path, key: &str) -> Ran {
         let proof = dos(proof);
         let words = [proof.as_str(), "--trust", key, "--json"];
-        Stage::ran_within(&mut self.command(stage, "hermit-verify.exe", &words), PATIENCE)
+        ran(stage, &mut self.command(stage, "hermit-verify.exe", &words))
     }
 
-    /// What stands for a person at a console of Windows says yes, and sees it done.
+    /// What stands for a person at a console of Windows says yes, and sees it done. Wine's own console keeps the terminal open
+    /// behind its program, so nobody waits for the end of that.
     fn approves(&self, stage: &Stage, approval: &str) {
         let shown = self.hermit(stage, &["approvals", "show", approval]).ends(0).json();
         let risk = shown["row"]["risk"].as_str().expect("a risk").to_owned();
@@ -71,7 +71,7 @@ impl Windows {
         let mut pty = Pty::spawn(&self.wine, &words, &told);
         say_yes(&mut pty, &risk);
         pty.expect("Done.");
-        assert_eq!(pty.end().0, 0, "it ends, and lets go of the store");
+        until("it lets go of the store", || stage.hermit(&["ledger", "checkpoint"]).code == 0);
     }
 
     /// Proposes what `tidy` does in the folder: the task, and the approval that it waits for.
@@ -82,17 +82,24 @@ impl Windows {
     }
 }
 
-/// A program that waits. With its first one wine begins services, which hold whatever that one writes to open until nothing
-/// runs there any more: so the first writes nowhere, and stays.
-fn pauses(wine: &Path) -> Child {
-    let cmd = |words: &[&str]| {
-        let mut command = Command::new(wine);
-        command.args(["cmd", "/c"]).args(words).stdin(Stdio::piped());
-        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("wine")
+/// Runs it to its end. It writes to files: programs of wine's own hold what a program writes to open beyond that program's end.
+fn ran(stage: &Stage, command: &mut Command) -> Ran {
+    let [out, err] = ["windows.out", "windows.err"].map(|name| stage.at(name));
+    let written = |path: &Path| Stdio::from(File::create(path).expect("a file"));
+    let mut running = command.stdout(written(&out)).stderr(written(&err)).spawn().expect("wine");
+    let begun = Instant::now();
+    let status = loop {
+        match running.try_wait().expect("it is ours") {
+            Some(status) => break status,
+            None if begun.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(20)),
+            None => {
+                running.kill().expect("it is ours");
+                panic!("it has not ended in {PATIENCE:?}");
+            }
+        }
     };
-    let pauses = cmd(&["pause"]);
-    cmd(&["exit"]).wait().expect("it ends");
-    pauses
+    let text = |path: &Path| String::from_utf8_lossy(&std::fs::read(path).expect("a file")).into_owned();
+    Ran { code: status.code().unwrap_or(-1), out: text(&out), err: text(&err) }
 }
 
 /// A path as Windows has it: wine shows the whole disk as its drive Z.
