@@ -82,8 +82,8 @@ mod tests {
         for home in ["/", "/home", "/tmp", "/home/me", "/Users/me"] {
             assert!(holds_a_home(Path::new(home)), "{home}");
         }
-        for environment in ["/opt/.venv", "/srv/venv", "/home/me/.venv", "/data/me/env"] {
-            assert!(!holds_a_home(Path::new(environment)), "{environment}");
+        for environment in ["root/.venv", "srv/venv", "home/me/.venv", "data/me/env"] {
+            assert!(!holds_a_home(&Path::new("/").join(environment)), "{environment}");
         }
     }
 }
