@@ -108,7 +108,7 @@ export const changes: Shown = {
   of: APPROVAL, tense: "ahead", workspace: "/home/you/atlas-billing",
   files: [
     { op: "delete", path: "data/tax-rates.csv", to: null, same_as: null, before: side("country,standard\nAT,20\n"), after: null, outcome: null },
-    { op: "write", path: "src/tax/reverse.ts", to: null, same_as: null, before: side("if (kind !== \"reverse\") {\n"), after: side("if (kind !== \"reverse\u202e\u2066// EU only\u2069\u2066\") {\n"), outcome: null },
+    { op: "write", path: "src/tax/reverse.ts", to: null, same_as: null, before: side("if (kind !== \"reverse\") {\n", "b".repeat(64)), after: side("if (kind !== \"reverse\u202e\u2066// EU only\u2069\u2066\") {\n"), outcome: null },
   ],
 };
 
