@@ -73,7 +73,7 @@ fn memory_that_belongs_to_no_process_cannot_be_made() {
 /// The budget of memory of these tests; what a process of theirs shows as its own stays far below.
 const MEMORY: Budget = Budget { memory_bytes: 192 << 20, wall_ms: 240_000, ..AMPLE };
 
-#[conforms("HV-5-5")]
+#[conforms(part = "HV-5-5")]
 #[test]
 fn what_is_kept_outside_of_every_process_counts_in_sum() {
     if !has_walls() || !has_python() {
