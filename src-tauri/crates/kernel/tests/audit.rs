@@ -154,7 +154,7 @@ fn every_act_is_judged_before_it_is_done_and_what_is_not_allowed_outright_is_not
     assert_eq!(of_tools.len(), verdicts.len() + yes);
 }
 
-#[conforms::conforms("KS-3.4-1")]
+#[conforms::conforms("KS-3.4-1", part = "KS-6.2-1")]
 #[test]
 fn an_act_whose_entries_the_log_does_not_take_is_not_begun_and_the_gate_has_not_moved() {
     for mode in [Mode::Error, Mode::Full, Mode::Abort] {
@@ -371,6 +371,8 @@ fn check_halted(world: &World, task: TaskId) {
     assert_eq!(last.decision, GateDecision::Halt);
     let told = log(world.kernel());
     let halt = told.iter().position(|(_, body)| matches!(body, Body::GateHalted(_))).unwrap();
+    let Body::GateHalted(said) = &told[halt].1 else { panic!("it was just found") };
+    assert_eq!(said.reason.shown().map(String::as_str), Some("stop"), "with what it was halted for");
     assert!(!told[halt..].iter().any(|(_, body)| matches!(body, Body::EffectDispatched(_))));
     let files = world.files();
     for _ in 0..2 {
