@@ -115,15 +115,21 @@ fn every_act_is_judged_before_it_is_done_and_what_is_not_allowed_outright_is_not
     let of_tools = passes(&entries(world.kernel()));
     let of_tools: Vec<_> = of_tools.into_iter().filter(|(_, of)| of[0].tool_name.is_some()).collect();
     let (mut verdicts, mut dispatched) = (Vec::new(), BTreeSet::new());
+    let (mut requested, mut judged) = (BTreeSet::new(), BTreeSet::new());
     for task in tasks {
         for (_, body) in events(world.kernel(), task) {
             match body {
-                Body::PolicyEvaluated(b) => verdicts.push(b.verdict),
+                Body::ActionRequested(b) => drop(requested.insert(b.action_request_id)),
+                Body::PolicyEvaluated(b) => {
+                    assert!(judged.insert(b.action_request_id), "one answer to each request");
+                    verdicts.push(b.verdict);
+                }
                 Body::EffectDispatched(b) => drop(dispatched.insert(b.audit_entry_sha256)),
                 _ => {}
             }
         }
     }
+    assert_eq!(judged, requested, "and none without an answer");
     let mut passed = 0;
     for (id, of) in &of_tools {
         let is_allowed = of.iter().any(|entry| entry.state_to == Executing);

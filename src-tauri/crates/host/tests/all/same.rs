@@ -213,7 +213,7 @@ fn agree(bench: &Bench, run: &str) {
     assert_eq!(waits.first().map_or(Value::Null, |id| json!(id)), status["pending_approval_id"]);
 }
 
-#[conforms("RA-4.4-2")]
+#[conforms("RA-4.4-2", part = "RA-4.2-3")]
 #[test]
 fn what_a_page_asks_tells_a_run_as_the_run_api_and_its_journal_do() {
     let mut bench = Bench::new();
