@@ -122,6 +122,7 @@ fn every_object_belongs_to_a_task_and_to_somebody() {
     "HK-2-2",
     "HK-3-2",
     "HK-22-4",
+    "RX-10-1",
     part = "HK-2-3"
 )]
 #[test]

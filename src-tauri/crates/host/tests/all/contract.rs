@@ -120,6 +120,12 @@ fn another_backend_in_the_same_session_leaves_what_was_there_as_it_was() {
             (&json!(session), &json!(model.address))
         );
     }
+    // And back again, in the same session: a run of its own, and what was there stays.
+    let back = run_of(&bench.post("/v1/runs", &asked));
+    assert_ne!(back, first);
+    bench.reaches(&back, &["completed", "failed", "awaiting_approval"]);
+    let task = bench.post("/api/task.show", &json!({ "task": back }));
+    assert_eq!(task["reasoner"], "playbook:inventory");
     assert_eq!(bench.events(&first), before);
     // A host that starts anew, and a stream that is told again: the project stands on every replay.
     bench.close();
@@ -135,7 +141,7 @@ fn another_backend_in_the_same_session_leaves_what_was_there_as_it_was() {
         assert_eq!(Shown::of(then).ended, Shown::of(now).ended);
     }
     let runs = bench.get(&format!("/v1/sessions/{session}/runs"));
-    assert_eq!(runs["runs"].as_array().expect("runs").len(), 3);
+    assert_eq!(runs["runs"].as_array().expect("runs").len(), 4);
 }
 
 #[conforms("RA-4.4e-1")]

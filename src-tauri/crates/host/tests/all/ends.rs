@@ -51,7 +51,7 @@ fn resumed(bench: &Bench, run: &str, cut: usize) -> Shown {
     shown
 }
 
-#[conforms("RA-1.1-6", "RA-3-2", "RA-4.1-2", "RA-5.1-3")]
+#[conforms("RA-1.1-6", "RA-3-2", "RA-4.1-2", "RA-4.4d-2", "RA-5.1-3")]
 #[test]
 fn every_end_is_told_again_as_it_was_and_nothing_is_told_twice() {
     let mut bench = Bench::new();
@@ -89,7 +89,7 @@ fn every_end_is_told_again_as_it_was_and_nothing_is_told_twice() {
     }
 }
 
-#[conforms(part = "RA-3-1", part = "RA-2-5", part = "RA-2-7", part = "RA-5.1-2")]
+#[conforms(part = "RA-3-1", part = "RA-2-5", part = "RA-2-7", part = "RA-5.1-2", "RA-5.1-4")]
 #[test]
 fn words_and_tools_come_back_once_to_whoever_broke_off_and_from_the_next_host() {
     let mut bench = Bench::new();
