@@ -351,7 +351,7 @@ fn halted(world: &World, when: When) -> (TaskId, usize) {
     })
 }
 
-#[conforms::conforms("KS-3.8-1", "KS-3.8-2", "KS-5.5-1", "KS-5.5-2")]
+#[conforms::conforms(part = "KS-3.8-1", "KS-3.8-2", part = "KS-5.5-1", "KS-5.5-2")]
 #[test]
 fn a_halt_counts_at_once_wherever_the_work_stands_and_for_the_rest_of_the_session() {
     let whenever = [When::Ready, When::Asked, When::Allowed, When::Executing].into_iter();

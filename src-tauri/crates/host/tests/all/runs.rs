@@ -1,6 +1,6 @@
 //! Every row of the run API, from a start to an end.
 
-use crate::bench::Bench;
+use crate::bench::{Bench, PATIENCE};
 use crate::model::{Model, call};
 use conforms::conforms;
 use runstream::Family;
@@ -199,6 +199,42 @@ fn a_run_at_work_one_that_has_ended_and_one_that_was_left_in_the_middle_are_told
             assert_eq!(stands(&bench, run, state), over(state, event));
         }
     }
+}
+
+/// Runs that a host works on at the same time.
+const PLACES: usize = 8;
+
+#[conforms("RA-1.3-2")]
+#[test]
+fn what_waits_for_a_place_is_queued_and_what_is_to_end_there_is_being_cancelled() {
+    let bench = Bench::new();
+    let ask = Model::new(vec![call("ask", &json!({ "question": "which?", "choices": [] }))], true);
+    let asks = in_folder(&bench, "asks", &ask);
+    bench.reaches(&asks, &["awaiting_clarify"]);
+    let id = asks.parse().expect("a name");
+    assert_eq!(api::Host::stands(&**bench.local(), id, PATIENCE).expect("known"), api::Stands::AtRest);
+    let speakers: Vec<(Model, String)> = (0..PLACES)
+        .map(|n| {
+            let model = Model::new(vec![vec!["well".to_owned()]], false);
+            let run = in_folder(&bench, &format!("speaks-{n}"), &model);
+            bench.reaches(&run, &["running"]);
+            (model, run)
+        })
+        .collect();
+    let last = Model::new(vec![vec!["well".to_owned()]], true);
+    let waits = in_folder(&bench, "waits", &last);
+    let open = (false, Value::Null, Value::Null);
+    assert_eq!(stands(&bench, &waits, "queued"), open);
+    assert_eq!(bench.control(&asks, "cancel", &json!({}))["status"], "accepted");
+    assert_eq!(stands(&bench, &asks, "cancelling"), open, "it has not ended yet");
+    assert_eq!(bench.control(&asks, "cancel", &json!({}))["status"], "not-active");
+    assert_eq!(bench.get(&format!("/v1/runs/{waits}"))["status"], "queued", "there is no place for it");
+    for (model, run) in &speakers {
+        model.say(1);
+        bench.reaches(run, &["completed"]);
+    }
+    bench.reaches(&waits, &["completed"]);
+    bench.reaches(&asks, &["cancelled"]);
 }
 
 #[conforms(
