@@ -169,6 +169,12 @@ fn a_run_that_nobody_looks_at_writes_its_events_in_order_to_its_end() {
     let all = bench.events(&run);
     let seqs: Vec<u64> = all.iter().map(|event| event["seq"].as_u64().expect("a number")).collect();
     assert!(seqs.iter().copied().eq(1..=all.len() as u64), "each once and in order: {seqs:?}");
+    let title = all.iter().find(|event| event["type"] == "title.updated").expect("a title");
+    assert_eq!(
+        (&title["payload"]["title"], &title["payload"]["source"]),
+        (&json!("a story"), &json!("goal")),
+        "nobody has named it"
+    );
     let shown = Shown::of(&all);
     assert_eq!((shown.text, shown.ended.as_deref()), (words.concat(), Some("done")));
     let terminal: Vec<&Value> = all.iter().filter(|event| event["terminal"] == true).collect();
