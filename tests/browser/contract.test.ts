@@ -38,12 +38,13 @@ test("each event of a run has its place on the page of the run while it is told"
     await at("Working").waitFor();
     for (const control of ["Pause", "Cancel"]) await button(control).waitFor();
     const title = await told(run, "title.updated");
-    expect(title["title"]).toBe("The notes");
+    expect([title["title"], title["source"], title["confidence"]]).toEqual(["The notes", "given", 1]);
     await world.page.getByRole("heading", { name: "The notes" }).waitFor();
     // Its words come as they are said.
     model.say(1);
     const delta = await told(run, "token.delta");
     expect(delta["delta"]).toContain("First I look");
+    expect([delta["segment_id"], delta["content_type"]]).toEqual([expect.stringMatching(/^att_/), "text/plain"]);
     await log().getByText("First I look", { exact: false }).waitFor();
     expect(await log().innerText()).not.toContain("at the notes.");
     model.say(1);
@@ -71,11 +72,11 @@ test("each event of a run has its place on the page of the run while it is told"
     expect(await asked.getByRole("button", { name: /the (left|right) one/ }).count()).toBe(2);
     await asked.getByRole("button", { name: "the left one" }).click();
     const answered = await told(run, "clarify.resolved");
-    expect([answered["clarify_id"], answered["status"]]).toEqual([question["clarify_id"], "answered"]);
+    expect([answered["clarify_id"], answered["status"], answered["answer"]]).toEqual([question["clarify_id"], "answered", expect.stringMatching(/^ing_/)]);
     await asked.waitFor({ state: "detached" });
     // A card, with what it is about and how grave it is; after the yes it is closed.
     const card = await told(run, "approval.requested");
-    for (const key of ["approval_id", "summary", "risk", "choices"]) expect(card, key).toHaveProperty(key);
+    expect(card).toMatchObject({ approval_id: expect.stringMatching(/^apr_/), summary: expect.stringContaining("summary.md"), risk: { action_class: "write_local", band: expect.any(String) }, choices: ["once", "standing", "deny"] });
     await world.go(`/task/${run}`);
     await at("Waiting for you").waitFor();
     await log().getByRole("link", { name: "Review" }).click();
@@ -86,7 +87,7 @@ test("each event of a run has its place on the page of the run while it is told"
     await button("Approve").click();
     await article.getByRole("link", { name: "Receipt" }).waitFor();
     const resolved = await told(run, "approval.resolved");
-    expect([resolved["approval_id"], resolved["status"]]).toEqual([card["approval_id"], "granted"]);
+    expect([resolved["approval_id"], resolved["status"], resolved["choice"]]).toEqual([card["approval_id"], "granted", "once"]);
     expect(await button("Approve with passphrase").count()).toBe(0);
     // The end: how it stands, what it used, its last words, and no control of a run at work.
     await told(run, "done");
@@ -102,7 +103,9 @@ test("each event of a run has its place on the page of the run while it is told"
     const last = (await journal(run)).at(-1);
     expect([last?.type, last?.terminal, last?.payload["last_seq"]]).toEqual(["done", true, last?.seq]);
     const usage = await told(run, "usage.final");
-    expect(usage["tokens"]).toBe(4 * 1010);
+    expect(usage).toMatchObject({ tokens: 4 * 1010, cost_micros: expect.any(Number), provider: expect.any(String), model: expect.any(String) });
+    expect(usage["duration_ms"], "what it took, in milliseconds").toBeGreaterThan(0);
+    expect(last?.payload).toMatchObject({ status: "completed", usage: { tokens: usage["tokens"], duration_ms: usage["duration_ms"] }, result: { reason: "done", summary: "The summary is written." } });
     expect((await of(run, "usage.updated")).length).toBeGreaterThan(0);
     await world.page.locator("main").getByText("4,040", { exact: true }).waitFor();
     // Terminal and run API count nothing of their own.
@@ -133,7 +136,7 @@ test("what went wrong stands on the page with the end of its run", conforms("RA-
   const end = await told(run, "error");
   expect([end["code"], end["terminal"]]).toEqual(["denied", true]);
   expect(String(end["message"])).not.toBe("");
-  expect(end).toHaveProperty("diagnostics");
+  expect(end["diagnostics"], "what may be told of it").toEqual({ reason: expect.any(String) });
   expect(JSON.stringify(end)).not.toContain(world.dir);
   await world.go(`/task/${run}`);
   await at("Denied by you").waitFor();

@@ -104,7 +104,7 @@ fn after_a_no_the_same_attempt_goes_on_without_the_act() {
     assert_eq!(world.files().keys().collect::<Vec<_>>(), ["b.txt"]);
 }
 
-#[conforms::conforms("HK-6.2-5", "HK-12.4-6", "HK-25.2-5", "HK-26-6", "HK-27-8")]
+#[conforms::conforms("HK-6.2-5", "HK-12.4-6", "HK-16.6-1", "HK-16.8-4", "HK-25.2-5", "HK-26-6", "HK-27-8")]
 #[test]
 fn a_delayed_act_is_done_only_on_the_world_that_was_approved() {
     let world = World::new(303);
@@ -117,6 +117,7 @@ fn a_delayed_act_is_done_only_on_the_world_that_was_approved() {
     let second = world.drive_to_approval(task);
     assert_eq!(count(world.kernel(), task, "witness.drifted"), 1);
     assert_eq!(count(world.kernel(), task, "effect.dispatched"), 0, "the yes was for another file");
+    assert_eq!(count(world.kernel(), task, "grant.issued"), 0, "and gives no authority over this one");
     assert_eq!(world.files()["a.txt"], b"two");
     world.clock.advance(3_600_000);
     world.person.allow(world.kernel(), task, second).unwrap();
@@ -147,26 +148,30 @@ fn asked_anew(world: &World, task: TaskId, first: model::ApprovalId) -> model::A
     second
 }
 
-#[conforms::conforms("HK-11.5-6", "HK-16.7-3", "HK-16.8-5")]
+#[conforms::conforms("HK-11.5-6", "HK-16.7-3", "HK-16.8-4", "HK-16.8-5", "HK-19.6-1")]
 #[test]
 fn new_input_a_changed_world_and_an_old_packet_all_lead_back_through_policy() {
-    let world = World::new(304);
+    let mut world = World::new(304);
     world.file("a.txt", "one");
     let moved = || change(json!([{ "op": "move", "from": "a.txt", "to": "b.txt" }]));
     let task = world.script("move it", vec![moved(), moved(), moved(), done("ok")]);
     let first = world.drive_to_approval(task);
     // New input.
     world.kernel().append_note(task, "but carefully", Channel::App, "note").unwrap();
+    // What leads back is on disk: each time it is another host that finds it.
+    world.reopen();
     let second = asked_anew(&world, task, first);
     assert!(shows(packs(world.kernel(), task).last().unwrap(), "but carefully"));
     // Another world.
     world.person.allow(world.kernel(), task, second).unwrap();
     world.file("a.txt", "two");
+    world.reopen();
     let third = asked_anew(&world, task, second);
     // A packet whose time has run out: the same request goes before policy again.
     let turns = packs(world.kernel(), task).len();
     world.person.allow(world.kernel(), task, third).unwrap();
     world.clock.advance(WEEK_AND_A_DAY);
+    world.reopen();
     let fourth = asked_anew(&world, task, third);
     assert_eq!(packs(world.kernel(), task).len(), turns, "no new thought, a new verdict");
     let evaluated = count(world.kernel(), task, "policy.evaluated");
@@ -175,6 +180,31 @@ fn new_input_a_changed_world_and_an_old_packet_all_lead_back_through_policy() {
     assert_eq!(world.drive(task), completed());
     assert_eq!(world.files()["b.txt"], b"two");
     assert_eq!(count(world.kernel(), task, "effect.dispatched"), 1);
+}
+
+#[conforms::conforms("HK-16.8-5")]
+#[test]
+fn words_that_come_while_an_executor_is_at_work_change_nothing_of_what_it_does() {
+    let world = World::new(306);
+    let task = world.script("write", vec![write("a.txt", "one"), done("ok"), done("ok")]);
+    let approval = world.drive_to_approval(task);
+    world.person.allow(world.kernel(), task, approval).unwrap();
+    let (halted, at) = testkit::stop();
+    world.oracle.tells(move |_, _| halted.waits());
+    std::thread::scope(|scope| {
+        let driving = scope.spawn(|| world.drive(task));
+        at.is_reached();
+        world.kernel().append_note(task, "write two instead", Channel::App, "note").unwrap();
+        at.goes_on();
+        assert_eq!(driving.join().unwrap(), completed());
+    });
+    assert_eq!(world.files()["a.txt"], b"one", "what was allowed, and nothing else");
+    let now = state(&world, task);
+    assert_eq!(now.approvals[&approval].approval.status, ApprovalStatus::Granted, "it was used by then");
+    assert_eq!(count(world.kernel(), task, "effect.dispatched"), 1);
+    let heard: Vec<bool> =
+        packs(world.kernel(), task).iter().map(|pack| shows(pack, "write two instead")).collect();
+    assert_eq!(heard, [false, true], "the next turn hears them");
 }
 
 /// A rule of today that was none when the question was put.

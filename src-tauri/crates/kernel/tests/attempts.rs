@@ -242,7 +242,7 @@ fn a_model_that_is_down_pauses_the_task_and_nothing_is_lost() {
     assert!(shows(packs(world.kernel(), task).last().unwrap(), "text"), "what was seen before is still seen");
 }
 
-#[conforms::conforms("HK-19.5-3")]
+#[conforms::conforms("HK-19.5-3", part = "HK-19.5-2")]
 #[test]
 fn a_retry_takes_no_yes_over_whether_the_world_the_rules_or_nothing_has_changed() {
     for drift in ["nothing", "the world", "the rules"] {

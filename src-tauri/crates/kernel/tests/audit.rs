@@ -115,15 +115,21 @@ fn every_act_is_judged_before_it_is_done_and_what_is_not_allowed_outright_is_not
     let of_tools = passes(&entries(world.kernel()));
     let of_tools: Vec<_> = of_tools.into_iter().filter(|(_, of)| of[0].tool_name.is_some()).collect();
     let (mut verdicts, mut dispatched) = (Vec::new(), BTreeSet::new());
+    let (mut requested, mut judged) = (BTreeSet::new(), BTreeSet::new());
     for task in tasks {
         for (_, body) in events(world.kernel(), task) {
             match body {
-                Body::PolicyEvaluated(b) => verdicts.push(b.verdict),
+                Body::ActionRequested(b) => drop(requested.insert(b.action_request_id)),
+                Body::PolicyEvaluated(b) => {
+                    assert!(judged.insert(b.action_request_id), "one answer to each request");
+                    verdicts.push(b.verdict);
+                }
                 Body::EffectDispatched(b) => drop(dispatched.insert(b.audit_entry_sha256)),
                 _ => {}
             }
         }
     }
+    assert_eq!(judged, requested, "and none without an answer");
     let mut passed = 0;
     for (id, of) in &of_tools {
         let is_allowed = of.iter().any(|entry| entry.state_to == Executing);
@@ -154,7 +160,7 @@ fn every_act_is_judged_before_it_is_done_and_what_is_not_allowed_outright_is_not
     assert_eq!(of_tools.len(), verdicts.len() + yes);
 }
 
-#[conforms::conforms("KS-3.4-1")]
+#[conforms::conforms("KS-3.4-1", part = "KS-6.2-1")]
 #[test]
 fn an_act_whose_entries_the_log_does_not_take_is_not_begun_and_the_gate_has_not_moved() {
     for mode in [Mode::Error, Mode::Full, Mode::Abort] {
@@ -345,7 +351,7 @@ fn halted(world: &World, when: When) -> (TaskId, usize) {
     })
 }
 
-#[conforms::conforms("KS-3.8-1", "KS-3.8-2", "KS-5.5-1", "KS-5.5-2")]
+#[conforms::conforms(part = "KS-3.8-1", "KS-3.8-2", part = "KS-5.5-1", "KS-5.5-2")]
 #[test]
 fn a_halt_counts_at_once_wherever_the_work_stands_and_for_the_rest_of_the_session() {
     let whenever = [When::Ready, When::Asked, When::Allowed, When::Executing].into_iter();
@@ -371,6 +377,8 @@ fn check_halted(world: &World, task: TaskId) {
     assert_eq!(last.decision, GateDecision::Halt);
     let told = log(world.kernel());
     let halt = told.iter().position(|(_, body)| matches!(body, Body::GateHalted(_))).unwrap();
+    let Body::GateHalted(said) = &told[halt].1 else { panic!("it was just found") };
+    assert_eq!(said.reason.shown().map(String::as_str), Some("stop"), "with what it was halted for");
     assert!(!told[halt..].iter().any(|(_, body)| matches!(body, Body::EffectDispatched(_))));
     let files = world.files();
     for _ in 0..2 {

@@ -94,6 +94,7 @@ fn whole_way(world: &World, task: TaskId) -> Vec<ActionRequestId> {
     part = "HK-11.3-1",
     part = "HK-25.1-6",
     part = "HK-27-4",
+    part = "HK-16.6-1",
     "HK-25.2-4",
     "RX-10-4",
     "HK-2-4",

@@ -6,8 +6,8 @@ use crate::story::{completed, events, object};
 use crate::told::{Wire, settings};
 use kernel::command::plan::Part;
 use kernel::command::submit::Reasoning;
-use kernel::{DriveOutcome, Kernel, Ports, Waiting};
-use model::action::ActionClass;
+use kernel::{DriveOutcome, Error, Kernel, Ports, Waiting};
+use model::action::{ActionClass, Reversibility};
 use model::decision::{Decision, DecisionClass};
 use model::ingress::Channel;
 use model::policy::{Profile, Verdict};
@@ -176,6 +176,79 @@ fn an_act_of_every_class_is_asked_for_and_every_important_one_that_is_done_leave
     assert_eq!(done(ActionClass::PolicyOverride, ResultCode::Granted), 1);
     assert_eq!(done(ActionClass::ReadLocal, ResultCode::Succeeded), 0, "a look is not important");
     assert_eq!(done(ActionClass::Payment, ResultCode::Succeeded), 1, "what was denied was not done");
+}
+
+/// What HK-16.8 has looked at again when a person's yes has come.
+const LOOKED_AT_AGAIN: [ActionClass; 7] = [
+    ActionClass::WriteLocal,
+    ActionClass::DeleteLocal,
+    ActionClass::VcsMutation,
+    ActionClass::NetworkWrite,
+    ActionClass::CredentialedApiCall,
+    ActionClass::Publication,
+    ActionClass::Rollback,
+];
+
+#[conforms::conforms("HK-16.8-3")]
+#[test]
+fn what_changes_something_is_looked_at_again_between_the_yes_and_its_grant() {
+    let mut world = world(1_758);
+    let (kernel, tasks) = everything(&mut world);
+    let mut granted = BTreeSet::new();
+    for task in tasks {
+        let mut validated = BTreeSet::new();
+        for (_, body) in events(&kernel, task) {
+            match body {
+                // What was seen before a yes counts for nothing after it.
+                Body::ApprovalGranted(_) => validated.clear(),
+                Body::WitnessValidated(b) => drop(validated.insert(b.action_request_id)),
+                Body::GrantIssued(b) if LOOKED_AT_AGAIN.contains(&b.action_class) => {
+                    assert!(
+                        validated.contains(&b.action_request_id),
+                        "{} was granted unseen",
+                        b.action_class
+                    );
+                    granted.insert(b.action_class);
+                }
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(granted, BTreeSet::from(LOOKED_AT_AGAIN));
+}
+
+#[conforms::conforms("HK-18.6-2")]
+#[test]
+fn a_receipt_of_what_has_left_the_machine_says_that_nothing_takes_it_back() {
+    let mut world = world(1_759);
+    let (kernel, tasks) = everything(&mut world);
+    let gone = [
+        ActionClass::NetworkWrite,
+        ActionClass::CredentialedApiCall,
+        ActionClass::Publication,
+        ActionClass::Payment,
+    ];
+    let mut said = BTreeSet::new();
+    for record in tasks.map(|task| kernel.task(task).unwrap().receipts).concat() {
+        let (_, receipt) = kernel.receipt(record.receipt_id).unwrap();
+        let class = receipt.action_class;
+        let row = kernel.query().unwrap().receipt(record.receipt_id).unwrap().unwrap();
+        assert_eq!(row.reversibility, receipt.rollback.reversibility, "the list says what the receipt says");
+        if gone.contains(&class) {
+            assert_eq!(receipt.rollback.reversibility, Reversibility::Irreversible, "{class}");
+            assert_eq!(receipt.rollback.method, "none", "{class}");
+            let undo = kernel.rollback(record.receipt_id, Channel::Cli, format!("undo {class}"));
+            assert!(
+                matches!(&undo, Err(Error::Conflict(why)) if why.contains("cannot be undone")),
+                "{class}: {undo:?}"
+            );
+            said.insert(class);
+        }
+        if matches!(class, ActionClass::WriteLocal | ActionClass::DeleteLocal) {
+            assert_ne!(receipt.rollback.method, "none", "{class} can be taken back");
+        }
+    }
+    assert_eq!(said, BTreeSet::from(gone));
 }
 
 #[conforms::conforms("HK-18.1-1")]

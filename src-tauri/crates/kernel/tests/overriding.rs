@@ -114,6 +114,7 @@ fn an_override_that_lapsed_or_was_taken_back_before_its_use_is_worth_nothing() {
     }
 }
 
+#[conforms::conforms(part = "HK-16.9-1")]
 #[test]
 fn nobody_else_overrides_and_nothing_but_what_was_denied() {
     let world = World::new(954);

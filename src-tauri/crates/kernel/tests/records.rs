@@ -122,6 +122,7 @@ fn every_object_belongs_to_a_task_and_to_somebody() {
     "HK-2-2",
     "HK-3-2",
     "HK-22-4",
+    "RX-10-1",
     part = "HK-2-3"
 )]
 #[test]
@@ -354,12 +355,16 @@ fn a_run_can_be_inspected_step_by_step() {
         assert!(act.result_ref.is_some() && act.result_code.is_some() && act.executor.is_some());
     }
     // Whatever was asked, decided, granted and proved for it is found by its goal, and so is all that its gate let pass.
-    let found = [
-        query.approvals(Some(task), None, Ask::ALL).unwrap().rows.len(),
-        query.decisions(Some(task), Ask::ALL).unwrap().rows.len(),
-        query.grants(task, Ask::ALL).unwrap().rows.len(),
-        query.receipts(Some(task), None, Ask::ALL).unwrap().rows.len(),
-    ];
+    let asked = query.approvals(Some(task), None, Ask::ALL).unwrap().rows;
+    let decided = query.decisions(Some(task), Ask::ALL).unwrap().rows;
+    let proved = query.receipts(Some(task), None, Ask::ALL).unwrap().rows;
+    let granted = query.grants(task, Ask::ALL).unwrap().rows.len();
+    let found = [asked.len(), decided.len(), granted, proved.len()];
+    // Each of them is told in words, too.
+    let words = asked.iter().map(|row| &row.summary).chain(decided.iter().map(|row| &row.rationale));
+    for told in words.chain(proved.iter().map(|row| &row.summary)) {
+        assert!(!told.shown().unwrap().is_empty());
+    }
     let made = [now.approvals.len(), now.decisions.len(), now.grants.len(), now.receipts.len()];
     assert!(found == made && !made.contains(&0), "{found:?} of {made:?}");
     assert_eq!(passed(&world), dispatched(&world, task), "nothing passed that no event of the run names");

@@ -153,6 +153,28 @@ fn pieces_of_an_answer_are_told_without_a_value_that_lies_across_them() {
     assert!(!told.contains(VALUE), "{told}");
 }
 
+#[conforms(part = "RA-1.2-14")]
+#[test]
+fn what_went_wrong_with_a_model_is_on_record_without_a_value_that_stands_in_it() {
+    let world = knowing(910);
+    let fails = reasoning::Scripted::with(|_| {
+        let (why, advice) = (format!("the key {VALUE} is not known there"), "give another".to_owned());
+        Err(reasoning::Error::Unavailable { why, advice })
+    });
+    world.reasoners.put("fails", std::sync::Arc::new(fails));
+    let reasoning = Reasoning::Scripted { name: "fails".to_owned() };
+    let task = world.kernel().submit(&world.submission("ask it", reasoning)).unwrap().task_id;
+    let failed = world.kernel().drive(task).unwrap_err().to_string();
+    assert!(failed.contains("the key [secret:db] is") && !failed.contains(VALUE), "whoever waits: {failed}");
+    let events = world.kernel().reader().events(task, 0, 10_000).unwrap();
+    let said = events.iter().find_map(|stored| match body(&world, stored) {
+        Body::ModelFailed(failed) => failed.error.shown().cloned(),
+        _ => None,
+    });
+    let said = said.expect("it is on record");
+    assert!(said.contains("the key [secret:db] is not known there") && !said.contains(VALUE), "{said}");
+}
+
 #[test]
 fn without_the_value_of_a_secret_it_names_a_store_does_no_work_and_then_goes_on() {
     let mut world = knowing(906);

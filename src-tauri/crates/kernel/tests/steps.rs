@@ -101,6 +101,28 @@ fn a_task_works_through_its_steps_each_after_those_it_waits_for() {
     assert_eq!(succeeded.len(), 4);
 }
 
+#[conforms::conforms("HK-27-3", part = "HK-10.3-7")]
+#[test]
+fn a_host_that_dies_in_a_later_step_leaves_the_earlier_one_as_it_is_and_goes_on_in_the_same_attempt() {
+    let mut world = World::new(1_434);
+    let task = submit(&world, vec![part("a", &[]), part("b", &["a"])]);
+    let first = world.drive_to_approval(task);
+    world.person.allow(world.kernel(), task, first).unwrap();
+    let second = world.drive_to_approval(task);
+    let attempt = state(&world, task).current;
+    world.reopen();
+    assert_eq!(statuses(&world, task)[0].1, StepStatus::Succeeded);
+    world.person.allow(world.kernel(), task, second).unwrap();
+    die(&mut world, task, Point::EffectObserve, Edge::After);
+    assert_eq!(world.drive(task), completed());
+    assert_eq!(attempted(&world, task), ["a", "b"], "one attempt of each");
+    assert_eq!(state(&world, task).current, attempt);
+    let asked = count(world.kernel(), task, "attempt.model_requested");
+    assert_eq!(asked, 4, "two turns of each step, and none of them twice");
+    assert!(world.oracle.performed().values().all(|times| *times == 1), "nor any act");
+    assert_eq!(world.files().into_keys().collect::<Vec<_>>(), ["a.txt", "b.txt"]);
+}
+
 #[test]
 fn a_later_step_is_told_what_the_earlier_one_ended_with_and_does_not_believe_it() {
     let world = World::new(902);

@@ -309,3 +309,56 @@ fn the_view_of_grants_holds_each_from_its_issue_and_none_that_is_used_up_counts_
     let (kept, again) = crate::story::rebuilt(&mut world);
     assert_eq!(kept, again);
 }
+
+/// The views as they were when the log had come as far as this: in a copy of a store that nobody holds, without what came later.
+fn as_of(world: &World, log_seq: u64) -> (tempfile::TempDir, projections::Query) {
+    let from = world.store.path().join(ledger::FILE);
+    let whole = rusqlite::Connection::open(&from).unwrap();
+    whole.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    drop(whole);
+    let cut = tempfile::tempdir().unwrap();
+    let file = cut.path().join(ledger::FILE);
+    std::fs::copy(&from, &file).unwrap();
+    let conn = rusqlite::Connection::open(&file).unwrap();
+    let sql = "SELECT sql FROM sqlite_schema WHERE name = 'events_stay'";
+    let stays: String = conn.query_row(sql, [], |row| row.get(0)).unwrap();
+    let later = format!("DELETE FROM events WHERE log_seq > {log_seq};");
+    conn.execute_batch(&format!("PRAGMA foreign_keys = OFF; DROP TRIGGER events_stay; {later} {stays}"))
+        .unwrap();
+    projections::rebuild(&conn, &mut |_| projections::Flow::Continue).unwrap();
+    drop(conn);
+    let query = projections::Query::open(cut.path()).unwrap();
+    (cut, query)
+}
+
+#[conforms::conforms("HK-13.6-5")]
+#[test]
+fn a_grant_is_active_in_its_view_from_its_issue_until_it_is_used_or_has_run_out() {
+    let mut world = World::new(2_108);
+    world.file("a.txt", "text");
+    let gone = say("delete", json!({ "path": "a.txt" }));
+    let task = world.script("delete it", vec![gone, done("ok")]);
+    assert_eq!(world.drive_allowing(task).0, completed());
+    let stored = world.kernel().reader().log(0, 100_000).unwrap();
+    let place = |kind: &str| {
+        let found = stored.iter().find(|one| one.event().unwrap().event_type == kind);
+        found.unwrap_or_else(|| panic!("no `{kind}`")).log_seq
+    };
+    let (issued, used) = (place("grant.issued"), place("effect.dispatched"));
+    let grants = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
+        Body::GrantIssued(b) => Some((b.grant_id, b.expires_at)),
+        _ => None,
+    });
+    let grants: Vec<_> = grants.collect();
+    let [(grant, expires_at)] = grants[..] else { panic!("one grant: {grants:?}") };
+    world.crash();
+    let active = |log_seq: u64, at: model::UnixMs| -> Vec<model::GrantId> {
+        let (_cut, query) = as_of(&world, log_seq);
+        query.active_grants(at, Ask::ALL).unwrap().rows.into_iter().map(|row| row.grant_id).collect()
+    };
+    let early = model::UnixMs(0);
+    assert!(active(issued - 1, early).is_empty(), "before it was issued");
+    assert_eq!(active(issued, early), [grant]);
+    assert!(active(issued, expires_at.plus_ms(1)).is_empty(), "it has run out by then");
+    assert!(active(used, early).is_empty(), "it was used");
+}

@@ -41,7 +41,7 @@ fn a_new_task_starts_its_run_and_gives_it_a_title() {
             "goal": "sort the notes by date", "ledger_event_id": format!("evt_{:032x}", 1),
         })
     );
-    assert_eq!(part(&drafts[1], &["title", "source"]), json!({ "title": "sort notes", "source": "goal" }));
+    assert_eq!(part(&drafts[1], &["title", "source"]), json!({ "title": "sort notes", "source": "given" }));
     let status = only(tale.moved(TaskStatus::Created, TaskStatus::Ready, "running"), Family::Status);
     assert_eq!(
         part(&status, &["status", "profile"]),

@@ -15,6 +15,29 @@ const SAID: [&str; 3] = ["then the summary, quince", "the second one, quince", "
 const INSIDE: [&str; 6] =
     ["compiling_context", "awaiting_policy", "receipt_pending", "authorized", "superseded", "leased"];
 
+/// What the contract has each family carry.
+const CARRIES: [(&str, &[&str]); 16] = [
+    ("run.started", &["status", "controls", "session_id", "workspace", "profile", "model", "toolset"]),
+    ("status", &["status", "controls", "session_id", "workspace", "profile", "model", "toolset"]),
+    ("token.delta", &["segment_id", "delta", "content_type"]),
+    ("progress", &["phase", "text"]),
+    ("tool.started", &["tool_call_id", "name", "arguments", "started_at"]),
+    ("tool.done", &["tool_call_id", "result", "status", "duration_ms", "error"]),
+    ("approval.requested", &["approval_id", "summary", "risk", "choices"]),
+    ("approval.resolved", &["approval_id", "choice", "status"]),
+    ("clarify.requested", &["clarify_id", "question", "choices", "input_mode"]),
+    ("clarify.resolved", &["clarify_id", "answer", "status"]),
+    ("title.updated", &["title", "source", "confidence"]),
+    ("usage.updated", &["tokens", "cost_micros", "provider", "model", "duration_ms"]),
+    ("usage.final", &["tokens", "cost_micros", "provider", "model", "duration_ms"]),
+    ("error", &["code", "message", "diagnostics", "terminal"]),
+    ("cancelled", &["status", "usage", "result"]),
+    ("done", &["status", "usage", "result"]),
+];
+/// The envelope of every event.
+const ENVELOPE: [&str; 8] =
+    ["created_at", "event_id", "payload", "run_id", "seq", "session_id", "terminal", "type"];
+
 /// Hosts one after the other over one store, and every answer to a control that they gave.
 struct Hosts<'a> {
     bench: &'a Bench,
@@ -79,6 +102,22 @@ fn silent() -> String {
     format!("openai:http://{address}/v1#words")
 }
 
+/// Whichever process executed it, a run is told in the one contract: its envelope, its families, and what each carries.
+fn of_one_contract(hosts: &Hosts<'_>, run: &str) {
+    let page = hosts.now().must("GET", &format!("/v1/runs/{run}/events?limit=500"), &Value::Null);
+    for event in page["events"].as_array().unwrap() {
+        let mut fields: Vec<&str> = event.as_object().unwrap().keys().map(String::as_str).collect();
+        fields.sort_unstable();
+        assert_eq!(fields, ENVELOPE);
+        let kind = event["type"].as_str().unwrap();
+        let carries = CARRIES.iter().find(|(family, _)| *family == kind);
+        let (_, keys) = carries.unwrap_or_else(|| panic!("no family of the contract: {event}"));
+        for key in *keys {
+            assert!(event["payload"].get(key).is_some(), "`{key}` is promised: {event}");
+        }
+    }
+}
+
 /// Nothing of the inside stands in an answer: one shape, the words of the contract, no name of anything within.
 fn tells_nothing_of_the_inside(bench: &Bench, hosts: &Hosts<'_>) {
     assert!(hosts.answers.len() > 10);
@@ -121,6 +160,7 @@ fn each_thing_once(hosts: &Hosts<'_>, runs: [&String; 4]) {
     assert_eq!(hosts.times(thinks, kind("cancelled")), 1);
     for run in runs {
         assert_eq!(hosts.times(run, |event| event["terminal"] == true), 1, "one end");
+        of_one_contract(hosts, run);
     }
 }
 
@@ -135,6 +175,10 @@ fn each_thing_once(hosts: &Hosts<'_>, runs: [&String; 4]) {
     "RA-4.3c-7",
     "RA-4.4c-3",
     "RA-4.4f-3",
+    part = "RA-1-1",
+    part = "RA-4.4-1",
+    part = "RA-4.4a-2",
+    part = "RA-4.4b-4",
     part = "RA-5.2-2"
 )]
 #[test]

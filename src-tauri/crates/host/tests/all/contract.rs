@@ -120,6 +120,12 @@ fn another_backend_in_the_same_session_leaves_what_was_there_as_it_was() {
             (&json!(session), &json!(model.address))
         );
     }
+    // And back again, in the same session: a run of its own, and what was there stays.
+    let back = run_of(&bench.post("/v1/runs", &asked));
+    assert_ne!(back, first);
+    bench.reaches(&back, &["completed", "failed", "awaiting_approval"]);
+    let task = bench.post("/api/task.show", &json!({ "task": back }));
+    assert_eq!(task["reasoner"], "playbook:inventory");
     assert_eq!(bench.events(&first), before);
     // A host that starts anew, and a stream that is told again: the project stands on every replay.
     bench.close();
@@ -135,7 +141,7 @@ fn another_backend_in_the_same_session_leaves_what_was_there_as_it_was() {
         assert_eq!(Shown::of(then).ended, Shown::of(now).ended);
     }
     let runs = bench.get(&format!("/v1/sessions/{session}/runs"));
-    assert_eq!(runs["runs"].as_array().expect("runs").len(), 3);
+    assert_eq!(runs["runs"].as_array().expect("runs").len(), 4);
 }
 
 #[conforms("RA-4.4e-1")]
@@ -184,7 +190,7 @@ fn who_cannot_stream_asks_how_it_stands() {
     drop(open);
 }
 
-#[conforms(part = "RA-3-7", "RA-P-4")]
+#[conforms(part = "RA-3-7", part = "RA-4.2-6", "RA-P-4")]
 #[test]
 fn a_question_of_yes_or_no_outlives_its_watchers_and_its_host_and_is_told_again() {
     let mut bench = Bench::new();
@@ -274,7 +280,7 @@ fn every_control_of_every_kind_of_run_is_bounded_and_of_one_shape() {
     assert_eq!(paths.len(), 14);
 }
 
-#[conforms("RA-4.4b-3", "RA-4.2-1", part = "RA-1.4-7")]
+#[conforms("RA-4.4b-3", "RA-4.2-1", part = "RA-1.4-7", part = "RA-4.2-9", "RA-4.4a-5", "RA-4.4d-4")]
 #[test]
 fn a_control_of_a_run_at_work_comes_to_what_it_is_and_is_told_in_the_same_shape() {
     let bench = Bench::new();
@@ -337,7 +343,7 @@ fn a_control_of_a_run_at_work_comes_to_what_it_is_and_is_told_in_the_same_shape(
     }
 }
 
-#[conforms("RA-4.3c-9", "RA-4.3c-10", "RA-4.3c-3", "RA-4.3c-2", "RA-4.2-10")]
+#[conforms("RA-4.3c-9", "RA-4.3c-10", "RA-4.3c-3", "RA-4.3c-2", "RA-4.3c-6", "RA-4.2-10")]
 #[test]
 fn what_is_queued_and_what_the_goal_is_outlive_the_host() {
     let mut bench = Bench::new();
@@ -378,6 +384,25 @@ fn what_is_queued_and_what_the_goal_is_outlive_the_host() {
     );
 }
 
+/// What is remembered in one home for every project is told there again; the other has nothing of it.
+fn knows_of_the_kettle(one: &Bench, two: &Bench) {
+    let claim = "the kettle is made of copper";
+    let said = json!({ "claim": claim, "everywhere": true, "workspace": one.path("work") });
+    let task = one.post("/api/knowledge.remember", &said)["task_id"].as_str().expect("a name").to_owned();
+    let asked = one.reaches(&task, &["awaiting_approval"])["pending_approval_id"].clone();
+    one.allow(asked.as_str().expect("a name"));
+    one.reaches(&task, &["completed"]);
+    for (bench, knows) in [(one, true), (two, false)] {
+        let held = bench.post("/api/knowledge.memories", &json!({})).to_string();
+        assert_eq!(held.contains(claim), knows, "{held}");
+        let model = Model::new(vec![call("done", &json!({ "summary": "well" }))], true);
+        let run = asks(bench, &model, "what is the kettle made of?", None);
+        bench.reaches(&run, &["completed"]);
+        let heard = model.heard();
+        assert_eq!(heard.iter().any(|request| request.contains(claim)), knows, "{heard:?}");
+    }
+}
+
 #[conforms("RA-3-12", "RA-2-10", "RA-4.4a-9")]
 #[test]
 fn two_homes_in_one_process_share_nothing_and_leave_the_environment_alone() {
@@ -396,6 +421,7 @@ fn two_homes_in_one_process_share_nothing_and_leave_the_environment_alone() {
         let own = bench.path("work").canonicalize().expect("there");
         assert_eq!(shown(bench, run), own.to_str().expect("UTF-8"));
     }
+    knows_of_the_kettle(&one, &two);
     let (status, _) =
         one.ask("POST", "/v1/runs", &[("authorization", &format!("Bearer {}", two.token()))], "{}");
     assert_eq!(status, 401, "a token opens its own home");

@@ -51,7 +51,7 @@ fn resumed(bench: &Bench, run: &str, cut: usize) -> Shown {
     shown
 }
 
-#[conforms("RA-1.1-6", "RA-3-2", "RA-5.1-3")]
+#[conforms("RA-1.1-6", "RA-3-2", "RA-4.1-2", "RA-4.4d-2", "RA-5.1-3")]
 #[test]
 fn every_end_is_told_again_as_it_was_and_nothing_is_told_twice() {
     let mut bench = Bench::new();
@@ -72,6 +72,14 @@ fn every_end_is_told_again_as_it_was_and_nothing_is_told_twice() {
             let status = bench.get(&format!("/v1/runs/{run}"));
             assert_eq!(status["terminal_event"], *terminal[0], "{how}");
             assert_eq!(status["active_controls"], json!(["observe", "status"]), "{how}: nothing still turns");
+            // What it was begun with is kept, and of a failure what may be told.
+            assert_eq!(all[0]["type"], "run.started", "{how}");
+            for name in Family::RunStarted.promises() {
+                assert!(!all[0]["payload"][*name].is_null(), "{how}: {name}");
+            }
+            let said = &terminal[0]["payload"]["diagnostics"];
+            assert_eq!(said.is_object(), *how == "error", "{how}: {said}");
+            assert!(!said.to_string().contains(bench.dir.path().to_str().expect("UTF-8")), "{said}");
             let whole = Shown::of(&all);
             assert_eq!(whole.ended.as_deref(), Some(*how));
             for cut in [0, 1, all.len() / 2, all.len() - 1] {
@@ -81,7 +89,7 @@ fn every_end_is_told_again_as_it_was_and_nothing_is_told_twice() {
     }
 }
 
-#[conforms(part = "RA-3-1", part = "RA-2-5", part = "RA-2-7", part = "RA-5.1-2")]
+#[conforms(part = "RA-3-1", part = "RA-2-5", part = "RA-2-7", part = "RA-5.1-2", "RA-5.1-4")]
 #[test]
 fn words_and_tools_come_back_once_to_whoever_broke_off_and_from_the_next_host() {
     let mut bench = Bench::new();
@@ -119,7 +127,7 @@ fn words_and_tools_come_back_once_to_whoever_broke_off_and_from_the_next_host() 
     }
 }
 
-#[conforms("RA-4.1-1")]
+#[conforms("RA-4.1-1", "RA-5.1-1")]
 #[test]
 fn the_journal_keeps_every_family_that_is_made_and_only_ever_grows() {
     let mut bench = Bench::new();

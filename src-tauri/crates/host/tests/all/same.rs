@@ -96,6 +96,74 @@ fn a_card_and_a_question_come_to_the_same_whoever_answers_them() {
     assert_eq!((told(&bench, &ours), told(&bench, &theirs)), (first, second), "the last safe state");
 }
 
+/// A run that asks, is paused and goes on, has words queued and its goal edited, is answered, and ends: how it stood on the
+/// way, and what its model was sent of both.
+fn steered(bench: &Bench, by: By) -> (String, Vec<Value>, Vec<[bool; 2]>) {
+    let ask = call("ask", &json!({ "question": "which ones?", "choices": [] }));
+    let end = || call("done", &json!({ "summary": "well" }));
+    let model = Model::new(vec![ask, end(), end(), end()], true);
+    let asked = json!({ "message": "the red ones", "workspace": bench.path("work"), "model": model.address,
+        "session_id": format!("steered-{by:?}") });
+    let started = bench.post("/v1/runs", &asked);
+    let (run, session) = (run_of(&started), started["session_id"].as_str().expect("a name").to_owned());
+    let at = |status: &str| {
+        let told = bench.reaches(&run, &[status]);
+        json!([told["status"], told["active_controls"], told["interrupted"]])
+    };
+    let taken = |path: &str, body: Value| {
+        let told = bench.post(path, &body);
+        assert!(told["status"] != "conflict" && told["accepted"] != false, "{path}: {told}");
+    };
+    let goal = |action: &str, text: Option<&str>, command: &str, body: Value| match by {
+        By::RunApi => {
+            taken(&format!("/v1/sessions/{session}/goal"), json!({ "action": action, "text": text }))
+        }
+        By::Commands => taken(command, body),
+    };
+    let mut stood = vec![at("awaiting_clarify")];
+    goal("pause", None, "/api/task.pause", json!({ "task": run }));
+    stood.push(at("paused"));
+    goal("resume", None, "/api/task.resume", json!({ "task": run }));
+    stood.push(at("awaiting_clarify"));
+    let queued = "then the summary";
+    match by {
+        By::RunApi => {
+            taken(&format!("/v1/runs/{run}/messages"), json!({ "message": queued, "mode": "queue" }))
+        }
+        By::Commands => taken("/api/task.note", json!({ "task": run, "text": queued, "mode": "queue" })),
+    }
+    let edited = "the blue ones";
+    goal("edit", Some(edited), "/api/task.edit_goal", json!({ "task": run, "goal": edited }));
+    stood.push(at("awaiting_clarify"));
+    bench.post("/api/task.answer", &json!({ "task": run, "text": "those there" }));
+    stood.push(at("completed"));
+    let heard = model.heard();
+    (run, stood, heard.iter().map(|request| [queued, edited].map(|words| request.contains(words))).collect())
+}
+
+#[conforms("RA-4.3c-3", part = "RA-4.3c-2")]
+#[test]
+fn a_queue_a_goal_and_a_pause_come_to_the_same_whoever_steers() {
+    let bench = Bench::new();
+    let (ours, stood, heard) = steered(&bench, By::RunApi);
+    let (theirs, also_stood, also_heard) = steered(&bench, By::Commands);
+    assert_eq!(recorded(&bench, &ours), recorded(&bench, &theirs), "the kernel has recorded the same");
+    assert_eq!(stood, also_stood, "it stood alike, and the same could be done with it");
+    assert_eq!(heard, also_heard, "its model was asked as often, and told the same");
+    assert_eq!((heard.first(), heard.last()), (Some(&[false; 2]), Some(&[true; 2])));
+    let told = |run: &str| -> Vec<(Value, Value)> {
+        let of = |event: &Value| (event["type"].clone(), event["payload"]["phase"].clone());
+        let phases = ["input_queued", "goal_changed", "input_absorbed"];
+        let all = bench.events(run).iter().map(of).collect::<Vec<_>>();
+        all.into_iter().filter(|(_, phase)| phases.iter().any(|one| phase == one)).collect()
+    };
+    let journal = told(&ours);
+    assert_eq!(journal, told(&theirs), "and the journal tells it alike");
+    assert!(journal.len() > 2, "{journal:?}");
+    let end = |run: &str| bench.events(run).pop().expect("events")["payload"]["result"]["reason"].clone();
+    assert_eq!((end(&ours), end(&theirs)), (json!("done"), json!("done")));
+}
+
 fn texts(list: &Value, name: &str) -> Vec<String> {
     list.as_array()
         .expect("a list")
@@ -145,7 +213,7 @@ fn agree(bench: &Bench, run: &str) {
     assert_eq!(waits.first().map_or(Value::Null, |id| json!(id)), status["pending_approval_id"]);
 }
 
-#[conforms("RA-4.4-2")]
+#[conforms("RA-4.4-2", part = "RA-4.2-3")]
 #[test]
 fn what_a_page_asks_tells_a_run_as_the_run_api_and_its_journal_do() {
     let mut bench = Bench::new();

@@ -143,6 +143,49 @@ fn whoever_serves_dies_and_the_run_goes_on_and_is_found_again() {
     assert_eq!(all.iter().filter(|event| event["terminal"] == true).count(), 1);
 }
 
+#[conforms("RA-4.4a-3")]
+#[test]
+fn a_run_that_nobody_looks_at_writes_its_events_in_order_to_its_end() {
+    let bench = Bench::new();
+    let words: Vec<String> = (0..40).map(|n| format!("word{n} ")).collect();
+    let model = Model::new(vec![words.clone()], false);
+    let (server, bearer) = another(&bench);
+    let front = Front { address: server.address().to_string(), bearer };
+    let asked = json!({ "message": "a story", "workspace": bench.path("work"), "model": model.address });
+    let run = run_of(&front.ask("POST", "/v1/runs", &asked.to_string()));
+    server.stop();
+    // From here on nobody follows it, and nobody asks of it over any gateway, until it is over.
+    model.say(words.len());
+    let id = run.parse().expect("a name");
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let query = api::Host::query(&**bench.local()).expect("a store");
+        if query.task(id).expect("readable").is_some_and(|row| row.status.is_terminal()) {
+            break;
+        }
+        assert!(Instant::now() < until, "it waits for somebody who looks");
+        std::thread::yield_now();
+    }
+    let all = bench.events(&run);
+    let seqs: Vec<u64> = all.iter().map(|event| event["seq"].as_u64().expect("a number")).collect();
+    assert!(seqs.iter().copied().eq(1..=all.len() as u64), "each once and in order: {seqs:?}");
+    let title = all.iter().find(|event| event["type"] == "title.updated").expect("a title");
+    assert_eq!(
+        (&title["payload"]["title"], &title["payload"]["source"]),
+        (&json!("a story"), &json!("goal")),
+        "nobody has named it"
+    );
+    let shown = Shown::of(&all);
+    assert_eq!((shown.text, shown.ended.as_deref()), (words.concat(), Some("done")));
+    let terminal: Vec<&Value> = all.iter().filter(|event| event["terminal"] == true).collect();
+    assert_eq!(terminal, [all.last().expect("events")]);
+    let status = bench.get(&format!("/v1/runs/{run}"));
+    assert_eq!((&status["status"], &status["terminal_event"]), (&json!("completed"), terminal[0]));
+    // By a place in the journal the rest is had, as it was written.
+    let behind = bench.get(&format!("/v1/runs/{run}/events?after_seq={}&limit=500", all.len() - 1));
+    assert_eq!(behind["events"], json!([terminal[0]]));
+}
+
 /// A client of one gateway.
 struct Front {
     address: String,

@@ -94,7 +94,7 @@ fn a_client_killed_at_random_sees_each_event_and_in_order() {
     assert_eq!(status, 204, "nothing can follow, and the client stays away");
 }
 
-#[conforms(part = "RA-1.2-3", part = "RA-2-6", part = "RA-3-1", part = "RA-4.1-1")]
+#[conforms(part = "RA-1.2-3", part = "RA-2-6", part = "RA-3-1", part = "RA-4.1-1", part = "RA-5.1-4")]
 #[test]
 fn reasoning_is_told_apart_and_goes_on_where_a_client_left_it() {
     let bench = Bench::new();

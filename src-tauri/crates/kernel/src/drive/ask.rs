@@ -265,8 +265,10 @@ impl Kernel {
             tx.set_task(TaskStatus::Paused, MODEL_UNAVAILABLE, Some(error.to_string()))?;
             let task_id = tx.task.task_id;
             tx.commit()?;
+            // What is on record was cleaned when it was written; this goes to whoever waits for the task.
+            let said = self.ports.redactor.now().text(&error.to_string()).rest.into_owned();
             return Err(Error::Reasoning(format!(
-                "{error}; the task is paused and nothing is lost: `hermit task resume {task_id}`"
+                "{said}; the task is paused and nothing is lost: `hermit task resume {task_id}`"
             )));
         }
         let said = format!("Stopped: {error}. Put that right, or choose another model, and run it again.");

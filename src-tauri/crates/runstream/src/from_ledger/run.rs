@@ -9,7 +9,7 @@ use model::body::{
     TaskStatusChanged,
 };
 use model::event::Event;
-use model::task::{ChildTask, CriterionOutcome, Origin, TaskStatus};
+use model::task::{ChildTask, CriterionOutcome, Origin, Task, TaskStatus};
 use model::{ArtifactId, Sensitive};
 use serde_json::{Value, json};
 
@@ -38,8 +38,7 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
             if b.task.origin() != Origin::Person {
                 started.payload.insert("origin".to_owned(), json!(b.task.origin()));
             }
-            let title = json!({ "title": shown(&b.task.title), "source": "goal", "confidence": 1 });
-            vec![started, Draft::new(Family::TitleUpdated, at, title)]
+            vec![started, Draft::new(Family::TitleUpdated, at, titled(&b.task))]
         }
         Body::TaskStatusChanged(b) => ending(mirror, event, b, now),
         Body::TaskInputAdded(b) => vec![input(event, "input_added", &b.text, b.trust_tier, &b.encloses)],
@@ -96,6 +95,15 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
         }
         _ => found(event, body),
     }
+}
+
+/// What a task is called, and whether that is how its goal begins or a name that somebody gave it.
+fn titled(task: &Task) -> Value {
+    let source = match (task.goal.shown(), task.title.shown()) {
+        (Some(goal), Some(title)) if !goal.trim_start().starts_with(title.as_str()) => "given",
+        _ => "goal",
+    };
+    json!({ "title": shown(&task.title), "source": source, "confidence": 1 })
 }
 
 /// What the agent gave away, a title each.
