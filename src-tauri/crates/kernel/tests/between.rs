@@ -283,7 +283,7 @@ fn links() -> [Vec<Meddling>; 3] {
 
 /// Every way in which a file, its folder, or a free place can become another.
 fn meddlings(of: &str) -> Vec<Meddling> {
-    let [file, folder, place]: [Vec<Meddling>; 3] = [
+    let [mut file, mut folder, mut place]: [Vec<Meddling>; 3] = [
         vec![
             ("other bytes, as many", |w| w.file("a.txt", "two")),
             ("longer", |w| w.file("a.txt", "one and more")),
@@ -304,9 +304,9 @@ fn meddlings(of: &str) -> Vec<Meddling> {
             (HOPELESS, |w| w.file("new", "theirs")),
         ],
     ];
-    let [file_links, folder_links, place_links] = links();
-    let (file, folder, place) =
-        ([file, file_links].concat(), [folder, folder_links].concat(), [place, place_links].concat());
+    for (known, more) in [&mut file, &mut folder, &mut place].into_iter().zip(links()) {
+        known.extend(more);
+    }
     match of {
         "fetch" | "send" => Vec::new(),
         "commit" => [file, folder, of_refs(of)].concat(),
