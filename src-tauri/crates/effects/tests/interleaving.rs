@@ -2,7 +2,7 @@
 //!
 //! `HERMIT_INTERLEAVINGS=10000 cargo test -p hermit-effects interleaving` runs the long size of it.
 
-use crate::support::{World, current, receipt, rel, sha};
+use crate::support::{World, current, file_bits, receipt, rel, sha};
 use acts::{Action, ActionRequest};
 use effects::{plan_rollback_keeping, plan_undo};
 use model::RelPath;
@@ -10,7 +10,6 @@ use model::action::{ChangeItem, Prior};
 use model::receipt::{ItemOutcome, Receipt, ResultCode};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 const PLACES: [&str; 5] = ["a.txt", "b.txt", "c.txt", "d.bin", "e.txt"];
@@ -135,7 +134,7 @@ impl Play {
             Step::AgentBytes(place, byte) => self.write(at, *place, &[0, *byte, 0], None),
             Step::AgentMode(place) => {
                 if let Some(bytes) = self.world.get(PLACES[*place]) {
-                    self.write(at, *place, &bytes, Some(0o755));
+                    self.write(at, *place, &bytes, file_bits::seen(0o755));
                 }
             }
             Step::AgentDelete(place) => {
@@ -165,9 +164,7 @@ impl Play {
             Step::PersonDelete(place) => _ = std::fs::remove_file(path(place)),
             Step::PersonMove(from, to) if !path(to).exists() => _ = std::fs::rename(path(from), path(to)),
             Step::PersonMove(..) => {}
-            Step::PersonMode(place) => {
-                _ = std::fs::set_permissions(path(place), std::fs::Permissions::from_mode(0o600));
-            }
+            Step::PersonMode(place) => _ = file_bits::give(&path(place), 0o600),
             Step::Undo(back) => self.undo(at, *back),
             Step::UndoMany(back) => self.undo_many(at, *back),
         }

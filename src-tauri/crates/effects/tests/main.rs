@@ -19,3 +19,7 @@ mod interleaving;
 mod looking;
 mod support;
 mod undoing;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;

@@ -13,6 +13,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+#[path = "file_bits.rs"]
+pub mod file_bits;
+
 /// A command line for a shell, without the network.
 #[allow(dead_code, reason = "commands are tried in the room of the walls, and by the benchmarks")]
 pub fn shell(script: &str) -> Action {
@@ -87,13 +90,14 @@ impl Faults for Traps {
 }
 
 pub struct World {
+    /// Let go first: Windows removes no folder that somebody has open.
+    pub executors: Executors,
     pub folder: tempfile::TempDir,
     pub root: PathBuf,
     pub store: PathBuf,
     pub id: WorkspaceId,
     pub shelf: Arc<Shelf>,
     pub traps: Arc<Traps>,
-    pub executors: Executors,
     pub entropy: Arc<Counting>,
 }
 
@@ -124,7 +128,7 @@ impl World {
             Spool::new(store.join("spool")),
             sandbox,
         );
-        Self { folder, root, store, id, shelf, traps, executors, entropy }
+        Self { executors, folder, root, store, id, shelf, traps, entropy }
     }
 
     /// Waits until nothing holds the mark of a command any more: not what it started, and not what another test is just
@@ -272,7 +276,7 @@ impl World {
         (request, outcome)
     }
 
-    /// Every file with its bytes and mode, every folder, every link with its target.
+    /// Every file with its bytes and, where there is one, its mode, every folder, every link with its target.
     pub fn tree(&self) -> BTreeMap<PathBuf, (String, Vec<u8>)> {
         let mut found = BTreeMap::new();
         let mut waiting = vec![self.root.clone()];
@@ -284,8 +288,9 @@ impl World {
                     waiting.push(path.clone());
                     ("folder".to_owned(), vec![])
                 } else if metadata.is_file() {
-                    let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o7777;
-                    (format!("file {mode:o}"), std::fs::read(&path).unwrap())
+                    let mode = file_bits::of(&path);
+                    let kind = mode.map_or_else(|| "file".to_owned(), |mode| format!("file {mode:o}"));
+                    (kind, std::fs::read(&path).unwrap())
                 } else {
                     (
                         "other".to_owned(),

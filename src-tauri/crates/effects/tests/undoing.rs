@@ -1,6 +1,6 @@
 //! Undo: any change set taken back byte for byte, undo of undo, and no human byte lost in between.
 
-use crate::support::{World, current, receipt, rel, sha};
+use crate::support::{World, current, file_bits, receipt, rel, sha};
 use acts::{Action, ActionRequest};
 use effects::plan_rollback;
 use model::action::{ChangeItem, Prior};
@@ -262,8 +262,7 @@ fn what_cannot_be_undone_is_named_with_both_digests_and_nothing_changes() {
 fn an_undone_deletion_has_its_mode_again_and_made_folders_with_somebodys_files_stay() {
     let world = World::new();
     world.put("run.sh", "#!/bin/sh");
-    std::fs::set_permissions(world.at("run.sh"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
-        .unwrap();
+    file_bits::give(&world.at("run.sh"), 0o755).unwrap();
     let request = world.request(Action::Change(acts::Change {
         items: vec![
             ChangeItem::Delete { path: rel("run.sh"), prior: sha(b"#!/bin/sh") },
@@ -274,10 +273,8 @@ fn an_undone_deletion_has_its_mode_again_and_made_folders_with_somebodys_files_s
     world.put("made/theirs", "theirs");
     let (_, code) = undo(&world, &done);
     assert_eq!(code, ResultCode::Succeeded);
-    let mode = std::os::unix::fs::PermissionsExt::mode(
-        &std::fs::metadata(world.at("run.sh")).unwrap().permissions(),
-    );
-    assert_eq!(mode & 0o7777, 0o755);
+    assert_eq!(world.get("run.sh").unwrap(), b"#!/bin/sh");
+    assert_eq!(file_bits::of(&world.at("run.sh")), file_bits::seen(0o755));
     assert_eq!(world.get("made/theirs").unwrap(), b"theirs");
     assert!(!world.at("made/by").exists());
 }

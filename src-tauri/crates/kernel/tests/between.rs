@@ -237,9 +237,53 @@ type Meddling = (&'static str, fn(&World));
 /// Nothing is at the place, as before, so the yes holds; the act is begun, and fails.
 const HOPELESS: &str = "its folder is a file";
 
+/// Every way in which a file, its folder, or a free place can become a link.
+#[cfg(unix)]
+fn links() -> [Vec<Meddling>; 3] {
+    fn link(w: &World, to: impl AsRef<Path>, at: &str) {
+        std::os::unix::fs::symlink(to, w.path(at)).unwrap();
+    }
+    [
+        vec![
+            ("a link to the same bytes", |w| {
+                std::fs::rename(w.path("a.txt"), w.path("kept/real")).unwrap();
+                link(w, "kept/real", "a.txt");
+            }),
+            ("a link that leads out", |w| {
+                std::fs::remove_file(w.path("a.txt")).unwrap();
+                link(w, "/etc/hostname", "a.txt");
+            }),
+        ],
+        vec![
+            ("the folder is a link to one that looks the same", |w| {
+                std::fs::rename(w.path("kept"), w.path("real")).unwrap();
+                link(w, "real", "kept");
+            }),
+            ("the folder is a link that leads out", |w| {
+                let out = w.store.path().join("out");
+                std::fs::rename(w.path("kept"), &out).unwrap();
+                link(w, &out, "kept");
+            }),
+        ],
+        vec![
+            ("a link", |w| {
+                std::fs::create_dir(w.path("new")).unwrap();
+                link(w, "/etc/hostname", "new/c.txt");
+            }),
+            ("its folder is a link that leads out", |w| link(w, w.store.path(), "new")),
+        ],
+    ]
+}
+
+/// Not everybody may make a link here.
+#[cfg(windows)]
+fn links() -> [Vec<Meddling>; 3] {
+    Default::default()
+}
+
 /// Every way in which a file, its folder, or a free place can become another.
 fn meddlings(of: &str) -> Vec<Meddling> {
-    let [file, folder, place]: [Vec<Meddling>; 3] = [
+    let [mut file, mut folder, mut place]: [Vec<Meddling>; 3] = [
         vec![
             ("other bytes, as many", |w| w.file("a.txt", "two")),
             ("longer", |w| w.file("a.txt", "one and more")),
@@ -249,39 +293,20 @@ fn meddlings(of: &str) -> Vec<Meddling> {
                 std::fs::remove_file(w.path("a.txt")).unwrap();
                 std::fs::create_dir(w.path("a.txt")).unwrap();
             }),
-            ("a link to the same bytes", |w| {
-                std::fs::rename(w.path("a.txt"), w.path("kept/real")).unwrap();
-                link(w, Path::new("kept/real"), "a.txt");
-            }),
-            ("a link that leads out", |w| {
-                std::fs::remove_file(w.path("a.txt")).unwrap();
-                link(w, Path::new("/etc/hostname"), "a.txt");
-            }),
         ],
         vec![
             ("other bytes", |w| w.file("kept/b.txt", "TWO")),
             ("gone", |w| std::fs::remove_file(w.path("kept/b.txt")).unwrap()),
-            ("the folder is a link to one that looks the same", |w| {
-                std::fs::rename(w.path("kept"), w.path("real")).unwrap();
-                std::os::unix::fs::symlink("real", w.path("kept")).unwrap();
-            }),
-            ("the folder is a link that leads out", |w| {
-                let out = w.store.path().join("out");
-                std::fs::rename(w.path("kept"), &out).unwrap();
-                std::os::unix::fs::symlink(&out, w.path("kept")).unwrap();
-            }),
         ],
         vec![
             ("a file", |w| w.file("new/c.txt", "theirs")),
             ("a folder", |w| std::fs::create_dir_all(w.path("new/c.txt")).unwrap()),
-            ("a link", |w| {
-                std::fs::create_dir(w.path("new")).unwrap();
-                link(w, Path::new("/etc/hostname"), "new/c.txt");
-            }),
             (HOPELESS, |w| w.file("new", "theirs")),
-            ("its folder is a link that leads out", |w| link(w, w.store.path(), "new")),
         ],
     ];
+    for (known, more) in [&mut file, &mut folder, &mut place].into_iter().zip(links()) {
+        known.extend(more);
+    }
     match of {
         "fetch" | "send" => Vec::new(),
         "commit" => [file, folder, of_refs(of)].concat(),
@@ -320,10 +345,6 @@ fn of_refs(of: &str) -> Vec<Meddling> {
         "tag" => vec![("somebody has that name", |w| w.file(".git/refs/tags/v1", &"b".repeat(40)))],
         other => panic!("`{other}` is no act of version control"),
     }
-}
-
-fn link(w: &World, to: &Path, at: &str) {
-    std::os::unix::fs::symlink(to, w.path(at)).unwrap();
 }
 
 /// What lies in the folder, links as what they say, their targets with it.

@@ -366,6 +366,7 @@ fn a_pack_says_how_far_vectors_were_made() {
     assert_eq!(far("where were lanterns"), (19, 20));
 }
 
+#[cfg(unix)]
 #[test]
 fn a_file_of_vectors_that_others_may_read_is_closed_to_them_or_made_anew() {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};

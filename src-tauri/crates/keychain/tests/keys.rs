@@ -178,9 +178,7 @@ fn the_key_files_that_the_tests_of_the_pages_lay_out_are_opened_at_next_to_no_co
         let text = fs::read_to_string(from).unwrap();
         assert!(text.contains(&format!("\"memory_kib\":{}", Cost::TEST.memory_kib)), "{text}");
         let to = folder.path().join(name);
-        fs::write(&to, text).unwrap();
-        #[cfg(unix)]
-        fs::set_permissions(&to, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        disk::owner_only::write(&to, text.as_bytes()).unwrap();
     }
     let vault = FileVault::open(&folder.path().join("vault.key"), vault_words).unwrap();
     assert!(vault.get("root-seed").unwrap().is_none(), "each store makes its own");

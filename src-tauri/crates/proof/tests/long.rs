@@ -1,5 +1,6 @@
 //! A long task needs no more memory than a few bytes for each event: shown below a hard limit of the system's.
 
+#![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_methods, reason = "this test starts itself again below a limit")]
 
 use crate::world::flat::Flat;
@@ -43,7 +44,6 @@ fn limited(events: u64, kilobytes: u64) -> (bool, String) {
     (output.status.success(), String::from_utf8_lossy(&said).into_owned())
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn a_long_task_is_exported_and_verified_below_a_hard_limit_of_memory() {
     // What the program needs before the first event: its own pages, stacks, the allocator.

@@ -36,6 +36,7 @@ use windows_sys::Win32::System::IO::{OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
 use windows_sys::Win32::System::Registry::{
     HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RRF_SUBKEY_WOW6464KEY, RegGetValueW,
 };
+use windows_sys::Win32::System::SystemInformation::GetTickCount64;
 use windows_sys::Win32::System::Threading::{
     GetCurrentProcess, GetProcessTimes, OpenProcess, OpenProcessToken, PROCESS_QUERY_LIMITED_INFORMATION,
     PROCESS_SYNCHRONIZE, WaitForSingleObject,
@@ -454,4 +455,10 @@ pub fn screen_size(console: &File) -> Result<(u16, u16)> {
     let seen = told.srWindow;
     let length = |from: i16, to: i16| u16::try_from(i32::from(to) - i32::from(from) + 1).unwrap_or_default();
     Ok((length(seen.Left, seen.Right), length(seen.Top, seen.Bottom)))
+}
+
+/// Milliseconds since this machine was started, as exact as its clock ticks: to about sixteen of them.
+pub fn since_start_ms() -> u64 {
+    // SAFETY: the call takes nothing, cannot fail, and returns a number.
+    unsafe { GetTickCount64() }
 }

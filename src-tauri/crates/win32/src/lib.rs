@@ -32,7 +32,8 @@ pub mod tokens;
 #[cfg(windows)]
 pub use calls::{
     Running, close_to_others, console_mode, create_folder, create_new, descriptor, forget_keys, has_key,
-    machine, read_key, reopen_folder, room, running, screen_size, set_console_mode, show, try_lock, user,
+    machine, read_key, reopen_folder, room, running, screen_size, set_console_mode, show, since_start_ms,
+    try_lock, user,
 };
 #[cfg(windows)]
 pub use confining::{Failed, run};

@@ -8,6 +8,7 @@
 
 use super::place::{self, keep_beside, look};
 use super::{Job, temp_name};
+use crate::system::machine_start::started_at;
 use crate::workspace::folder::Folder;
 use crate::{Executors, Kept, Outcome, Transcript, TranscriptState};
 use acts::{ActionRequest, changed_paths};
@@ -429,13 +430,6 @@ fn is_torn(item: &ChangeItem, folder: &Folder, path: &RelPath, temp: &[u8]) -> b
     let (ChangeItem::Write { prior, .. } | ChangeItem::Link { prior, .. }) = item else { return false };
     super::precondition::holds(prior, &look(folder, path.file_name(), path))
         && folder.stat(temp, path).is_ok_and(|stat| stat.modified_ms() < started_at())
-}
-
-/// When this machine was started, in milliseconds since 1970; where that is not known, everything is younger.
-fn started_at() -> i64 {
-    let told = std::fs::read_to_string("/proc/stat").unwrap_or_default();
-    let seconds = told.lines().find_map(|line| line.strip_prefix("btime ")?.trim().parse::<i64>().ok());
-    seconds.map_or(i64::MIN, |seconds| seconds.saturating_mul(1000))
 }
 
 /// Whether a temporary file holds nothing but what this item wrote there or was allowed to take away.

@@ -107,7 +107,7 @@ fn shown(line: &str) -> String {
     format!("{}{cut}", acts::visible(&part))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::system::file_identity::TELLS_CHANGES;
 use std::fs;
 use std::time::Instant;
 
@@ -256,5 +257,6 @@ fn a_hundred_skills_of_a_megabyte_are_listed_within_bounds_and_soon_when_nothing
     let (again, warm) = find();
     assert_eq!(again, found);
     println!("200 skills, 100 of them of 1 MB: {cold:?} when read, {warm:?} when nothing changed");
-    assert!(warm < Duration::from_secs(1), "{warm:?}");
+    // Where the system does not tell what was changed, all of it is read each time.
+    assert!(!TELLS_CHANGES || warm < Duration::from_secs(1), "{warm:?}");
 }

@@ -6,6 +6,7 @@ pub(crate) mod folder_moves;
 pub(crate) mod layers;
 pub(crate) mod lent_places;
 pub(crate) mod local_sockets;
+pub(crate) mod machine_start;
 pub(crate) mod permissions;
 pub(crate) mod process_group;
 pub(crate) mod tried_against;
