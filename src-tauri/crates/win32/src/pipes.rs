@@ -180,3 +180,86 @@ pub fn is_at_console(process: u32) -> bool {
     let keys = OpenOptions::new().read(true).write(true).open("CONIN$");
     !window.is_null() && keys.is_ok_and(|keys| console_mode(&keys).is_ok())
 }
+
+#[cfg(test)]
+#[allow(clippy::expect_used, reason = "tests fail by panicking")]
+mod tests {
+    use super::*;
+    use crate::calls::user;
+    use std::io::{Read as _, Write as _};
+    use std::time::{Duration, Instant};
+
+    /// How long anything of a test may take.
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn name(of: &str) -> String {
+        format!("hermit.tested.{of}.{}", std::process::id())
+    }
+
+    /// Reads so many bytes, once they wait.
+    fn read(pipe: &File, many: usize) -> Vec<u8> {
+        let by = Instant::now() + LONG;
+        let mut bytes = Vec::new();
+        while bytes.len() < many {
+            assert!(Instant::now() < by, "only {bytes:?} came");
+            match waiting(pipe).expect("a pipe").expect("somebody is there") {
+                0 => std::thread::sleep(Duration::from_millis(5)),
+                some => {
+                    let mut piece = vec![0; some.min(many - bytes.len())];
+                    let mut from = pipe;
+                    from.read_exact(&mut piece).expect("it waits");
+                    bytes.extend(piece);
+                }
+            }
+        }
+        bytes
+    }
+
+    #[test]
+    fn invariant_6_an_order_is_heard_with_who_says_it_and_one_comes_after_another() {
+        let (name, me) = (name("order"), user().expect("a user"));
+        let pipe = OrderPipe::new(&name, &me, 4096).expect("a pipe");
+        assert!(OrderPipe::new(&name, &me, 4096).is_err(), "nobody else has one of this name");
+        let hears = std::thread::spawn(move || {
+            for _ in 0..2 {
+                pipe.wait().expect("somebody comes");
+                assert_eq!(pipe.who().expect("a process"), std::process::id());
+                let said = read(pipe.stream(), 5);
+                let mut says = pipe.stream();
+                says.write_all(&said).expect("it fits");
+                let by = Instant::now() + LONG;
+                while waiting(pipe.stream()).expect("a pipe").is_some() {
+                    assert!(Instant::now() < by, "whoever came does not go");
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                pipe.hang_up().expect("it lets go");
+            }
+        });
+        for word in [b"first", b"other"] {
+            let by = Instant::now() + LONG;
+            let came = loop {
+                assert!(Instant::now() < by, "it is never free");
+                match open_order_pipe(&name, &me).expect("a pipe of this user") {
+                    Some(came) => break came,
+                    None => std::thread::sleep(Duration::from_millis(5)),
+                }
+            };
+            assert!(matches!(open_order_pipe(&name, &me), Ok(None)), "it hears one at a time");
+            let mut says = &came;
+            says.write_all(word).expect("it fits");
+            assert_eq!(read(&came, 5), word);
+        }
+        hears.join().expect("it heard both");
+        assert!(open_order_pipe(&name, &me).is_err(), "it is gone");
+    }
+
+    #[test]
+    fn invariant_6_nothing_is_said_to_a_pipe_of_somebody_else() {
+        let name = name("others");
+        let me = user().expect("a user");
+        let other: Sid = "S-1-5-21-1-2-3-1001".parse().expect("a user");
+        let _pipe = OrderPipe::new(&name, &me, 4096).expect("a pipe");
+        let refused = open_order_pipe(&name, &other);
+        assert!(refused.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied));
+    }
+}

@@ -193,3 +193,45 @@ pub fn refuse_foreign_code() -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[allow(clippy::expect_used, reason = "tests fail by panicking")]
+mod tests {
+    use super::*;
+    use crate::calls::{Running, running, user};
+    use windows_sys::Win32::Foundation::CloseHandle;
+    use windows_sys::Win32::System::Threading::{
+        OpenProcess, PROCESS_DUP_HANDLE, PROCESS_VM_READ, PROCESS_VM_WRITE,
+    };
+
+    /// Whether a program of this user may have these rights to this process.
+    fn may(rights: u32) -> bool {
+        // SAFETY: it takes numbers alone.
+        let process = unsafe { OpenProcess(rights, 0, std::process::id()) };
+        if process.is_null() {
+            return false;
+        }
+        // SAFETY: it was just opened, and is used no more.
+        unsafe { CloseHandle(process) };
+        true
+    }
+
+    #[test]
+    fn a_closed_process_is_not_read_and_still_seen_to_run() {
+        close_memory(&user().expect("a user")).expect("it is closed");
+        for rights in [PROCESS_VM_READ, PROCESS_VM_WRITE, PROCESS_DUP_HANDLE] {
+            assert!(!may(rights), "{rights:x}");
+        }
+        assert!(matches!(running(std::process::id()), Running::Since(_)));
+        refuse_foreign_code().expect("it takes the bits");
+    }
+
+    #[test]
+    fn a_machine_tells_what_it_runs_on_and_whether_it_is_touched() {
+        let power = power().expect("it tells");
+        assert!(power.percent <= 100 || power.percent == 255, "{power:?}");
+        assert!(idle_ms().is_ok());
+        // Whatever it tells of what the network costs, it ends.
+        drop(std::thread::spawn(network_cost).join().expect("it ends"));
+    }
+}
