@@ -413,5 +413,8 @@ fn a_host_of_windows_is_unlocked_at_a_console_and_locked_from_anywhere() {
     windows.hermit(&stage, &["lock"]).ends(0);
     assert_eq!(checkpoint(), 4);
     windows.hermit(&stage, &["unlock"]).ends(3).complains(&["terminal"]);
+    let nobody = ["--console", "4294967292"];
+    let looked = Stage::ran_within(&mut windows.command(&stage, "hermit-exec.exe", &nobody), PATIENCE);
+    assert_eq!(looked.code, 1, "who is not there is at no console: {looked:?}");
     assert_eq!(checkpoint(), 4);
 }
