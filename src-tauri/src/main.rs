@@ -10,7 +10,7 @@ use zeroizing_alloc::ZeroAlloc;
 static MEMORY: ZeroAlloc<System> = ZeroAlloc(System);
 
 fn main() -> ExitCode {
-    host::keep_private();
+    host::keep_private_with_pages();
     host::hear_file_limits();
     host::carry_source(source::stream);
     desktop::main()

@@ -4,13 +4,14 @@
 //! `HERMIT_WINE_KILLS` (20) is how often the one that is at work is killed.
 
 use super::programs::verifier;
-use super::stage::{Ran, Stage, say_yes, until};
+use super::stage::{APPROVAL, Ran, Stage, VAULT, say_yes, until};
 use super::tree;
 use serde_json::Value;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use testkit::Killed;
 use testkit::pty::Pty;
 
 /// A start of a program that is built without optimisation takes seconds here.
@@ -56,25 +57,64 @@ impl Windows {
         ran(stage, &mut self.command(stage, "hermit-verify.exe", &words))
     }
 
+    /// `hermit.exe` of a stage at a console.
+    fn console(&self, stage: &Stage, words: &[&str]) -> Pty {
+        let (home, vault) = (dos(&stage.home()), dos(&stage.at("vault.txt")));
+        let program = self.programs.join("hermit.exe");
+        let all = [&[program.to_str().expect("UTF-8")], words].concat();
+        // A terminal has nothing of this environment.
+        let own = ["WINEPREFIX", "WINEDEBUG"].map(|name| (name, std::env::var(name).unwrap_or_default()));
+        let mut told = vec![("HERMIT_HOME", home.as_str()), ("HERMIT_PASSPHRASE_FILE", vault.as_str())];
+        told.extend(own.iter().map(|(name, value)| (*name, value.as_str())));
+        Pty::spawn(&self.wine, &all, &told)
+    }
+
     /// What stands for a person at a console of Windows says yes, and sees it done. Wine's own console keeps the terminal open
     /// behind its program, so nobody waits for the end of that.
     fn approves(&self, stage: &Stage, approval: &str) {
         let shown = self.hermit(stage, &["approvals", "show", approval]).ends(0).json();
         let risk = shown["row"]["risk"].as_str().expect("a risk").to_owned();
-        let (home, vault) = (dos(&stage.home()), dos(&stage.at("vault.txt")));
-        let program = self.programs.join("hermit.exe");
-        let words = [program.to_str().expect("UTF-8"), "approvals", "approve", approval];
-        // A terminal has nothing of this environment.
-        let own = ["WINEPREFIX", "WINEDEBUG"].map(|name| (name, std::env::var(name).unwrap_or_default()));
-        let mut told = vec![("HERMIT_HOME", home.as_str()), ("HERMIT_PASSPHRASE_FILE", vault.as_str())];
-        told.extend(own.iter().map(|(name, value)| (*name, value.as_str())));
-        let mut pty = Pty::spawn(&self.wine, &words, &told);
+        let mut pty = self.console(stage, &["approvals", "approve", approval]);
         say_yes(&mut pty, &risk);
         pty.expect("Done.");
         until("it lets go of the store", || stage.hermit(&["ledger", "checkpoint"]).code == 0);
     }
 
+    /// The same person says yes as far as they are asked; everything that was shown.
+    fn says_yes(&self, stage: &Stage, approval: &str) -> String {
+        let mut pty = self.console(stage, &["approvals", "approve", approval]);
+        if pty.expect_one_or_end(&["Approve?"]).is_some() {
+            pty.send("y\r");
+            while let Some(asked) = pty.expect_one_or_end(&["Type `", "Approval passphrase"]) {
+                if asked == 1 {
+                    pty.send(&format!("{APPROVAL}\r"));
+                    break;
+                }
+                let risk = if pty.expect_one_or_end(&["high`", "critical`"]) == Some(0) {
+                    "high"
+                } else {
+                    "critical"
+                };
+                pty.send(&format!("{risk}\r"));
+            }
+        }
+        pty.end().1
+    }
+
+    /// Has the files of the folder renamed: where it can be asked for, the task and the approval that it waits for; and all that
+    /// was said.
+    fn renames(&self, stage: &Stage, params: &[&str]) -> (Option<(String, String)>, String) {
+        let work = dos(&stage.work());
+        let mut words = vec!["run", "--playbook", "rename", "--workspace", work.as_str()];
+        words.extend(params.iter().flat_map(|param| ["--param", *param]));
+        let ran = self.hermit(stage, &words);
+        let told = format!("{}\n{}", ran.out, ran.err);
+        let asks = (ran.code == 4).then(|| asked(&ran.json()));
+        (asks, told)
+    }
+
     /// Proposes what `tidy` does in the folder: the task, and the approval that it waits for.
+    #[track_caller]
     fn asks(&self, stage: &Stage) -> (String, String) {
         let ran =
             self.hermit(stage, &["run", "--playbook", "tidy", "--workspace", &dos(&stage.work())]).ends(4);
@@ -218,4 +258,170 @@ fn a_windows_program_that_is_killed_at_any_moment_loses_nothing_and_acts_once() 
     assert_eq!(stage.receipt(&task)["result"], "succeeded");
     assert_eq!(tree::contents(&tree::of(&stage.work())), tree::contents(&before), "no byte is lost");
     same_log(&windows, &stage, &task);
+}
+
+/// All that is on record of what was done and tried, as text.
+fn on_record(stage: &Stage) -> String {
+    let tasks = stage.hermit(&["task", "list"]).ends(0).json();
+    let ids = tasks["rows"].as_array().expect("rows").iter().filter_map(|row| row["task_id"].as_str());
+    ids.map(|task| {
+        format!(
+            "{}\n{}\n",
+            stage.hermit(&["task", "show", task]).out,
+            stage.hermit(&["task", "events", task]).out
+        )
+    })
+    .collect()
+}
+
+/// What cannot be done on Windows is told with words, and the log holds.
+fn is_told_and_sound(stage: &Stage, told: &str, words: &str) {
+    let all = format!("{told}\n{}", on_record(stage));
+    assert!(all.contains(words), "nobody is told `{words}`:\n{all}");
+    let seen = stage.hermit(&["ledger", "verify"]).ends(0).json();
+    assert_eq!(seen["verdict"], "valid", "{seen}");
+}
+
+#[test]
+fn a_name_that_windows_cannot_hold_is_refused_there_with_words_and_nothing_is_lost() {
+    let Some(windows) = Windows::here() else { return };
+    let stage = Stage::new();
+    loose(&stage);
+    let before = tree::of(&stage.work());
+    let (asks, mut told) = windows.renames(&stage, &["pattern=^letter$", "replacement=aux"]);
+    if let Some((_, approval)) = asks {
+        told += &windows.says_yes(&stage, &approval);
+    }
+    is_told_and_sound(&stage, &told, "Windows cannot hold");
+    assert_eq!(tree::of(&stage.work()), before, "it is as it was");
+    // Another name is one, and the same store goes on.
+    let (asks, told) = windows.renames(&stage, &["pattern=^letter$", "replacement=auxiliary"]);
+    let (task, approval) = asks.unwrap_or_else(|| panic!("nobody is asked: {told}"));
+    windows.approves(&stage, &approval);
+    assert_eq!(stage.receipt(&task)["result"], "succeeded");
+    assert!(stage.work().join("auxiliary.txt").is_file());
+    assert_eq!(tree::contents(&tree::of(&stage.work())), tree::contents(&before), "no byte is lost");
+}
+
+/// A set of changes that was proposed on Linux, where it can be done.
+#[test]
+fn a_change_set_made_here_with_a_name_that_windows_cannot_hold_does_nothing_there() {
+    let Some(windows) = Windows::here() else { return };
+    let stage = Stage::new();
+    loose(&stage);
+    let before = tree::of(&stage.work());
+    let work = stage.work();
+    let params = ["--param", "pattern=^letter$", "--param", "replacement=aux"];
+    let words = [&["run", "--playbook", "rename", "--workspace", work.to_str().expect("UTF-8")][..], &params]
+        .concat();
+    let (task, approval) = asked(&stage.hermit(&words).ends(4).json());
+    let shown = windows.says_yes(&stage, &approval);
+    assert!(!shown.contains("Done."), "{shown}");
+    assert!(!shown.trim().is_empty(), "and says why");
+    assert_eq!(tree::of(&stage.work()), before, "it is as it was");
+    same_log(&windows, &stage, &task);
+}
+
+/// Two names that Windows takes for one, which lie beside each other on a disk of Linux.
+#[test]
+fn names_that_differ_in_case_alone_stay_two_files_on_windows() {
+    let Some(windows) = Windows::here() else { return };
+    let stage = Stage::new();
+    for (name, text) in [("one A.txt", "capital\n"), ("two a.txt", "small\n")] {
+        std::fs::write(stage.work().join(name), text).expect("a file");
+    }
+    let before = tree::of(&stage.work());
+    let (asks, mut told) = windows.renames(&stage, &["pattern=^(one|two)\\s", "replacement=y"]);
+    if let Some((_, approval)) = asks {
+        told += &windows.says_yes(&stage, &approval);
+    }
+    let after = tree::of(&stage.work());
+    assert_eq!(tree::contents(&after), tree::contents(&before), "no byte is lost: {told}");
+    let folded: std::collections::BTreeSet<String> =
+        after.keys().map(|path| path.to_string_lossy().to_lowercase()).collect();
+    assert_eq!(folded.len(), 2, "Windows would take them for one: {:?}", after.keys());
+    assert_eq!(stage.hermit(&["ledger", "verify"]).ends(0).json()["verdict"], "valid");
+}
+
+#[test]
+fn a_path_of_more_than_300_signs_is_worked_on_by_windows_programs() {
+    let Some(windows) = Windows::here() else { return };
+    let stage = Stage::new();
+    let folder: Vec<String> = ["a", "b", "c"].map(|sign| sign.repeat(100)).into();
+    let folder = folder.join("/");
+    std::fs::create_dir_all(stage.work().join(&folder)).expect("folders");
+    std::fs::write(stage.work().join(&folder).join("letter.txt"), "Dear reader\n").expect("a file");
+    let before = tree::of(&stage.work());
+    let in_it = format!("folder={folder}");
+    let (asks, told) = windows.renames(&stage, &[&in_it, "pattern=^letter$", "replacement=note"]);
+    let (task, approval) = asks.unwrap_or_else(|| panic!("nobody is asked: {told}"));
+    windows.approves(&stage, &approval);
+    assert_eq!(stage.receipt(&task)["result"], "succeeded");
+    assert!(stage.work().join(&folder).join("note.txt").is_file());
+    assert_eq!(tree::contents(&tree::of(&stage.work())), tree::contents(&before), "no byte is lost");
+    same_log(&windows, &stage, &task);
+}
+
+#[test]
+fn a_file_that_another_program_holds_open_stays_and_the_person_is_told_to_close_it() {
+    let Some(windows) = Windows::here() else { return };
+    let stage = Stage::new();
+    let letter = stage.work().join("letter.txt");
+    std::fs::write(&letter, "Dear reader\n").expect("a file");
+    // What it asks goes into the file, so that it is seen to have it open; it waits for a key that never comes.
+    let mut holds = Command::new(&windows.wine);
+    holds.args(["cmd", "/c", &format!("pause>>{}", dos(&letter))]).stdin(Stdio::piped());
+    holds.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut holds = Killed(holds.spawn().expect("wine"));
+    let begun = Instant::now();
+    while std::fs::metadata(&letter).expect("it is there").len() <= 12 {
+        assert!(begun.elapsed() < PATIENCE, "it does not open the file");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let before = tree::of(&stage.work());
+    let rule = ["pattern=^letter$", "replacement=note"];
+    let (asks, mut told) = windows.renames(&stage, &rule);
+    if let Some((_, approval)) = asks {
+        told += &windows.says_yes(&stage, &approval);
+    }
+    is_told_and_sound(&stage, &told, "another program has it open");
+    assert_eq!(tree::of(&stage.work()), before, "it is as it was");
+    holds.kill().expect("it ends");
+    holds.wait().expect("it has ended");
+    let (asks, told) = windows.renames(&stage, &rule);
+    let (task, approval) = asks.unwrap_or_else(|| panic!("nobody is asked: {told}"));
+    windows.approves(&stage, &approval);
+    assert_eq!(stage.receipt(&task)["result"], "succeeded");
+    assert!(stage.work().join("note.txt").is_file());
+    assert_eq!(tree::contents(&tree::of(&stage.work())), tree::contents(&before), "no byte is lost");
+}
+
+#[test]
+fn a_host_of_windows_is_unlocked_at_a_console_and_locked_from_anywhere() {
+    let Some(windows) = Windows::here() else { return };
+    let stage = Stage::new();
+    let mut serve = windows.command(&stage, "hermit.exe", &["serve"]);
+    serve.env_remove("HERMIT_PASSPHRASE_FILE").stdout(Stdio::null()).stderr(Stdio::null());
+    let _served = Killed(serve.spawn().expect("it starts"));
+    // A checkpoint takes its keys: 4 while they are locked, something else while nobody can be reached.
+    let checkpoint = || windows.hermit(&stage, &["ledger", "checkpoint"]).code;
+    let (pipe, begun) = (stage.home().join("control.pipe"), Instant::now());
+    while !pipe.is_file() || checkpoint() != 4 {
+        assert!(begun.elapsed() < PATIENCE, "it hears no orders");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let mut console = windows.console(&stage, &["unlock", "--for", "30m"]);
+    console.expect("Vault passphrase: ").send("a wrong one\r");
+    console.expect("Vault passphrase: ").send(&format!("{VAULT}\r"));
+    let (code, shown) = console.end();
+    assert!(code == 0 && shown.contains("30 minutes"), "{shown}");
+    assert_eq!(checkpoint(), 0, "it signs");
+    // Whoever asks without a console may close them, and opens nothing.
+    windows.hermit(&stage, &["lock"]).ends(0);
+    assert_eq!(checkpoint(), 4);
+    windows.hermit(&stage, &["unlock"]).ends(3).complains(&["terminal"]);
+    let nobody = ["--console", "4294967292"];
+    let looked = Stage::ran_within(&mut windows.command(&stage, "hermit-exec.exe", &nobody), PATIENCE);
+    assert_eq!(looked.code, 1, "who is not there is at no console: {looked:?}");
+    assert_eq!(checkpoint(), 4);
 }

@@ -106,7 +106,8 @@ pub enum Error {
 impl Error {
     /// An [`Error::Io`].
     pub(crate) fn io(doing: &'static str, path: &RelPath, source: impl Into<io::Error>) -> Self {
-        Self::Io { doing, path: path.clone(), source: source.into() }
+        let source = crate::system::held_files::explained(source.into());
+        Self::Io { doing, path: path.clone(), source }
     }
 
     /// Whether nothing being there is the whole trouble.

@@ -206,11 +206,15 @@ impl Executors {
         change::images::before(self, items)
     }
 
-    /// Whether all that the items will overwrite or delete is small enough to be kept, by its size alone.
+    /// Whether all that the items will overwrite or delete is small enough to be kept, by its size alone, and this system can hold
+    /// the names of all that they make.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] with the first that is not.
+    /// [`Error::TooLarge`] with the first that is not; [`Error::Request`] with the first name that cannot be held.
     pub fn can_keep(&self, items: &[ChangeItem]) -> Result<(), Error> {
+        if let Some(why) = change::unheld(items) {
+            return Err(Error::Request(why));
+        }
         change::images::can_keep(self, items)
     }
 

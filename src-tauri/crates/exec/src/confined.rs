@@ -73,6 +73,22 @@ impl Confined {
     }
 }
 
+/// The process after `--console`, which is to be looked at; none where something else is asked for.
+///
+/// # Errors
+/// [`Error::Argument`] where no number of a process follows, or more than one word.
+pub fn asked_of_console(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<u32>, Error> {
+    let mut arguments = arguments.into_iter();
+    if arguments.next().is_none_or(|first| first != "--console") {
+        return Ok(None);
+    }
+    let process = arguments.next().and_then(|word| word.to_str()?.parse().ok());
+    match (process, arguments.next()) {
+        (Some(process), None) => Ok(Some(process)),
+        _ => Err(Error::Argument("--console".to_owned())),
+    }
+}
+
 #[cfg(windows)]
 pub use system::{found, run};
 
@@ -184,5 +200,15 @@ mod tests {
             assert!(matches!(parse(bad), Err(Error::Argument(_))), "{bad:?}");
         }
         assert!(parse(&[&["--own"][..], &LIMITS, &["--"]].concat()).is_err());
+    }
+
+    #[test]
+    fn a_console_is_asked_of_one_process_and_of_nothing_else() {
+        let asked = |words: &[&str]| asked_of_console(words.iter().map(OsString::from));
+        assert!(matches!(asked(&["--console", "4711"]), Ok(Some(4711))));
+        assert!(matches!(asked(&["--own", "--console", "4711"]), Ok(None)) && matches!(asked(&[]), Ok(None)));
+        for bad in [&["--console"][..], &["--console", "-1"], &["--console", "x"], &["--console", "1", "2"]] {
+            assert!(matches!(asked(bad), Err(Error::Argument(_))), "{bad:?}");
+        }
     }
 }

@@ -2,7 +2,8 @@
 //! `hermit-exec --acp [--goes-on] PROMPT -- PROGRAM [ARGUMENT]...`
 //! `hermit-exec --layer FOLDER UPPER WORK -- PROGRAM [ARGUMENT]...`
 //! `hermit-exec (--container SID | --restricted SID | --own) --host N --memory N --processes N --cpu N -- PROGRAM [ARGUMENT]...`
-//! `hermit-exec --git FOLDER`
+//! `hermit-exec --git FOLDER [PROGRAM]`
+//! `hermit-exec --console PROCESS`
 //!
 //! Started by Hermit alone; see the library for what it does and in which order.
 #![allow(clippy::disallowed_methods, reason = "this program becomes the command")]
@@ -85,9 +86,12 @@ fn under(layer: &exec::overlay::Layer, words: &[std::ffi::OsString]) -> Result<E
 /// The command's own number is all 32 bits of it, of which [`ExitCode`] holds eight.
 #[cfg(windows)]
 fn run() -> Result<ExitCode, exec::Error> {
-    if let Some(folder) = exec::versioned::asked(std::env::args_os().skip(1))? {
-        let git = exec::confined::found(exec::versioned::GIT.as_ref());
+    if let Some((folder, named)) = exec::versioned::asked(std::env::args_os().skip(1))? {
+        let git = named.or_else(|| exec::confined::found(exec::versioned::GIT.as_ref()));
         return Ok(ExitCode::from(exec::versioned::begin(&folder, git.as_deref())));
+    }
+    if let Some(process) = exec::confined::asked_of_console(std::env::args_os().skip(1))? {
+        return Ok(if win32::is_at_console(process) { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     let confined = exec::confined::Confined::parse(std::env::args_os().skip(1))?;
     std::process::exit(exec::confined::run(&confined)?.cast_signed())

@@ -60,17 +60,20 @@ const ENVIRONMENT: [(&str, &str); 13] = [
     ("GIT_WORK_TREE", "."),
 ];
 
-/// The folder of the words, when the first argument is `--git`.
+/// The folder of the words, when the first argument is `--git`, and the program that is this person's git, where one was named.
 ///
 /// # Errors
-/// [`Error::Argument`] where it names none, or something more.
-pub fn asked(mut arguments: impl Iterator<Item = OsString>) -> Result<Option<PathBuf>, Error> {
+/// [`Error::Argument`] where it names no folder, or something more.
+pub fn asked(
+    mut arguments: impl Iterator<Item = OsString>,
+) -> Result<Option<(PathBuf, Option<PathBuf>)>, Error> {
     if arguments.next().is_none_or(|word| word != "--git") {
         return Ok(None);
     }
     let folder = arguments.next().ok_or_else(|| Error::Argument("--git".to_owned()))?;
+    let program = arguments.next().map(PathBuf::from);
     match arguments.next() {
-        None => Ok(Some(PathBuf::from(folder))),
+        None => Ok(Some((PathBuf::from(folder), program))),
         Some(more) => Err(Error::Argument(more.to_string_lossy().into_owned())),
     }
 }
@@ -79,7 +82,7 @@ pub fn asked(mut arguments: impl Iterator<Item = OsString>) -> Result<Option<Pat
 #[must_use]
 pub fn begin(folder: &Path, git: Option<&Path>) -> u8 {
     let Some(git) = git else {
-        eprintln!("hermit: git is not where only an administrator can put it; install Git for all users");
+        eprintln!("hermit: Git is installed neither for all users nor for you; install Git for Windows");
         return STOPPED;
     };
     match std::env::current_dir() {

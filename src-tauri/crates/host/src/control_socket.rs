@@ -1,18 +1,21 @@
 //! The control socket: how a person at a terminal makes, opens and locks the keys of a host that runs.
 //!
-//! It lies in the store's folder, which is its owner's alone. A token does not show that a person is there: the socket
-//! says which process speaks, and what opens or makes keys is heard only from one that a terminal is in front of. So is
-//! the wish for a link whose page may do the same. Passphrases follow the order as bytes, so that no parser keeps a copy of them.
+//! It lies in the store's folder, which is its owner's alone; on Windows a pipe, whose name is told there, stands in its place. A token
+//! does not show that a person is there: the socket says which process speaks, and what opens or makes keys is heard only from one
+//! that a terminal is in front of. So is the wish for a link whose page may do the same. Passphrases follow the order as bytes, so
+//! that no parser keeps a copy of them.
 
-#![cfg_attr(not(unix), allow(dead_code, reason = "an order is made and heard nowhere else yet"))]
+#[cfg(not(unix))]
+mod pipe;
 
 use crate::{Error, Home, Local, NewKeys, PassphraseOf, VaultChoice};
 use serde::{Deserialize, Serialize};
+use std::io::{self, Read};
+use std::sync::Arc;
 use std::time::Duration;
+use wire::Code;
 use zeroize::Zeroizing;
 
-/// Its name in the store's folder.
-pub const SOCKET: &str = "control.sock";
 /// An order is a few words; more is not ours.
 const ORDER_BYTES_MAX: usize = 1024;
 /// More than any passphrase.
@@ -80,7 +83,7 @@ struct Heard {
 
 impl Heard {
     /// Does it; the link, where one was asked for.
-    fn obey(&self, local: &std::sync::Arc<Local>) -> Result<Option<String>, Error> {
+    fn obey(&self, local: &Arc<Local>) -> Result<Option<String>, Error> {
         match self.head.act {
             Act::MakeKeys => {
                 local.make_keys(&NewKeys {
@@ -110,76 +113,149 @@ impl Heard {
     }
 }
 
-#[cfg(not(unix))]
-pub(crate) use elsewhere::Control;
-#[cfg(not(unix))]
-pub use elsewhere::{link, link_elsewhere, order};
 #[cfg(unix)]
 pub(crate) use here::Control;
 #[cfg(unix)]
-pub use here::{link, link_elsewhere, order};
-
+use here::ask;
 #[cfg(not(unix))]
-mod elsewhere {
-    use super::*;
-    use std::sync::Arc;
+pub(crate) use pipe::Control;
+#[cfg(not(unix))]
+use pipe::ask;
 
-    /// There is none.
-    pub enum Control {}
+/// Asks the host that runs.
+///
+/// # Errors
+/// [`Code::NoHost`] when none listens; what it says.
+pub fn order(home: &Home, order: &Order<'_>) -> Result<(), wire::Error> {
+    ask(home, order).map(drop)
+}
 
-    impl Control {
-        /// Nobody is heard on this system yet.
-        ///
-        /// # Errors
-        /// Always.
-        pub fn begin(local: &Arc<Local>) -> Result<Self, Error> {
-            let missing = disk::not_on_this_system("a terminal that is heard beside the host");
-            Err(Error::io("listen at", &local.home().path(SOCKET), &missing))
+/// A link for a browser, made by the host that runs for a person who reads it at this process's terminal.
+///
+/// # Errors
+/// As [`order`].
+pub fn link(home: &Home) -> Result<String, wire::Error> {
+    ask(home, &Order::Link)?.link.ok_or_else(api::no_host)
+}
+
+/// The same for a device elsewhere.
+///
+/// # Errors
+/// As [`order`].
+pub fn link_elsewhere(home: &Home) -> Result<String, wire::Error> {
+    ask(home, &Order::LinkElsewhere)?.link.ok_or_else(api::no_host)
+}
+
+/// No host can be asked.
+fn unreached(error: &io::Error) -> wire::Error {
+    wire::Error::new(Code::NoHost, format!("no host of this store can be reached: {error}"))
+        .hint("start one with `hermit serve`; it asks for the passphrase itself")
+}
+
+/// What a host has said, or that it refused.
+fn told(answer: io::Result<Answer>) -> Result<Answer, wire::Error> {
+    let answer = answer.map_err(|e| api::failed(format!("the host did not answer: {e}")))?;
+    match answer.error {
+        Some(error) => Err(error),
+        None => Ok(answer),
+    }
+}
+
+/// An order as it is said: its line, and the passphrases that follow.
+fn spelled<'o>(order: &'o Order<'_>) -> io::Result<(Vec<u8>, [Option<&'o [u8]>; 2])> {
+    let (act, keychain, vault, approval, open) = match order {
+        Order::MakeKeys(new) => {
+            let keychain = new.vault == VaultChoice::Keychain;
+            (Act::MakeKeys, keychain, new.vault_passphrase, new.approval_passphrase, Duration::ZERO)
         }
+        Order::Unlock(words, open) => (Act::Unlock, false, *words, None, *open),
+        Order::ChangePassphrase(of, old, new) => {
+            let act = match of {
+                PassphraseOf::Vault => Act::ChangeVault,
+                PassphraseOf::Approval => Act::ChangeApproval,
+            };
+            (act, false, Some(*old), Some(*new), Duration::ZERO)
+        }
+        Order::Lock => (Act::Lock, false, None, None, Duration::ZERO),
+        Order::Link => (Act::Link, false, None, None, Duration::ZERO),
+        Order::LinkElsewhere => (Act::LinkElsewhere, false, None, None, Duration::ZERO),
+    };
+    let head = Head {
+        act,
+        keychain,
+        vault_bytes: vault.map(<[u8]>::len),
+        approval_bytes: approval.map(<[u8]>::len),
+        open_ms: u64::try_from(open.as_millis()).unwrap_or(u64::MAX),
+    };
+    let mut line = serde_json::to_vec(&head).map_err(io::Error::other)?;
+    line.push(b'\n');
+    Ok((line, [vault, approval]))
+}
 
-        /// Listens no longer.
-        pub fn end(self) {
-            match self {}
+fn hear(stream: &mut impl Read) -> io::Result<Heard> {
+    let mut line = Vec::new();
+    let mut byte = [0];
+    loop {
+        stream.read_exact(&mut byte)?;
+        if byte == *b"\n" {
+            break;
+        }
+        line.extend_from_slice(&byte);
+        if line.len() > ORDER_BYTES_MAX {
+            return Err(io::Error::other("an order is longer than any of ours"));
         }
     }
+    let head: Head = serde_json::from_slice(&line).map_err(io::Error::other)?;
+    let vault = secret(stream, head.vault_bytes)?;
+    let approval = secret(stream, head.approval_bytes)?;
+    Ok(Heard { head, vault, approval })
+}
 
-    /// On this system keys are made and opened by the process that owns the store.
-    ///
-    /// # Errors
-    /// Always.
-    pub fn order(_: &Home, _: &Order<'_>) -> Result<(), wire::Error> {
-        Err(wire::Error::new(wire::Code::Held, "another process has this store open").hint("stop it first"))
+fn secret(stream: &mut impl Read, bytes: Option<usize>) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
+    let Some(bytes) = bytes else { return Ok(None) };
+    if bytes > PASSPHRASE_BYTES_MAX {
+        return Err(io::Error::other("a passphrase is longer than any"));
     }
+    let mut words = Zeroizing::new(vec![0; bytes]);
+    stream.read_exact(&mut words)?;
+    Ok(Some(words))
+}
 
-    /// On this system a page neither makes nor opens keys.
-    ///
-    /// # Errors
-    /// Always.
-    pub fn link(home: &Home) -> Result<String, wire::Error> {
-        order(home, &Order::Link).and(Err(api::no_host()))
-    }
+/// What an order needs whose asker is at no terminal.
+#[cfg(any(target_os = "linux", target_os = "macos", windows))]
+const HOW: &str = "run it in a terminal, in the foreground";
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
+const HOW: &str = "Hermit cannot tell on this system yet that somebody is at a terminal; stop the host, and start it again with \
+    `hermit serve`, which asks for the passphrase itself";
 
-    /// On this system no terminal is heard.
-    ///
-    /// # Errors
-    /// Always.
-    pub fn link_elsewhere(home: &Home) -> Result<String, wire::Error> {
-        order(home, &Order::LinkElsewhere).and(Err(api::no_host()))
-    }
+/// Does what was heard; what is answered. Whoever is at no terminal can only lock.
+fn answered(local: &Arc<Local>, heard: &Heard, at_terminal: bool) -> io::Result<Vec<u8>> {
+    let done = if at_terminal || heard.head.act == Act::Lock {
+        heard.obey(local).map_err(Error::to_wire)
+    } else {
+        Err(wire::Error::new(Code::Forbidden, "only a person at a terminal may ask this").hint(HOW))
+    };
+    let answer = match done {
+        Ok(link) => Answer { error: None, link },
+        Err(error) => Answer { error: Some(error), link: None },
+    };
+    serde_json::to_vec(&answer).map_err(io::Error::other)
 }
 
 #[cfg(unix)]
 mod here {
     use super::*;
-    use std::io::{self, Read, Write};
+    use std::io::Write;
     use std::os::unix::net::UnixStream;
     use std::path::PathBuf;
-    use std::sync::{Arc, Weak};
+    use std::sync::Weak;
     use std::thread::JoinHandle;
     use std::time::Instant;
     use tokio::net::UnixListener;
     use tokio::sync::oneshot;
-    use wire::Code;
+
+    /// Its name in the store's folder.
+    const SOCKET: &str = "control.sock";
 
     /// The host's side, until it ends.
     pub struct Control {
@@ -253,12 +329,6 @@ mod here {
         }
     }
 
-    #[cfg(any(target_os = "linux", target_os = "macos"))]
-    const HOW: &str = "run it in a terminal, in the foreground";
-    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-    const HOW: &str = "Hermit cannot tell on this system yet that somebody is at a terminal; stop the host, and start it again with \
-        `hermit serve`, which asks for the passphrase itself";
-
     /// Whether the process is in the foreground of a terminal: its group is the one the terminal talks to.
     #[cfg(target_os = "linux")]
     fn has_terminal(pid: i32) -> bool {
@@ -304,16 +374,7 @@ mod here {
         stream.set_nonblocking(false)?;
         stream.set_write_timeout(Some(PATIENCE))?;
         let heard = hear(&mut Until { stream: &stream, by: Instant::now() + PATIENCE })?;
-        let done = if at_terminal || heard.head.act == Act::Lock {
-            heard.obey(local).map_err(Error::to_wire)
-        } else {
-            Err(wire::Error::new(Code::Forbidden, "only a person at a terminal may ask this").hint(HOW))
-        };
-        let answer = match done {
-            Ok(link) => Answer { error: None, link },
-            Err(error) => Answer { error: Some(error), link: None },
-        };
-        let answer = serde_json::to_vec(&answer).map_err(io::Error::other)?;
+        let answer = answered(local, &heard, at_terminal)?;
         stream.write_all(&answer)
     }
 
@@ -334,104 +395,17 @@ mod here {
         }
     }
 
-    fn hear(stream: &mut impl Read) -> io::Result<Heard> {
-        let mut line = Vec::new();
-        let mut byte = [0];
-        loop {
-            stream.read_exact(&mut byte)?;
-            if byte == *b"\n" {
-                break;
-            }
-            line.extend_from_slice(&byte);
-            if line.len() > ORDER_BYTES_MAX {
-                return Err(io::Error::other("an order is longer than any of ours"));
-            }
-        }
-        let head: Head = serde_json::from_slice(&line).map_err(io::Error::other)?;
-        let vault = secret(stream, head.vault_bytes)?;
-        let approval = secret(stream, head.approval_bytes)?;
-        Ok(Heard { head, vault, approval })
-    }
-
-    fn secret(stream: &mut impl Read, bytes: Option<usize>) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
-        let Some(bytes) = bytes else { return Ok(None) };
-        if bytes > PASSPHRASE_BYTES_MAX {
-            return Err(io::Error::other("a passphrase is longer than any"));
-        }
-        let mut words = Zeroizing::new(vec![0; bytes]);
-        stream.read_exact(&mut words)?;
-        Ok(Some(words))
-    }
-
-    /// Asks the host that runs.
-    ///
-    /// # Errors
-    /// [`Code::NoHost`] when none listens; what it says.
-    pub fn order(home: &Home, order: &Order<'_>) -> Result<(), wire::Error> {
-        ask(home, order).map(drop)
-    }
-
-    /// A link for a browser, made by the host that runs for a person who reads it at this process's terminal.
-    ///
-    /// # Errors
-    /// As [`order`].
-    pub fn link(home: &Home) -> Result<String, wire::Error> {
-        ask(home, &Order::Link)?.link.ok_or_else(api::no_host)
-    }
-
-    /// The same for a device elsewhere.
-    ///
-    /// # Errors
-    /// As [`order`].
-    pub fn link_elsewhere(home: &Home) -> Result<String, wire::Error> {
-        ask(home, &Order::LinkElsewhere)?.link.ok_or_else(api::no_host)
-    }
-
-    fn ask(home: &Home, order: &Order<'_>) -> Result<Answer, wire::Error> {
-        let none = |e: io::Error| {
-            wire::Error::new(Code::NoHost, format!("no host of this store can be reached: {e}"))
-                .hint("start one with `hermit serve`; it asks for the passphrase itself")
-        };
-        let mut stream = UnixStream::connect(home.path(SOCKET)).map_err(none)?;
-        let answer =
-            exchange(&mut stream, order).map_err(|e| api::failed(format!("the host did not answer: {e}")))?;
-        match answer.error {
-            Some(error) => Err(error),
-            None => Ok(answer),
-        }
+    pub(super) fn ask(home: &Home, order: &Order<'_>) -> Result<Answer, wire::Error> {
+        let mut stream = UnixStream::connect(home.path(SOCKET)).map_err(|e| unreached(&e))?;
+        told(exchange(&mut stream, order))
     }
 
     fn exchange(stream: &mut UnixStream, order: &Order<'_>) -> io::Result<Answer> {
-        let (act, keychain, vault, approval, open) = match order {
-            Order::MakeKeys(new) => {
-                let keychain = new.vault == VaultChoice::Keychain;
-                (Act::MakeKeys, keychain, new.vault_passphrase, new.approval_passphrase, Duration::ZERO)
-            }
-            Order::Unlock(words, open) => (Act::Unlock, false, *words, None, *open),
-            Order::ChangePassphrase(of, old, new) => {
-                let act = match of {
-                    PassphraseOf::Vault => Act::ChangeVault,
-                    PassphraseOf::Approval => Act::ChangeApproval,
-                };
-                (act, false, Some(*old), Some(*new), Duration::ZERO)
-            }
-            Order::Lock => (Act::Lock, false, None, None, Duration::ZERO),
-            Order::Link => (Act::Link, false, None, None, Duration::ZERO),
-            Order::LinkElsewhere => (Act::LinkElsewhere, false, None, None, Duration::ZERO),
-        };
-        let head = Head {
-            act,
-            keychain,
-            vault_bytes: vault.map(<[u8]>::len),
-            approval_bytes: approval.map(<[u8]>::len),
-            open_ms: u64::try_from(open.as_millis()).unwrap_or(u64::MAX),
-        };
-        let mut line = serde_json::to_vec(&head).map_err(io::Error::other)?;
-        line.push(b'\n');
+        let (line, words) = spelled(order)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         stream.write_all(&line)?;
-        for words in [vault, approval].into_iter().flatten() {
+        for words in words.into_iter().flatten() {
             stream.write_all(words)?;
         }
         let mut answer = Vec::new();

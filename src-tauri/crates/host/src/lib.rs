@@ -152,7 +152,7 @@ pub use models_tested::server_named;
 pub use older_store::{Older, older};
 pub use own_source::{OwnSource, carry_source, unpack_source};
 pub use passphrases::PassphraseOf;
-pub use process_memory::keep_private;
+pub use process_memory::{keep_private, keep_private_with_pages};
 pub use reanchor::broken;
 pub use reasoners::advice;
 pub use relay_client::chain_at;

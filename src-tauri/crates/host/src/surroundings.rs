@@ -5,6 +5,8 @@
 mod mac;
 #[cfg(target_os = "linux")]
 mod system_bus;
+#[cfg(any(windows, test))]
+mod windows;
 
 use kernel::ports::Surroundings;
 use model::schedule::Condition;
@@ -38,8 +40,21 @@ pub(crate) fn now(asked: &[Condition]) -> Surroundings {
     }
 }
 
+/// How it stands now. What only a condition asks for is asked only then; a service tells what the network costs.
+#[cfg(windows)]
+pub(crate) fn now(asked: &[Condition]) -> Surroundings {
+    let if_asked = |of, tell: fn() -> Option<bool>| asked.contains(&of).then(tell).flatten();
+    Surroundings {
+        on_mains: windows::on_mains(),
+        has_network: if_asked(Condition::Network, windows::has_network),
+        battery_percent: windows::battery_percent(),
+        is_idle: if_asked(Condition::Idle, windows::is_idle),
+        is_unmetered: if_asked(Condition::Unmetered, windows::is_unmetered),
+    }
+}
+
 /// Nobody asks this system yet.
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 pub(crate) fn now(_: &[Condition]) -> Surroundings {
     Surroundings::default()
 }

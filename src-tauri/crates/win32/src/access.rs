@@ -56,7 +56,7 @@ impl Sid {
         Self::nt(&[18])
     }
 
-    fn nt(parts: &[u32]) -> Self {
+    pub(crate) fn nt(parts: &[u32]) -> Self {
         Self { authority: NT, parts: parts.to_vec() }
     }
 
@@ -300,13 +300,18 @@ pub fn owner_only(user: &Sid, is_folder: bool) -> Vec<u8> {
     const ALL: u32 = 0x001f_01ff;
     // Files and folders within take it on.
     let taken_on: u8 = if is_folder { 0x03 } else { 0x00 };
-    let entry = |who: &Sid| {
+    let mut users = vec![(user.clone(), ALL)];
+    users.extend(Some((Sid::system(), ALL)).filter(|(system, _)| system != user));
+    descriptor_of(&users, taken_on)
+}
+
+/// A descriptor that gives each of these their rights, and nobody else any; what is made within takes them on as the flags say.
+pub(crate) fn descriptor_of(users: &[(Sid, u32)], taken_on: u8) -> Vec<u8> {
+    let entry = |(who, rights): &(Sid, u32)| {
         let who = who.bytes();
         let size = length(8 + who.len());
-        [&[0u8, taken_on][..], &size.to_le_bytes(), &ALL.to_le_bytes(), &who].concat()
+        [&[0u8, taken_on][..], &size.to_le_bytes(), &rights.to_le_bytes(), &who].concat()
     };
-    let mut users = vec![user.clone()];
-    users.extend(Some(Sid::system()).filter(|system| system != user));
     let entries: Vec<u8> = users.iter().flat_map(entry).collect();
     let (size, count) = (length(8 + entries.len()), length(users.len()));
     let list = [&[2u8, 0][..], &size.to_le_bytes(), &count.to_le_bytes(), &[0, 0], &entries].concat();

@@ -1,8 +1,5 @@
 //! The calls. Each block that is unsafe does one call and says why it may; what comes back is judged elsewhere.
-#![allow(
-    unsafe_code,
-    reason = "Windows is asked with pointers, in the three files of calls and nowhere else"
-)]
+#![allow(unsafe_code, reason = "Windows is asked with pointers, in the five files of calls and nowhere else")]
 
 use crate::access::{LIST_AT, Sid, owner_only};
 use crate::path::verbatim;
@@ -78,7 +75,7 @@ pub(crate) fn bytes_of(numbers: &[u32]) -> Vec<u8> {
 }
 
 /// What a file is made with; it points to the descriptor, which has to live as long.
-fn attributes(descriptor: &mut [u32]) -> SECURITY_ATTRIBUTES {
+pub(crate) fn attributes(descriptor: &mut [u32]) -> SECURITY_ATTRIBUTES {
     SECURITY_ATTRIBUTES {
         nLength: u32::try_from(size_of::<SECURITY_ATTRIBUTES>()).unwrap_or_default(),
         lpSecurityDescriptor: descriptor.as_mut_ptr().cast(),

@@ -1,9 +1,6 @@
 //! The calls that run a command in a container or under a restricted token, in a job. Each block that is unsafe does one call and
 //! says why it may; what is asked of the system is computed elsewhere.
-#![allow(
-    unsafe_code,
-    reason = "Windows is asked with pointers, in the three files of calls and nowhere else"
-)]
+#![allow(unsafe_code, reason = "Windows is asked with pointers, in the five files of calls and nowhere else")]
 
 use crate::access::Sid;
 use crate::calls::{aligned, failed_with, owned, user, wide};

@@ -1,34 +1,24 @@
 //! The calls that make and forget a container, and give somebody a place for a while. Each block that is unsafe does one call and
 //! says why it may; what an access list becomes is computed elsewhere.
-#![allow(
-    unsafe_code,
-    reason = "Windows is asked with pointers, in the three files of calls and nowhere else"
-)]
+#![allow(unsafe_code, reason = "Windows is asked with pointers, in the five files of calls and nowhere else")]
 
 use crate::access::{Malformed, Sid};
-use crate::calls::{aligned, bytes_of, failed_with, owned, wide};
+use crate::calls::{aligned, bytes_of, failed_with, wide};
 use crate::grants::{self, Grant};
 use std::ffi::OsStr;
 use std::io::{Error, ErrorKind, Result};
 use std::os::windows::ffi::OsStrExt as _;
-use std::os::windows::io::{AsRawHandle as _, OwnedHandle};
 use std::path::Path;
 use std::ptr::{null, null_mut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use windows_sys::Win32::Foundation::{
-    ERROR_INSUFFICIENT_BUFFER, ERROR_NO_DATA, ERROR_PIPE_CONNECTED, ERROR_SUCCESS, FARPROC,
-};
+use windows_sys::Win32::Foundation::{ERROR_INSUFFICIENT_BUFFER, ERROR_SUCCESS, FARPROC};
 use windows_sys::Win32::Security::Authorization::{SE_FILE_OBJECT, SetNamedSecurityInfoW};
 use windows_sys::Win32::Security::{
     DACL_SECURITY_INFORMATION, FreeSid, GetFileSecurityW, GetLengthSid, LABEL_SECURITY_INFORMATION, PSID,
     SID_AND_ATTRIBUTES,
 };
-use windows_sys::Win32::Storage::FileSystem::{FILE_FLAG_FIRST_PIPE_INSTANCE, PIPE_ACCESS_DUPLEX};
 use windows_sys::Win32::System::LibraryLoader::{
     GetProcAddress, LOAD_LIBRARY_SEARCH_SYSTEM32, LoadLibraryExW,
-};
-use windows_sys::Win32::System::Pipes::{
-    ConnectNamedPipe, CreateNamedPipeW, PIPE_NOWAIT, PIPE_REJECT_REMOTE_CLIENTS,
 };
 
 fn malformed(why: Malformed) -> Error {
@@ -48,7 +38,7 @@ fn of_userenv(name: &'static core::ffi::CStr) -> Result<unsafe extern "system" f
     found.ok_or_else(|| Error::new(ErrorKind::Unsupported, "this system has no AppContainers"))
 }
 
-fn text(text: &str) -> Result<Vec<u16>> {
+pub(crate) fn text(text: &str) -> Result<Vec<u16>> {
     let mut wide: Vec<u16> = OsStr::new(text).encode_wide().collect();
     if wide.contains(&0) {
         return Err(Error::new(ErrorKind::InvalidInput, "a name cannot hold a zero"));
@@ -211,31 +201,4 @@ fn set(path: &Path, what: u32, list: &[u8]) -> Result<()> {
         SetNamedSecurityInfoW(path.as_ptr(), SE_FILE_OBJECT, what, null_mut(), null_mut(), access, label)
     };
     if said == ERROR_SUCCESS { Ok(()) } else { Err(Error::from_raw_os_error(said.cast_signed())) }
-}
-
-/// A pipe with a name, of which one only wants to know whether somebody has opened it.
-#[derive(Debug)]
-pub struct WatchedPipe(OwnedHandle);
-
-impl WatchedPipe {
-    /// Makes it, for programs of this machine.
-    ///
-    /// # Errors
-    /// What the system says; that there is one of this name is one of the reasons.
-    pub fn new(name: &str) -> Result<Self> {
-        let name = text(&format!(r"\\.\pipe\{name}"))?;
-        let open = PIPE_ACCESS_DUPLEX | FILE_FLAG_FIRST_PIPE_INSTANCE;
-        let mode = PIPE_NOWAIT | PIPE_REJECT_REMOTE_CLIENTS;
-        // SAFETY: the name ends with a zero and lives until the call returns; there are no attributes.
-        owned(unsafe { CreateNamedPipeW(name.as_ptr(), open, mode, 1, 512, 512, 0, null()) }).map(Self)
-    }
-
-    /// Whether somebody has opened it, who may be gone again.
-    #[must_use]
-    pub fn was_opened(&self) -> bool {
-        // SAFETY: the handle is open, and was not made for calls that end later.
-        let said = unsafe { ConnectNamedPipe(self.0.as_raw_handle(), null_mut()) };
-        let error = Error::last_os_error();
-        said == 0 && [ERROR_PIPE_CONNECTED, ERROR_NO_DATA].into_iter().any(|code| failed_with(&error, code))
-    }
 }

@@ -4,11 +4,12 @@
 //! bring along is not compiled: an empty file stands in for what a C compiler would have made, and nothing reads it.
 
 use crate::place::Place;
-use crate::shell::{run, say};
+use crate::shell::{answers, run, say};
 use crate::{Problem, app};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// Systems by the word that a person types, and what the compiler calls them.
 const SYSTEMS: [(&str, &str); 2] = [("windows", "x86_64-pc-windows-gnu"), ("macos", "aarch64-apple-darwin")];
@@ -38,22 +39,111 @@ exit 0
 pub fn check(place: &Place, words: &[String]) -> Result<(), Problem> {
     let systems = chosen(words)?;
     let toolchain = toolchain().ok_or(MISSING)?;
-    let folder = place.target.join("systems");
+    let folder = folder(place)?;
     let stand_in = stand_in(&folder)?;
     let mut failed = Vec::new();
     for (name, target) in systems {
         say(&format!("type-checking for {name} ({target}) ..."));
-        let mut command = cargo_for(place, &toolchain, &folder, "check", target);
-        command.env("SDKROOT", "/");
-        for tool in ["CC", "CXX", "AR"] {
-            command.env(format!("{tool}_{}", target.replace('-', "_")), &stand_in);
-        }
-        command.args(["--workspace", "--exclude", app::PACKAGE]);
+        let mut command = checks(place, &toolchain, (&folder, &stand_in), target);
         if let Err(why) = run(&mut command) {
             failed.push(format!("{name}: {why}"));
         }
     }
     if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
+}
+
+/// The check for one target.
+fn checks(
+    place: &Place,
+    toolchain: &(PathBuf, PathBuf),
+    (folder, stand_in): (&Path, &Path),
+    target: &str,
+) -> Command {
+    let mut command = cargo_for(place, toolchain, folder, "check", target);
+    command.env("SDKROOT", "/");
+    for tool in ["CC", "CXX", "AR"] {
+        command.env(format!("{tool}_{}", target.replace('-', "_")), stand_in);
+    }
+    command.args(["--workspace", "--exclude", app::PACKAGE]);
+    command
+}
+
+/// Where it builds. In a folder that other clones use as well, rooms of another clone are cleared away first (see `place`).
+fn folder(place: &Place) -> Result<PathBuf, Problem> {
+    let folder = place.target.join("systems");
+    if !place.target.starts_with(&place.root) && folder.exists() {
+        for (_, target) in SYSTEMS {
+            let mut clean = place.cargo();
+            clean.env("CARGO_TARGET_DIR", &folder);
+            run(clean.args(["clean", "--quiet", "--workspace", "--target", target]))?;
+        }
+    }
+    Ok(folder)
+}
+
+/// How long a whole run of tests may take with this in it: CI ends one after an hour and a half.
+pub const WITHIN: Duration = Duration::from_secs(82 * 60);
+/// How much of that has to be left before it begins: the first time each crate is read for both systems, later the rooms.
+const AT_LEAST: Duration = Duration::from_secs(6 * 60);
+const AT_LEAST_FIRST: Duration = Duration::from_secs(20 * 60);
+
+/// Checks all systems within a run of tests that has so much time left; why it was not done, where the parts or the time are missing.
+///
+/// # Errors
+/// What does not compile.
+pub fn beside_tests(place: &Place, left: Duration) -> Result<Option<String>, Problem> {
+    let Some(toolchain) = toolchain() else { return Ok(Some(MISSING.to_owned())) };
+    if !answers("timeout", &["--version"]) {
+        return Ok(Some("there is no `timeout` here that would bound it".to_owned()));
+    }
+    let is_first = !SYSTEMS.iter().all(|(_, target)| place.target.join("systems").join(target).exists());
+    let needed = if is_first { AT_LEAST_FIRST } else { AT_LEAST };
+    if left < needed {
+        let minutes = left.as_secs() / 60;
+        return Ok(Some(format!(
+            "{minutes} minutes are left of this run; `cargo xtask systems` does it alone"
+        )));
+    }
+    let by = Instant::now() + left;
+    let folder = folder(place)?;
+    let stand_in = stand_in(&folder)?;
+    let mut failed = Vec::new();
+    for (name, target) in SYSTEMS {
+        say(&format!("type-checking for {name} ({target}) ..."));
+        let seconds = by.saturating_duration_since(Instant::now()).as_secs().max(1);
+        let mut bounded = within(&checks(place, &toolchain, (&folder, &stand_in), target), seconds);
+        match bounded.status().map_err(|e| format!("`timeout` could not be started: {e}"))? {
+            status if status.success() => {}
+            status if status.code() == Some(TIME_IS_OVER) => {
+                let why =
+                    "the time of this run was over before it ended; `cargo xtask systems` does it alone";
+                return if failed.is_empty() { Ok(Some(why.to_owned())) } else { Err(failed.join("\n")) };
+            }
+            status => failed.push(format!("{name} ({target}) does not compile ({status})")),
+        }
+    }
+    if failed.is_empty() { Ok(None) } else { Err(failed.join("\n")) }
+}
+
+/// What `timeout` ends with where it ended the program.
+const TIME_IS_OVER: i32 = 124;
+
+/// The same command, ended after so many seconds.
+fn within(command: &Command, seconds: u64) -> Command {
+    let mut within = Command::new("timeout");
+    // It stays in this group, so that whoever ends the run ends it as well.
+    within.args(["--foreground", "--kill-after=20"]).arg(seconds.to_string());
+    within.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => within.env(name, value),
+            None => within.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        within.current_dir(folder);
+    }
+    within
 }
 
 /// A cargo that builds the library from its source with everything else, into a folder, for a target; what it does is a word.
@@ -113,6 +203,19 @@ mod tests {
         assert_eq!(chosen(&[]), Ok(SYSTEMS.to_vec()));
         assert_eq!(chosen(&words(&["macos"])), Ok(vec![("macos", "aarch64-apple-darwin")]));
         assert!(chosen(&words(&["windows", "plan9"])).is_err_and(|why| why.contains("`plan9`")));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_check_that_takes_longer_than_the_run_has_time_is_ended_and_known_by_its_number() {
+        let mut slow = Command::new("sh");
+        slow.args(["-c", "test \"$A\" = told && test -z \"$HOME\" && exec sleep 600"])
+            .env("A", "told")
+            .env_remove("HOME");
+        let ended = within(&slow, 1).status().expect("it starts");
+        assert_eq!(ended.code(), Some(TIME_IS_OVER), "it is told the same, and ended");
+        let quick = within(Command::new("true").env("A", "told"), 60).status();
+        assert!(quick.is_ok_and(|status| status.success()));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::parts;
 use crate::place::Place;
 use crate::setup::{Purpose, may_install, setup};
 use crate::shell::{in_ci, say, spelled};
+use crate::systems;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -44,6 +45,7 @@ pub struct Count {
 /// Sets up and runs every test. Without words the conformance report is written, or compared with CI=true; with
 /// words only `cargo test WORDS` runs and the report stays as it is. Ends with `N passed, N failed, N skipped`.
 pub fn test(place: &Place, words: &[String]) -> Result<ExitCode, Problem> {
+    let begun = Instant::now();
     setup(Purpose::Test)?;
     let dir = place.target.join(format!("conformance-{}", std::process::id()));
     empty(&dir)?;
@@ -58,6 +60,7 @@ pub fn test(place: &Place, words: &[String]) -> Result<ExitCode, Problem> {
     }
     if words.is_empty() {
         add_pages(place, &dir, &mut count);
+        add_systems(place, begun, &mut count);
     }
     let left = conformance::collect(&dir).unwrap_or_else(|problem| {
         say(&problem);
@@ -127,6 +130,27 @@ fn add_pages(place: &Place, dir: &Path, count: &mut Count) {
             count.failed += 1;
         }
     }
+}
+
+/// What the type-check for other systems is called among tests.
+const SYSTEMS: &str = "every room but the shell compiles for Windows and macOS";
+
+/// Sees as one more test that the rooms compile for the other systems, where the parts and the time are there.
+fn add_systems(place: &Place, begun: Instant, count: &mut Count) {
+    let began = Instant::now();
+    match systems::beside_tests(place, systems::WITHIN.saturating_sub(begun.elapsed())) {
+        Ok(None) => count.passed += 1,
+        Ok(Some(why)) => {
+            say(&format!("skipped: {SYSTEMS}: {why}"));
+            count.skipped += 1;
+        }
+        Err(problem) => {
+            say(&problem);
+            count.failed += 1;
+            count.failures.push(SYSTEMS.to_owned());
+        }
+    }
+    count.took.push((began.elapsed().as_secs(), SYSTEMS.to_owned()));
 }
 
 /// Streams what cargo says and counts the result lines. The second answer is whether cargo itself was content.

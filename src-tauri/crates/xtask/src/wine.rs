@@ -13,7 +13,7 @@ use std::process::Command;
 const TARGET: (&str, &str) = ("x86_64-pc-windows-gnu", "X86_64_PC_WINDOWS_GNU");
 
 /// Packages whose tests run, from what lies below the others upwards.
-const ROOMS: [&str; 14] = [
+const ROOMS: [&str; 16] = [
     "hermit-win32",
     "hermit-disk",
     "hermit-model",
@@ -21,10 +21,12 @@ const ROOMS: [&str; 14] = [
     "hermit-ledger",
     "hermit-artifacts",
     "hermit-projections",
+    "hermit-runstream",
     "hermit-gate",
     "hermit-governance",
     "hermit-knowledge",
     "hermit-effects",
+    "hermit-toolservers",
     "hermit-exec",
     "hermit-proof",
     "hermit-cli",

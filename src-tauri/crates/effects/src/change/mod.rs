@@ -115,9 +115,7 @@ pub(crate) fn perform(
 ) -> Done {
     let Execution { executors, scope, request, cancelled, .. } = act;
     let mut done = Done::default();
-    if names::AS_WINDOWS {
-        done.error = windows_names::refusal(items.iter().filter_map(made_by));
-    }
+    done.error = unheld(items);
     match settled {
         Some(settled) => done.changes.extend(settled.changes.iter().cloned()),
         None if done.error.is_none() => note_absent(executors, request, items, &mut done),
@@ -172,6 +170,11 @@ fn sync(executors: &Executors, unsynced: &mut Unsynced, done: &mut Done) {
         None => done.error = Some(words),
         Some(_) => done.observed.push(words),
     }
+}
+
+/// Why this system cannot hold the names of all that the items make, in words; none where it can.
+pub(crate) fn unheld(items: &[ChangeItem]) -> Option<String> {
+    if names::AS_WINDOWS { windows_names::refusal(items.iter().filter_map(made_by)) } else { None }
 }
 
 /// The place where an item makes something.

@@ -4,19 +4,22 @@ use super::allow::NoWay;
 use super::body::{Body, Framed, Framing};
 use super::entrance::{self, Client};
 use super::head::{self, Asked};
+use super::places::NoPlace;
 use super::request::{Broken, Counted, ask, pieces};
 use super::swap::Swap;
 use super::{Connection, LentSecret, Session, asks_again, client_hello, lock, tls};
 use model::Digest;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, TcpStream};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(10);
 /// How long a client may take to say what it wants.
 const ASK: Duration = Duration::from_secs(30);
+/// How long anybody may take in all to say the password, where one is asked for.
+const SAY: Duration = Duration::from_secs(10);
 
 /// Why a client is turned away: status and words.
 type Refusal = (u16, String);
@@ -44,10 +47,12 @@ fn serve(
     client: &Client,
     went: &mut Connection,
 ) -> Result<(), Refusal> {
+    went.is_stranger = session.asks_for.is_some();
     let _ = client.set_read_timeout(Some(ASK));
-    let bytes = admitted(session, client);
+    let bytes = admitted(session, number, client);
     let _ = client.set_read_timeout(None);
     let bytes = bytes?;
+    went.is_stranger = false;
     let asked = head::parse(&bytes).map_err(|why| (400, why.to_owned()))?;
     let (Asked::Tunnel { name, port } | Asked::Plain { name, port, .. }) = &asked;
     went.host = format!("{name}:{port}");
@@ -76,16 +81,37 @@ fn serve(
     }
 }
 
+/// What is said until a moment, in however many pieces it comes.
+struct Until<'a> {
+    client: &'a Client,
+    by: Instant,
+}
+
+impl Read for Until<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.by.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "it took too long"));
+        }
+        self.client.set_read_timeout(Some(left))?;
+        let mut client = self.client;
+        client.read(buffer)
+    }
+}
+
 /// The head of what is asked for.
-fn head_of(client: &Client) -> Result<Vec<u8>, Refusal> {
-    let mut reader = client;
-    head::read(&mut reader).map_err(|e| (400, format!("nothing was asked for: {e}")))
+fn head_of(reader: &mut impl Read) -> Result<Vec<u8>, Refusal> {
+    head::read(reader).map_err(|e| (400, format!("nothing was asked for: {e}")))
 }
 
 /// The same of whoever has the password, where one is asked for.
-fn admitted(session: &Session, client: &Client) -> Result<Vec<u8>, Refusal> {
-    let bytes = head_of(client)?;
-    let Some(password) = &session.asks_for else { return Ok(bytes) };
+fn admitted(session: &Session, number: usize, client: &Client) -> Result<Vec<u8>, Refusal> {
+    let Some(password) = &session.asks_for else {
+        let mut reader = client;
+        return head_of(&mut reader);
+    };
+    let mut reader = Until { client, by: Instant::now() + SAY };
+    let bytes = head_of(&mut reader)?;
     // By their digests, so that the time which it takes tells nothing.
     let is_it = |said: Option<&str>| {
         said.is_some_and(|said| Digest::of(said.as_bytes()) == Digest::of(password.as_bytes()))
@@ -94,7 +120,7 @@ fn admitted(session: &Session, client: &Client) -> Result<Vec<u8>, Refusal> {
         || -> Refusal { (407, "it did not say the password that the command was told".to_owned()) };
     let said = entrance::said(&bytes);
     if is_it(said) {
-        return Ok(bytes);
+        return placed(session, number, bytes);
     }
     // Git asks for a tunnel without one first, and says it when it is asked to.
     if said.is_some() || !matches!(head::parse(&bytes), Ok(Asked::Tunnel { .. })) {
@@ -102,8 +128,18 @@ fn admitted(session: &Session, client: &Client) -> Result<Vec<u8>, Refusal> {
     }
     let mut answers = client;
     answers.write_all(&asks_again()).map_err(failed)?;
-    let again = head_of(client)?;
-    if is_it(entrance::said(&again)) { Ok(again) } else { Err(stranger()) }
+    let again = head_of(&mut reader)?;
+    if is_it(entrance::said(&again)) { placed(session, number, again) } else { Err(stranger()) }
+}
+
+/// What the command asked for, once it has one of its places.
+fn placed(session: &Session, number: usize, bytes: Vec<u8>) -> Result<Vec<u8>, Refusal> {
+    let refusal = |why: &str| -> Refusal { (503, why.to_owned()) };
+    match session.places.admits(number) {
+        Ok(()) => Ok(bytes),
+        Err(NoPlace::MadeRoom) => Err(refusal("it said the password after others had come in its place")),
+        Err(NoPlace::Full) => Err(refusal("the command has as many connections as it may have at once")),
+    }
 }
 
 /// A tunnel to one of the secrets' hosts ends here, and asks anew; every other one goes through, to the very name.

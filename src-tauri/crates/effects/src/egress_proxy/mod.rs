@@ -20,6 +20,7 @@ mod client_hello;
 mod entrance;
 mod exchange;
 mod head;
+mod places;
 mod request;
 mod sent;
 mod swap;
@@ -31,21 +32,22 @@ pub(crate) use entrance::Meets;
 use entrance::{Client, Entrance, Waits};
 use model::Digest;
 use model::secret::SecretTerms;
+use places::Places;
 use redact::Redactor;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tls::Authority;
 use zeroize::Zeroizing;
 
-/// Connections at once.
-const AT_ONCE: usize = 64;
 /// Connections that are told one by one; more are counted.
 const TOLD_MAX: usize = 100;
+/// The same of those who did not say the password: others of the machine leave room for the command's own.
+const STRANGERS_TOLD_MAX: usize = 20;
 /// Where the proxy is inside the walls.
 pub(crate) const INSIDE: &str = "/run/hermit/proxy";
 /// Where the file of authorities is inside, when there is one.
@@ -101,6 +103,8 @@ struct Connection {
     sent: u64,
     received: u64,
     verdict: String,
+    /// Whoever it was has not said the password that is asked for.
+    is_stranger: bool,
 }
 
 /// A secret while a command may use it.
@@ -132,7 +136,7 @@ struct Session {
     sent: sent::Sent,
     /// What is open, so that the end of the command ends it.
     open: Mutex<BTreeMap<usize, (Client, Option<TcpStream>)>>,
-    count: AtomicUsize,
+    places: Places,
     over: AtomicBool,
 }
 
@@ -186,7 +190,7 @@ impl Outlet {
             told: Mutex::default(),
             sent: sent::Sent::default(),
             open: Mutex::default(),
-            count: AtomicUsize::new(0),
+            places: Places::default(),
             over: AtomicBool::new(false),
         });
         let serving = Arc::clone(&session);
@@ -318,6 +322,7 @@ fn answer(status: u16, why: &str) -> Vec<u8> {
         400 => "Bad Request",
         403 => "Forbidden",
         407 => "Proxy Authentication Required",
+        503 => "Service Unavailable",
         _ => "Bad Gateway",
     };
     let length = body.len();
@@ -345,32 +350,49 @@ fn serve(waits: &Waits, session: &Arc<Session>) {
             return;
         }
         let Ok(stream) = came else { continue };
-        if session.count.load(Ordering::SeqCst) >= AT_ONCE {
+        let Ok(second) = stream.try_clone() else { continue };
+        // Nobody but the command comes to a socket.
+        let is_command = session.asks_for.is_none();
+        if is_command && !session.places.enters(number) {
             // Dropped: the command sees a connection that ends.
             continue;
         }
-        let Ok(second) = stream.try_clone() else { continue };
-        session.count.fetch_add(1, Ordering::SeqCst);
         lock(&session.open).insert(number, (second, None));
-        let session = Arc::clone(session);
+        if !is_command && let Some(oldest) = session.places.waits(number) {
+            // It waits for what is said there, and sees that nothing more comes.
+            if let Some((stranger, _)) = lock(&session.open).get(&oldest) {
+                let _ = stranger.shutdown(std::net::Shutdown::Both);
+            }
+        }
         let spawned = std::thread::Builder::new().name("proxied".to_owned()).spawn({
-            let session = Arc::clone(&session);
+            let session = Arc::clone(session);
             move || {
                 let went = exchange::run(&session, number, &stream);
-                let mut told = lock(&session.told);
-                if told.0.len() < TOLD_MAX {
-                    told.0.push(went);
-                } else {
-                    told.1 += 1;
-                }
-                drop(told);
-                lock(&session.open).remove(&number);
-                session.count.fetch_sub(1, Ordering::SeqCst);
+                session.tells(went);
+                session.ends(number);
             }
         });
         if spawned.is_err() {
-            lock(&session.open).remove(&number);
-            session.count.fetch_sub(1, Ordering::SeqCst);
+            session.ends(number);
         }
+    }
+}
+
+impl Session {
+    /// Puts a connection on record, or counts it.
+    fn tells(&self, went: Connection) {
+        let mut told = lock(&self.told);
+        let strangers = told.0.iter().filter(|one| one.is_stranger).count();
+        if told.0.len() < TOLD_MAX && !(went.is_stranger && strangers >= STRANGERS_TOLD_MAX) {
+            told.0.push(went);
+        } else {
+            told.1 += 1;
+        }
+    }
+
+    /// A connection is over, and its place is free.
+    fn ends(&self, number: usize) {
+        lock(&self.open).remove(&number);
+        self.places.leaves(number);
     }
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod file_identity;
 pub(crate) mod folder_moves;
+pub(crate) mod held_files;
 pub(crate) mod layers;
 pub(crate) mod lent_places;
 pub(crate) mod local_sockets;

@@ -2,7 +2,8 @@
 //! rendered elsewhere, on every system alike.
 
 pub(crate) use system::{
-    ARE_BUILT, NOWHERE, PATH, PROGRAMS, SEATBELT, SYSTEM, candidates, is_place, plain, surroundings,
+    ARE_BUILT, NOWHERE, PATH, PROGRAMS, SEATBELT, SYSTEM, candidates, is_place, persons_git, plain,
+    surroundings,
 };
 
 /// Where programs and libraries are on Windows, beside what a person names. An AppContainer may read them as Windows comes.
@@ -44,7 +45,7 @@ mod system {
     /// Folders of programs.
     pub(crate) const PROGRAMS: &[&str] = &super::OF_UNIX;
 
-    pub(crate) use super::unix::{candidates, is_place, plain, surroundings};
+    pub(crate) use super::unix::{candidates, is_place, persons_git, plain, surroundings};
 }
 
 #[cfg(target_os = "macos")]
@@ -67,7 +68,7 @@ mod system {
     /// Folders of programs.
     pub(crate) const PROGRAMS: &[&str] = &super::OF_UNIX;
 
-    pub(crate) use super::unix::{candidates, is_place, plain, surroundings};
+    pub(crate) use super::unix::{candidates, is_place, persons_git, plain, surroundings};
 }
 
 #[cfg(unix)]
@@ -91,6 +92,11 @@ mod unix {
     /// A path as programs take it.
     pub(crate) fn plain(path: PathBuf) -> PathBuf {
         path
+    }
+
+    /// Git that one person has for themselves; here it is found like every other program.
+    pub(crate) const fn persons_git() -> Option<(PathBuf, PathBuf)> {
+        None
     }
 
     /// What a program is told beside what it is told on every system.
@@ -143,6 +149,14 @@ mod system {
             Some(plain) => PathBuf::from(plain),
             None => path,
         }
+    }
+
+    /// Git that was installed for one person: its program, and the folder with all that it needs. Nobody else may change it.
+    pub(crate) fn persons_git() -> Option<(PathBuf, PathBuf)> {
+        let folder = PathBuf::from(std::env::var_os("LOCALAPPDATA")?).join(r"Programs\Git");
+        let program = folder.join(r"cmd\git.exe");
+        let is_own = std::fs::File::open(&program).is_ok_and(|file| disk::is_own(&file));
+        (folder.is_absolute() && is_own).then_some((program, folder))
     }
 
     /// What programs do not begin without, and where a person's things are.

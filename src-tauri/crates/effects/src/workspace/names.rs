@@ -20,7 +20,10 @@ pub(crate) fn os_name(bytes: &[u8]) -> std::io::Result<OsString> {
         name.map_err(|_| std::io::Error::new(std::io::ErrorKind::InvalidInput, "the name is not UTF-8"))?;
     // What Windows takes for another name would be another file.
     if let Some(why) = name.split('/').find_map(super::windows_names::unheld) {
-        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, format!("`{name}` {why}")));
+        return Err(std::io::Error::new(
+            std::io::ErrorKind::InvalidInput,
+            format!("Windows cannot hold `{name}`: it {why}; give it another name"),
+        ));
     }
     Ok(OsString::from(name))
 }

@@ -203,9 +203,11 @@ fn words_that_nobody_wrote_do_nothing() {
 #[test]
 fn the_folder_of_the_words_is_named_and_nothing_more() {
     let parse = |words: &[&str]| asked(words.iter().map(OsString::from));
-    assert_eq!(parse(&["--git", "x"]).unwrap(), Some(PathBuf::from("x")));
+    assert_eq!(parse(&["--git", "x"]).unwrap(), Some((PathBuf::from("x"), None)));
+    let persons = Some((PathBuf::from("x"), Some(PathBuf::from("git"))));
+    assert_eq!(parse(&["--git", "x", "git"]).unwrap(), persons, "a git of one person is named beside it");
     assert_eq!(parse(&["--own"]).unwrap(), None);
-    assert!(parse(&["--git"]).is_err() && parse(&["--git", "x", "y"]).is_err());
+    assert!(parse(&["--git"]).is_err() && parse(&["--git", "x", "y", "z"]).is_err());
 }
 
 #[test]

@@ -317,6 +317,9 @@ fn change_items(
                         "`{to}` is a folder; to move the file into it, `to` is `{to}/{name}`"
                     ))));
                 }
+                if let Some(Found::Unreadable { reason }) = there.get(to) {
+                    return Ok(Err(Unfit(format!("`{to}` cannot be looked at: {reason}"))));
+                }
                 if !matches!(there.get(to), None | Some(Found::Absent)) {
                     return Ok(Err(Unfit(format!(
                         "`{to}` exists; a move never overwrites, choose another name"
@@ -371,5 +374,8 @@ fn prior_of_write(path: &RelPath, there: Option<&Found>, seen: Option<&Digest>) 
 }
 
 fn not_a_file(path: &RelPath, found: &Found) -> Unfit {
+    if let Found::Unreadable { reason } = found {
+        return Unfit(format!("`{path}` cannot be looked at: {reason}"));
+    }
     Unfit(format!("`{path}` is {}; only regular files are changed", governance::witness::in_words(found)))
 }

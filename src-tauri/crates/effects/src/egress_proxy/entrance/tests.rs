@@ -169,6 +169,55 @@ fn nothing_is_served_once_the_command_has_ended_and_no_two_have_one_password() {
     }
 }
 
+/// Whoever of the machine opens connections and says nothing takes no place of the command's, and does not hold its own for long.
+#[test]
+fn programs_that_say_nothing_hold_no_place_of_the_command() {
+    let (port, heard) = server(OK, b"\r\n\r\n");
+    let world = World::reaching(port);
+    let mut silent: Vec<TcpStream> = (0..100).map(|_| world.connect()).collect();
+    // Their number is bounded, and the oldest makes room: it is hung up on, while it still waits to be heard.
+    let mut nothing = [0; 256];
+    let first = silent.remove(0);
+    let ended = (&first).read(&mut nothing);
+    assert!(
+        ended.is_ok_and(|read| read == 0 || nothing.starts_with(b"HTTP/1.1 400")),
+        "it still holds a place"
+    );
+    let answer = world.asked(&format!("GET http://127.0.0.1:{port}/a HTTP/1.1"), &world.says());
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("hi"), "{answer}");
+    assert!(heard.recv_timeout(LONG).unwrap().starts_with("GET /a "));
+    drop(silent);
+    let (by, mut told) = (std::time::Instant::now() + LONG, Vec::<String>::new());
+    while !told.iter().any(|line| line.contains(": allowed, ")) {
+        assert!(std::time::Instant::now() < by, "what was allowed is not on record: {told:?}");
+        std::thread::sleep(Duration::from_millis(5));
+        told.extend(world.outlet.told());
+    }
+}
+
+/// Whoever says a letter now and then is not heard for longer than anybody.
+#[test]
+fn who_says_the_password_too_slowly_is_hung_up_on() {
+    let (port, _heard) = server(OK, b"\r\n\r\n");
+    let world = World::reaching(port);
+    let mut slow = world.connect();
+    let begun = std::time::Instant::now();
+    let mut said = slow.try_clone().unwrap();
+    let drips = std::thread::spawn(move || {
+        // Each letter comes long before the time of one read is over.
+        while begun.elapsed() < 2 * LONG && said.write_all(b"x").is_ok() {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    });
+    let mut answer = [0; 12];
+    let ended = slow.read(&mut answer);
+    assert!(begun.elapsed() < LONG, "it was heard for {:?}", begun.elapsed());
+    assert!(ended.is_err() || answer.starts_with(b"HTTP/1.1 400") || ended.is_ok_and(|read| read == 0));
+    drop(world);
+    drop(slow);
+    drips.join().unwrap();
+}
+
 /// A profile that names `localhost` opens the port at both addresses: nobody else may have the other.
 #[test]
 fn the_same_port_of_the_other_address_is_taken_as_well() {
