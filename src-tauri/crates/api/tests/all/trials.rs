@@ -103,6 +103,7 @@ fn judged(home: &Home, trial: &str, task: &str) {
         tests: None,
         clean_room: Vec::new(),
         planted: all.collect(),
+        asked: Err(""),
         evaluator_sha256: Digest::of(b"the program"),
         about: "it asks less",
     });

@@ -137,6 +137,7 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
         tests,
         clean_room: run.clean_room.clone(),
         planted,
+        asked: Err(""),
         evaluator_sha256: own_digest()?,
         about: run.about,
     });
@@ -280,6 +281,7 @@ impl TrialRun<'_> {
                 tests: None,
                 clean_room: Vec::new(),
                 planted: Vec::new(),
+                asked: Err(""),
                 evaluator_sha256: own_digest()?,
                 about: self.about,
             });
