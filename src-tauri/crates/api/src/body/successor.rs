@@ -1,5 +1,6 @@
 //! Trials of changes of Hermit itself: begun, listed, shown with what differed, stopped. Nothing here applies a change.
 
+use super::asked_words;
 use crate::convert::{all, rows};
 use crate::{Host, Wire as _, failed, fold, ids, no_host, not_found, usage};
 use ::successor::limits::{LINE_CHARS_MAX, PATCH_BYTES_MAX, TASKS_MAX};
@@ -34,6 +35,7 @@ const MEGABYTE: u64 = 1024 * 1024;
 pub(crate) fn try_change(host: &dyn Host, p: Try) -> Result<TrialList, Error> {
     let kernel = host.kernel()?;
     let patches = patches(&p.patches)?;
+    let ask = asked_words::named(p.ask.as_deref(), &patches)?;
     let named: Vec<TaskId> = p.tasks.iter().map(|task| ids::find(host, task)).collect::<Result<_, _>>()?;
     let most = usize::try_from(p.draw.unwrap_or(DRAWN)).unwrap_or(usize::MAX);
     if most == 0 || most.max(named.len()) > TASKS_MAX {
@@ -55,7 +57,7 @@ pub(crate) fn try_change(host: &dyn Host, p: Try) -> Result<TrialList, Error> {
     });
     let begun = on_record(kernel, begun.collect())?;
     for id in &begun {
-        if let Err(error) = trials.begin(id) {
+        if let Err(error) = trials.begin(id, ask) {
             kernel.fail_trial(id, &error.message).wire()?;
         }
     }
@@ -307,6 +309,7 @@ fn row_of(
         began_at: one.began_at.0,
         ended_at: one.ended_at.map(|at| at.0),
         measures: measures.iter().map(measure).collect(),
+        asked: asked_words::of(host, one, verdict),
     })
 }
 

@@ -5,7 +5,7 @@
 
 use super::probes::ParentPlaces;
 use super::told::{Told, object};
-use ::successor::{Budget, Case, RecordedAct, RecordedTask};
+use ::successor::{Budget, Case, Change, RecordedAct, RecordedTask};
 use kernel::Kernel;
 use kernel::state::TaskState;
 use model::ingress::Channel;
@@ -44,11 +44,23 @@ pub struct Handed {
     /// Rules of the parent that stand in a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_rules: Option<String>,
-    /// The other model that its parent asks for it, where the change is one of the model; else answers are the recorded ones.
+    /// The model that its parent asks for it: another one where the change is one of the model, and where it is one of words that a model
+    /// reads, one that is asked anew in both arms; else answers are the recorded ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Descriptor>,
     /// Where its parent is, for the attempts to reach it.
     pub places: ParentPlaces,
+}
+
+impl Handed {
+    /// Whether the model is asked for a task of the case, by its place there. A playbook reads no words, so that about those it does its
+    /// task again without a model.
+    pub(super) fn asks(&self, at: usize) -> bool {
+        let is_of_model =
+            self.case.patch.as_ref().is_some_and(|patch| matches!(patch.change, Change::Model { .. }));
+        let did = self.terms.get(at).and_then(|terms| terms.playbook.as_ref());
+        self.model.is_some() && (is_of_model || did.is_none())
+    }
 }
 
 /// What else a task was given.
