@@ -21,7 +21,7 @@ pub trait Trials: Send + Sync {
         Err("what a task has done so far cannot be played again here".to_owned())
     }
 
-    /// Begins to run a trial that is on record, and returns at once. `ask`: the model on this machine that is asked anew about words that a
+    /// Begins to run a trial that is on record, and returns at once. `ask`: the model on this machine that is asked again about words that a
     /// model reads; where none is named, the one that did the tasks.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ pub trait Trials: Send + Sync {
     /// Ends the clones of a trial that is stopped; nothing where none are at work.
     fn stop(&self, trial_id: &str);
 
-    /// The model that a trial which runs asks anew in both arms, and how often it has answered until now; none where none is asked.
+    /// The model that a trial which runs asks again in both arms, and how often it has answered until now; none where none is asked.
     fn asked(&self, _: &str) -> Option<Asked> {
         None
     }

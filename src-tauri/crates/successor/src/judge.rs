@@ -5,7 +5,7 @@
 //!
 //! What is in evidence is weighed by whose word it is. What the parent's own program counted speaks for a change and against it; what
 //! a program says that the change was built into speaks against it alone, so that such a change is the same at most. Words that a model
-//! reads are the same at most, too, where they were played on what it answered before it had them; where a model was asked anew in both
+//! reads are the same at most, too, where they were played on what it answered before it had them; where a model was asked again in both
 //! arms, what it did by them speaks for them and against them.
 
 mod acts;
@@ -37,7 +37,7 @@ pub struct Judged<'a> {
     pub clean_room: Vec<Reason>,
     /// What came of the bad changes that [`planted()`] names: each was played by a clone of its own and judged by [`judge()`].
     pub planted: Vec<Planted>,
-    /// The model that was asked anew in both arms; or why none was, in words, where somebody says.
+    /// The model that was asked again in both arms; or why none was, in words, where somebody says.
     pub asked: Result<&'a Asked, &'a str>,
     /// Digest of the program that judges.
     pub evaluator_sha256: Digest,

@@ -42,7 +42,7 @@ pub struct Verdict {
     pub seed: u64,
     /// Digests of the evidence that was compared: of the parent's arm, then of the successor's.
     pub evidence_sha256: Vec<Digest>,
-    /// The model that was asked anew in both arms, where the change is one of words that a model reads and one could be.
+    /// The model that was asked again in both arms, where the change is one of words that a model reads and one could be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
     /// What a model thought of it. It never turns the verdict.
@@ -120,7 +120,7 @@ pub struct Reason {
     pub says: String,
 }
 
-/// A model on this machine that was asked anew in both arms, with the same seed and settings.
+/// A model on this machine that was asked again in both arms, with the same seed and settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {

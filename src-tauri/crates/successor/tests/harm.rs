@@ -229,7 +229,7 @@ fn words_that_a_model_reads_are_the_same_at_most_where_none_was_asked_with_them(
     assert_eq!(words("playbook", Run::new(4).cheaper()).0, Better);
 }
 
-/// A run in which a model was asked anew in both arms about a SOUL.md, and does the same by it for the same tokens.
+/// A run in which a model was asked again in both arms about a SOUL.md, and does the same by it for the same tokens.
 fn asked_anew(seed: u64) -> Run {
     let item =
         WordsItem { what: "soul".to_owned(), name: "SOUL.md".to_owned(), text: "I ask less.\n".to_owned() };

@@ -32,7 +32,7 @@ pub struct Run {
     pub tests: Option<TestsRun>,
     pub clean_room: Vec<Reason>,
     pub planted: Vec<Planted>,
-    /// The model that was asked anew in both arms.
+    /// The model that was asked again in both arms.
     pub asked: Option<Asked>,
     /// Whether evidence names its case as it is.
     pub forged: bool,

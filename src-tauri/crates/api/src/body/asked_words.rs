@@ -1,4 +1,4 @@
-//! The model that is asked anew about words that a model reads: named by a person, and told of a trial.
+//! The model that is asked again about words that a model reads: named by a person, and told of a trial.
 
 use crate::{Host, usage};
 use ::successor::limits::NAME_CHARS_MAX;

@@ -122,7 +122,7 @@ fn asked_until_now(list: &TrialList) -> Option<String> {
     let model = &all.first()?.model;
     let sum = |of: fn(&TrialAsked) -> u32| all.iter().fold(0_u32, |sum, one| sum.saturating_add(of(one)));
     Some(format!(
-        "asking a model anew: {} without the change, {} with it, of {} (Ctrl-C stops it)",
+        "asking a model again: {} without the change, {} with it, of {} (Ctrl-C stops it)",
         answers(sum(|one| one.parent)),
         sum(|one| one.successor),
         plain(model)
@@ -297,7 +297,7 @@ fn shown_in_words(out: &Output, shown: &Trial) {
     if let Some(TrialAsked { model, parent, successor }) = &row.asked {
         let model = plain(model);
         out.line(format!(
-            "  the model {model} was asked anew: {} without the change, {successor} with it",
+            "  the model {model} was asked again: {} without the change, {successor} with it",
             answers(*parent)
         ));
     }

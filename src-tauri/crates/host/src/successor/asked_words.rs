@@ -1,4 +1,4 @@
-//! The model that a trial of words asks anew: one on this machine, in both arms, with the same seed and settings and as many tokens for
+//! The model that a trial of words asks again: one on this machine, in both arms, with the same seed and settings and as many tokens for
 //! each. It is the one that did the recorded tasks, or one that a person names. Without one the arms play recorded answers, and the
 //! verdict says why.
 
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// What to do where no model is asked.
 const NAME_ONE: &str = "name a model on this machine (`--ask MODEL`)";
 
-/// A model that is asked anew in both arms.
+/// A model that is asked again in both arms.
 #[derive(Clone)]
 pub struct AskedModel {
     address: String,

@@ -45,7 +45,7 @@ pub struct Handed {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_rules: Option<String>,
     /// The model that its parent asks for it: another one where the change is one of the model, and where it is one of words that a model
-    /// reads, one that is asked anew in both arms; else answers are the recorded ones.
+    /// reads, one that is asked again in both arms; else answers are the recorded ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Descriptor>,
     /// Where its parent is, for the attempts to reach it.

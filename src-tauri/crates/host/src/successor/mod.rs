@@ -79,7 +79,7 @@ pub struct TrialRun<'a> {
     pub profile: &'a str,
     /// The model, where the change is one of it.
     pub model: Option<Arc<LiveModel>>,
-    /// The model that is asked anew in both arms, where the change is one of words that a model reads; or in words why none is.
+    /// The model that is asked again in both arms, where the change is one of words that a model reads; or in words why none is.
     pub asked: Result<AskedModel, String>,
     /// How code is built, where the change is one.
     pub code: Option<CodeTrial<'a>>,

@@ -111,7 +111,7 @@ struct Compared<'a> {
     before: &'a Played,
     after: &'a Played,
     known: &'a BTreeSet<&'a str>,
-    /// Whether a model was asked anew in both arms.
+    /// Whether a model was asked again in both arms.
     is_asked: bool,
 }
 

@@ -5,7 +5,7 @@ use crate::{Asked, Evidence, Patch};
 use std::cmp::Ordering;
 use words::successor::{MeasuredBy, PatchKind};
 
-/// One in so many tokens of a model that was asked anew may be more: by one word more in an answer nothing is worse.
+/// One in so many tokens of a model that was asked again may be more: by one word more in an answer nothing is worse.
 const ABOUT: u64 = 20;
 
 /// What is counted: its name, and how it stands in both arms.
@@ -23,7 +23,7 @@ pub(super) fn counted(judged: &Judged<'_>) -> [(&'static str, u64, u64); 3] {
 }
 
 /// Whether fewer tokens can only be those of the change itself: its words and its rules stand in each context, the answers are
-/// those of the recording, and no turn is saved. Of a model that was asked anew it may be fewer words in an answer as well, which save
+/// those of the recording, and no turn is saved. Of a model that was asked again it may be fewer words in an answer as well, which save
 /// nobody anything.
 fn only_says_less(judged: &Judged<'_>, counted: &[(&'static str, u64, u64)]) -> bool {
     let saves_turns = counted.iter().any(|(name, parent, successor)| *name == "turns" && successor < parent);
@@ -57,8 +57,8 @@ pub(super) fn asked(judged: &Judged<'_>, findings: &mut Findings) {
     if let Some(Asked { model, parent, successor }) = asked_in_both(judged) {
         let times = |count: u32| if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let says = format!(
-            "the model `{model}` was asked anew in both arms, with the same seed and settings: it answered {} without the \
-             change and {} with it",
+            "the model `{model}` was asked again, with the same seed and settings: it answered {} without the change \
+             and {} with it",
             times(*parent),
             times(*successor)
         );
@@ -116,7 +116,7 @@ pub(super) fn compare(judged: &Judged<'_>, findings: &mut Findings) {
                 findings.add(Grade::Told, "costs_less_by_shorter_words", says);
             }
             (Ordering::Greater, _) if is_about(name, parent, successor) => {
-                let says = format!("{says}, which is about the same for a model that was asked anew");
+                let says = format!("{says}, which is about the same for a model that was asked again");
                 findings.add(Grade::Told, "costs_about_the_same", says);
             }
             (_, true) => findings.add(Grade::Open, "costs_less_and_more", says),
