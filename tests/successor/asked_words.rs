@@ -150,8 +150,8 @@ fn words_by_which_a_model_asks_its_person_less_are_better_and_the_card_says_whic
     let told = Stage::ran(&mut stage.command(&["successor", "show", id])).ends(0).out;
     assert!(told.contains("was asked again: 4 answers without the change, 3 with it"), "{told}");
     let (_, approval) = asked(&stage.hermit(&["successor", "adopt", id]).ends(4).json());
-    let card = card(&stage, &approval);
-    for words in ["a_model_was_asked", &chat.address(), "4 times without the change and 3 times with it"] {
+    let (card, address) = (card(&stage, &approval), chat.address());
+    for words in ["a_model_was_asked", address.as_str(), "4 times without the change and 3 times with it"] {
         assert!(card.contains(words), "`{words}` is not on the card: {card}");
     }
     stage.is_sound();
