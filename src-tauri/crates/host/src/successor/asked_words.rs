@@ -66,14 +66,13 @@ impl Wanted<'_> {
     pub(super) fn found(&self) -> Result<Result<AskedModel, String>, String> {
         match self.named {
             Some(named) => self.asked(named).map(Ok),
-            None => Ok(self
-                .that_did_it()
+            None => Ok(that_did_most(&self.choices()?)
                 .and_then(|address| self.asked(&address).map_err(|why| format!("{why}, or {NAME_ONE}")))),
         }
     }
 
     fn asked(&self, address: &str) -> Result<AskedModel, String> {
-        if self.named.is_some() && self.contracts()?.iter().all(by_playbook) {
+        if self.named.is_some() && self.choices()?.iter().all(by_playbook) {
             return Err(no_model_did_it());
         }
         let reasoner = reached(self.home, &*self.kernel.ports().reasoners, address, None)?;
@@ -82,34 +81,32 @@ impl Wanted<'_> {
         Ok(AskedModel { address: address.to_owned(), parent: live(), successor: live() })
     }
 
-    /// The model on this machine that did most of the tasks.
-    ///
-    /// # Errors
-    /// In words, that none did, and what to do.
-    fn that_did_it(&self) -> Result<String, String> {
-        let choices = self.contracts()?;
-        let did: Vec<Address> = choices.iter().filter_map(address_of).collect();
-        let local: Vec<String> = did.iter().filter(|one| !one.is_remote()).map(Address::to_string).collect();
-        let times = |address: &String| local.iter().filter(|one| *one == address).count();
-        // Of several that did as many, the first.
-        match local.iter().rev().max_by_key(|address| times(address)) {
-            Some(address) => Ok(address.clone()),
-            None if !did.is_empty() => Err(format!(
-                "the models that did this work are on other machines, and none of it leaves this one for a trial; {NAME_ONE}"
-            )),
-            None if choices.iter().all(by_playbook) => Err(no_model_did_it()),
-            None => Err(format!("the model that did this work cannot be asked any more; {NAME_ONE}")),
-        }
-    }
-
     /// What did each of the tasks.
-    fn contracts(&self) -> Result<Vec<ModelChoice>, String> {
+    fn choices(&self) -> Result<Vec<ModelChoice>, String> {
         let choice = |task: &TaskId| {
             let state = self.kernel.task(*task).map_err(|e| e.to_string())?;
             let contract = state.digest_of(state.task.task_contract_ref).ok_or("a task has no contract")?;
             object::<TaskContract>(self.kernel, &contract).map(|contract| contract.model)
         };
         self.tasks.iter().map(choice).collect()
+    }
+}
+
+/// The model on this machine that did most of the tasks; of several that did as many, the first.
+///
+/// # Errors
+/// In words, that none did, and what to do.
+fn that_did_most(choices: &[ModelChoice]) -> Result<String, String> {
+    let did: Vec<Address> = choices.iter().filter_map(address_of).collect();
+    let local: Vec<String> = did.iter().filter(|one| !one.is_remote()).map(Address::to_string).collect();
+    let times = |address: &String| local.iter().filter(|one| *one == address).count();
+    match local.iter().rev().max_by_key(|address| times(address)) {
+        Some(address) => Ok(address.clone()),
+        None if !did.is_empty() => Err(format!(
+            "the models that did this work are on other machines, and none of it leaves this one for a trial; {NAME_ONE}"
+        )),
+        None if choices.iter().all(by_playbook) => Err(no_model_did_it()),
+        None => Err(format!("the model that did this work cannot be asked any more; {NAME_ONE}")),
     }
 }
 
@@ -128,5 +125,43 @@ fn address_of(choice: &ModelChoice) -> Option<Address> {
             Some(Address::Server { api: *api, url: base_url.clone(), model: model.clone() })
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::task::ModelApi;
+    use std::collections::BTreeMap;
+
+    fn server(base_url: &str) -> ModelChoice {
+        let (base_url, model) = (base_url.to_owned(), "one".to_owned());
+        ModelChoice::Openai { api: ModelApi::standard(), base_url, model, secret: None }
+    }
+
+    #[test]
+    fn of_the_models_that_did_the_tasks_the_one_on_this_machine_that_did_most_is_asked() {
+        let id = || "art_01a20000000070008000000000000001".parse().unwrap();
+        let playbook = || ModelChoice::Playbook {
+            name: "tidy".to_owned(),
+            artifact_id: id(),
+            parameters: BTreeMap::new(),
+        };
+        let (first, second) = (server("http://127.0.0.1:1/v1"), server("http://localhost:2/v1"));
+        let away = server("https://models.example/v1");
+        let asked = |all: &[&ModelChoice]| {
+            that_did_most(&all.iter().map(|one| (*one).clone()).collect::<Vec<ModelChoice>>())
+        };
+        let most = [&first, &away, &second, &away, &away, &playbook(), &second];
+        assert_eq!(asked(&most).unwrap(), "openai:http://localhost:2/v1#one");
+        assert_eq!(asked(&[&second, &first]).unwrap(), "openai:http://localhost:2/v1#one", "the first");
+        for (all, says) in [
+            (vec![&away, &playbook()], "on other machines"),
+            (vec![&playbook()], "no model did the tasks"),
+            (vec![&ModelChoice::Recorded { artifact_id: id() }], "cannot be asked any more"),
+        ] {
+            let why = asked(&all).unwrap_err();
+            assert!(why.contains(says), "`{says}` is not in `{why}`");
+        }
     }
 }
