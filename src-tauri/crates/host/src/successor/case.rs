@@ -343,14 +343,8 @@ mod tests {
     /// A playbook reads no words, so that no model is asked for its task about those; another model is asked for each.
     #[test]
     fn a_model_is_asked_for_what_a_model_did_and_another_one_for_all() {
-        let budget = Budget {
-            wall_ms: 1,
-            cpu_ms: 1,
-            memory_bytes: 1,
-            disk_bytes: 1,
-            processes: 1,
-            tokens: 1,
-        };
+        let budget =
+            Budget { wall_ms: 1, cpu_ms: 1, memory_bytes: 1, disk_bytes: 1, processes: 1, tokens: 1 };
         let case = Case {
             trial_id: "trial".to_owned(),
             seed: 1,
