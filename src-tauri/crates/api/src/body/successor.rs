@@ -179,8 +179,13 @@ pub(super) fn patches(texts: &[String]) -> Result<Vec<Patch>, Error> {
 /// What each clone may use up: what was said, and the standard for the rest.
 pub(super) fn budget(p: &Try, patches: &[Patch]) -> Budget {
     let is_code = patches.iter().any(|patch| patch.kind() == PatchKind::Code);
-    // Source is built in its clone.
-    let (seconds, megabytes) = if is_code { (3 * 3_600, 8 * 1_024) } else { (600, 1_024) };
+    let asks = patches.iter().any(|patch| patch.is_read_by_models() || patch.kind() == PatchKind::Model);
+    // Source is built in its clone, and a model on this machine may take minutes for each answer.
+    let (seconds, megabytes) = match (is_code, asks) {
+        (true, _) => (3 * 3_600, 8 * 1_024),
+        (false, true) => (3_600, 1_024),
+        (false, false) => (600, 1_024),
+    };
     let wall_ms = p.wall_seconds.unwrap_or(seconds).saturating_mul(1_000);
     Budget {
         wall_ms,

@@ -246,6 +246,7 @@ fn what_a_change_is_and_what_each_clone_might_use_up_is_told_before_anything_is_
     };
     let soul = home.must("successor.preview", json!({ "patches": [words("soul")] }));
     assert_eq!(soul["changes"][0]["kind"], "words");
+    assert_eq!(soul["budget"]["wall_ms"], 3_600_000, "a model takes its time");
     let diff = "--- a/tests/a.rs\n+++ b/tests/a.rs\n@@ -1 +1 @@\n-a\n+b\n";
     let patches = [patch("deny FileDelete(**)\n"), code(diff)];
     let previewed = home.must("successor.preview", json!({ "patches": patches, "tokens": 7 }));
