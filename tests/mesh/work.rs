@@ -61,6 +61,8 @@ fn a_goal_is_done_where_its_folder_is_and_allowed_where_its_person_sits() {
 
     let message = laptop.sends(&server, "Write a letter to the harbour");
     until("it waits for a yes", || status(&server, "Write a letter") == ["blocked"]);
+    let waits = |laptop: &Machine| laptop.message(&message)["waits_since"].is_i64();
+    until("the laptop is told that it waits for somebody there", || waits(&laptop));
     // Whoever is killed now goes on as it was: nothing is begun twice, and nothing is lost.
     server.killed_and_served();
     phone.killed_and_served();
@@ -75,6 +77,7 @@ fn a_goal_is_done_where_its_folder_is_and_allowed_where_its_person_sits() {
         "Dear harbour\n"
     );
     assert_eq!(laptop.message(&message)["state"], "opened");
+    assert!(!waits(&laptop), "it is answered");
     assert_eq!(status(&server, "Write a letter"), ["completed"], "once, through three deaths");
     until("nothing is asked any more", || phone.told(&["questions"])["questions"] == json!([]));
 

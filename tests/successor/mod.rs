@@ -1,6 +1,7 @@
 //! Clones of Hermit by real processes: what they use up, what they cannot reach, what they leave, and the verdict on a change.
 
 mod as_typed;
+mod asked_words;
 mod budget;
 mod code;
 mod from_a_page;

@@ -96,6 +96,7 @@ pub(super) fn ran(
         budget,
         profile: PROFILE,
         model: None,
+        asked: Err(String::new()),
         code: None,
         clean_room: Vec::new(),
         stopped: &|| false,

@@ -28,7 +28,7 @@ export const NOT_HEARD = node({ node: LAPTOP, name: "laptop", here_until: AT, lo
 export function meshMessage(place: number, more: Partial<Message> = {}): Message {
   return {
     place, message: place.toString(16).padStart(64, "0"), at: AT, is_outgoing: true, node: DESK, name: "desk", conversation: CONVERSATION, text: "Sort the photos", state: "opened", accepted_by: "wss://relay.example",
-    never: null, task_id: null, answer: "Seven photos were sorted.", answered_at: AT + 60_000, ...more,
+    never: null, task_id: null, answer: "Seven photos were sorted.", answered_at: AT + 60_000, waits_since: null, ...more,
   };
 }
 

@@ -152,6 +152,28 @@ pub(crate) fn line(item: &ChangeItem) -> Line {
     }
 }
 
+/// The same with names alone: no digest, and no size.
+pub(crate) fn by_name(item: &ChangeItem) -> String {
+    match item {
+        ChangeItem::Delete { path, prior: Prior::EmptyFolder } => {
+            format!("{EMPTY_FOLDER} {}", visible_path(path))
+        }
+        ChangeItem::Delete { path, .. } => format!("DELETE {}", visible_path(path)),
+        ChangeItem::Write { path, prior, mode, .. } => {
+            let verb = if *prior == Prior::Absent { "create" } else { "OVERWRITE" };
+            let mode = mode.map(|mode| format!(", mode {mode:o}")).unwrap_or_default();
+            format!("{verb} {}{mode}", visible_path(path))
+        }
+        ChangeItem::Link { path, target, prior } => {
+            let verb = if *prior == Prior::Absent { "put" } else { "OVERWRITE" };
+            let link = if *prior == Prior::Absent { "as a link" } else { "with a link" };
+            format!("{verb} {} {link} to \"{}\"", visible_path(path), visible(target))
+        }
+        ChangeItem::Move { from, to, .. } => format!("MOVE {} to {}", visible_path(from), visible_path(to)),
+        ChangeItem::Folder { .. } => line(item).text,
+    }
+}
+
 fn before(prior: &Prior) -> String {
     match prior {
         Prior::Absent => "now absent".to_owned(),
@@ -245,4 +267,39 @@ pub(crate) fn looks(items: &[ChangeItem], there: &dyn Fn(&RelPath) -> bool) -> V
     }
     let hashes = hashed.into_iter().map(|path| ReadItem::Hash { path });
     hashes.chain(listed.into_iter().map(|path| ReadItem::List { path, recursive: false })).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever reads of an act elsewhere is told which files, and what is lost; the card has the digests.
+    #[test]
+    fn a_change_is_told_elsewhere_by_the_names_of_its_files() {
+        let path = |name: &str| -> RelPath { name.parse().unwrap() };
+        let digest = Digest([7; 32]);
+        let was = Prior::Sha256(digest);
+        let write = |prior, mode| ChangeItem::Write {
+            path: path("a.md"),
+            content_sha256: digest,
+            byte_size: 5,
+            prior,
+            mode,
+        };
+        let link = |prior| ChangeItem::Link { path: path("a"), target: "b".to_owned(), prior };
+        let (from, to) = (path("one.jpg"), path("pictures/one.jpg"));
+        for (item, says) in [
+            (ChangeItem::Move { from, to, prior: was }, "MOVE one.jpg to pictures/one.jpg"),
+            (ChangeItem::Delete { path: path("a.md"), prior: was }, "DELETE a.md"),
+            (write(Prior::Absent, None), "create a.md"),
+            (write(was, Some(0o755)), "OVERWRITE a.md, mode 755"),
+            (link(Prior::Absent), "put a as a link to b"),
+            (link(Prior::Link(digest)), "OVERWRITE a with a link to b"),
+        ] {
+            // However a name is marked on a card, it is so here.
+            let told = by_name(&item).replace('"', "");
+            assert_eq!(told, says);
+            assert!(line(&item).text.len() > told.len() && !told.contains(&digest.to_string()), "{told}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The action request: a tool's typed arguments with task, reason, targets and foreseen effects (HK-11.3).
 
 use crate::Action;
-use crate::items::changed_paths;
+use crate::items::{self, changed_paths};
 use crate::tools::gravest_first;
 use model::action::{ActionClass, ChangeItem, ExpectedEffect, InsteadOf, Reach, Reversibility, Staged};
 use model::guest::GuestWork;
@@ -10,6 +10,7 @@ use model::{
     WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A typed execution proposal, stored as artifact `action.request` (HK-11.3).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,9 +129,13 @@ impl ActionRequest {
         }
     }
 
-    /// What it does, as a card tells it: the same words for whoever reads them elsewhere.
+    /// What it does, as a card tells it, for whoever reads it elsewhere: the same words, but files by their names alone. What each was and
+    /// becomes stands on the card, and nothing is answered by these.
     pub fn in_words(&self) -> Vec<String> {
-        self.action.as_tool().lines(self).into_iter().map(|line| line.text).collect()
+        let names: BTreeMap<String, String> =
+            self.items().iter().map(|item| (items::line(item).text, items::by_name(item))).collect();
+        let lines = self.action.as_tool().lines(self).into_iter();
+        lines.map(|line| names.get(&line.text).cloned().unwrap_or(line.text)).collect()
     }
 
     /// How far it can be taken back, with what a staged run of it is known to do.

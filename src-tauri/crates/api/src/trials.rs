@@ -1,5 +1,6 @@
 //! What commands about trials of changes ask of whoever runs them.
 
+use ::successor::Asked;
 use model::TaskId;
 use wire::Error;
 
@@ -20,12 +21,18 @@ pub trait Trials: Send + Sync {
         Err("what a task has done so far cannot be played again here".to_owned())
     }
 
-    /// Begins to run a trial that is on record, and returns at once.
+    /// Begins to run a trial that is on record, and returns at once. `ask`: the model on this machine that is asked again about words that a
+    /// model reads; where none is named, the one that did the tasks.
     ///
     /// # Errors
     /// [`wire::Code::Failed`] with why no clone can be made here.
-    fn begin(&self, trial_id: &str) -> Result<(), Error>;
+    fn begin(&self, trial_id: &str, ask: Option<&str>) -> Result<(), Error>;
 
     /// Ends the clones of a trial that is stopped; nothing where none are at work.
     fn stop(&self, trial_id: &str);
+
+    /// The model that a trial which runs asks again in both arms, and how often it has answered until now; none where none is asked.
+    fn asked(&self, _: &str) -> Option<Asked> {
+        None
+    }
 }

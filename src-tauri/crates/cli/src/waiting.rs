@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::terminal::columns;
 use jiff::Timestamp;
+use std::borrow::Cow;
 use std::io::{IsTerminal as _, Write as _};
 
 /// Columns of a terminal that does not say how many it has.
@@ -11,7 +12,7 @@ const USUAL: usize = 80;
 /// A line that is drawn anew at each look, and is gone when the wait ends, however it ends; nothing where nobody sits at a terminal.
 #[derive(Debug)]
 pub struct Waiting {
-    what: &'static str,
+    what: Cow<'static, str>,
     since: Timestamp,
     is_shown: bool,
     /// It stands on the screen now.
@@ -25,14 +26,19 @@ impl Waiting {
             && !context.out.is_json()
             && std::io::stderr().is_terminal()
             && std::env::var("TERM").map_or(true, |term| term != "dumb");
-        Self { what, since: Timestamp::now(), is_shown, is_drawn: false }
+        Self { what: Cow::Borrowed(what), since: Timestamp::now(), is_shown, is_drawn: false }
+    }
+
+    /// From here on it says this; how long it is waited already goes on.
+    pub fn says(&mut self, what: String) {
+        self.what = Cow::Owned(what);
     }
 
     /// Draws it.
     pub fn tell(&mut self) {
         if self.is_shown {
             let waited = Timestamp::now().as_second().saturating_sub(self.since.as_second()).max(0);
-            let text = fitted(self.what, waited, columns().unwrap_or(USUAL));
+            let text = fitted(&self.what, waited, columns().unwrap_or(USUAL));
             let mut err = std::io::stderr();
             let _ = write!(err, "\r\x1b[K{text}").and_then(|()| err.flush());
             self.is_drawn = true;

@@ -56,6 +56,19 @@ pub struct MeshMessage {
     pub answer: Option<String>,
     /// When that was on record here.
     pub answered_at: Option<UnixMs>,
+    /// What was heard last of whether it waits for the person of the other machine, and when that was on record here.
+    pub waits: Option<MeshWaits>,
+}
+
+/// Whether a message waits for the person of the machine that works on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MeshWaits {
+    /// Whether it does.
+    pub waits: bool,
+    /// Since when, by the clock of that machine.
+    pub told_at: UnixMs,
+    /// When that was on record here.
+    pub heard_at: UnixMs,
 }
 
 /// Something that a person has to know.
@@ -398,6 +411,7 @@ impl MeshRegistry {
                 self.came(*input, (*origin, conversation), None, at);
             }
             Delivered::Answer { from, answer } => self.heard(*from, answer, at),
+            Delivered::Waits { from, waits } => self.heard_waits(*from, waits, at),
             Delivered::Receipts { from, lines } => self.apply_receipts(*from, lines),
             // Handed over by this machine, it is where its person wanted it.
             Delivered::Displaced { conversation, by, .. }

@@ -108,6 +108,7 @@ impl Ran {
             tests: None,
             clean_room: Vec::new(),
             planted: all.collect(),
+            asked: Err(""),
             evaluator_sha256: Digest::of(b"the program that judges"),
             about: "it asks less",
         })
@@ -252,6 +253,7 @@ fn a_trial_has_a_budget_and_a_change_that_fails_a_test_is_worse() {
                 .into_iter()
                 .map(|(name, _)| Planted { name, refused: true })
                 .collect(),
+            asked: Err(""),
             evaluator_sha256: Digest::ZERO,
             about: "",
         })

@@ -34,10 +34,11 @@ impl<S: Sealing> Node<S> {
         Ok(())
     }
 
-    pub(crate) fn unregister(&mut self, node: NodeId) {
+    pub(crate) fn unregister(&mut self, node: NodeId) -> Result<(), Error> {
         if self.state.approver(node).is_some() {
             self.record(Fact::Unregistered { node });
         }
+        Ok(())
     }
 
     pub(crate) fn ask(&mut self, mut card: Card, packet: &[u8], of: Vec<NodeId>) -> Result<(), Error> {
@@ -191,6 +192,12 @@ impl<S: Sealing> Node<S> {
         } else {
             None
         }
+    }
+
+    /// A question of this node needs no answer any more.
+    pub(crate) fn settled(&mut self, approval: &str) -> Result<(), Error> {
+        self.settle(approval);
+        Ok(())
     }
 
     /// Closes a question, and takes it off the screens of those who were asked.

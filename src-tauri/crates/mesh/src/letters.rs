@@ -55,6 +55,9 @@ impl<S: Sealing> Node<S> {
         if !fits(&text(&Letter { number, ..self.loose(to, says.clone()) })?) {
             return Err(Error::TooLarge);
         }
+        if let Says::Answer(answer) = &says {
+            self.told_waits.forget(to, answer.answers);
+        }
         self.record(Fact::Queued { to, number, says, at: self.now, before });
         self.unwritten = true;
         Ok(())
@@ -92,6 +95,7 @@ impl<S: Sealing> Node<S> {
                 self.retries.insert((to, number), (now.plus_ms(wait), tries));
             }
         }
+        self.tell_waits(chance);
         for to in std::mem::take(&mut self.owed) {
             if self.has_way_to(to) {
                 let (upto, chain) = self.state.opened(to);
@@ -177,6 +181,7 @@ impl<S: Sealing> Node<S> {
             Says::Group(secret) => self.take_group(secret, Some(from)),
             Says::Prove(prove) => self.asked_to_prove(from, prove),
             Says::Proved(head) => self.take_proof(from, head),
+            Says::Waits(waits) => self.take_waits(from, waits),
             _ => {}
         }
     }

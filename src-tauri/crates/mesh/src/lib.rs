@@ -58,6 +58,7 @@ mod shown;
 mod slots;
 pub mod state;
 mod sums;
+mod waits;
 mod words;
 
 pub use chain::{Known, NOTICES_KEPT, NOTICES_MAX};
@@ -73,6 +74,7 @@ pub use peers::{PRESENCE_COUNTS, PRESENCE_EVERY_MS, PRESENCE_MACHINES};
 pub use port::{Chance, Command, Delivered, Fact, Input as Happened, Step, Telling, Way};
 pub use slots::{CLAIMS_KEPT, STARTS_KEPT};
 pub use state::{GIVEN_MAX, State};
+pub use waits::Waits;
 pub use words::*;
 
 /// Groups whose wraps a node still opens.

@@ -9,6 +9,7 @@ use crate::port::{Command, Delivered, Fact, Input, Step, Telling, Way};
 use crate::public::{self, Publicity};
 use crate::sealed::{MOVED_SECS, PRESENCE_KIND, Sealing, WRAP_KIND, WireEvent};
 use crate::state::State;
+use crate::waits::ToldWaits;
 use crate::{Capabilities, Chance, Error, Letter, NodeId, carry};
 use model::UnixMs;
 use seal::{Digest, canon};
@@ -82,6 +83,7 @@ pub struct Node<S> {
     pub(crate) publicity: Publicity,
     pub(crate) own: Option<(Capabilities, u8, Vec<String>)>,
     pub(crate) told_at: Option<UnixMs>,
+    pub(crate) told_waits: ToldWaits,
 }
 
 impl<S: Sealing> Node<S> {
@@ -127,6 +129,7 @@ impl<S: Sealing> Node<S> {
             publicity: Publicity::default(),
             own: None,
             told_at: None,
+            told_waits: ToldWaits::default(),
         }
     }
 
@@ -469,17 +472,14 @@ impl<S: Sealing> Node<S> {
                 self.said_of_conversation(command, chance)
             }
             Command::Reply { to, answer } => self.queue(to, crate::Says::Answer(answer)),
+            Command::Waits { to, conversation, message, waits } => {
+                self.waits(to, (conversation, message, waits))
+            }
             Command::Ask { card, packet, of } => self.ask(card, &packet, of),
             Command::Decide(decision) => self.decide(decision),
-            Command::Settle { approval } => {
-                self.settle(&approval);
-                Ok(())
-            }
+            Command::Settle { approval } => self.settled(&approval),
             Command::Register { node, key } => self.register(node, key),
-            Command::Unregister { node } => {
-                self.unregister(node);
-                Ok(())
-            }
+            Command::Unregister { node } => self.unregister(node),
             Command::Schedule(schedule) => self.schedule(schedule, chance),
             Command::Ready { schedule, sha256, is_ready } => self.ready(schedule, (sha256, is_ready), chance),
             Command::Due { schedule, slot } => self.slot_due(schedule, slot, chance),

@@ -3,7 +3,7 @@
 pub use crate::fact::{Discount, Fact, Never};
 use crate::{
     Answer, Capabilities, Card, Cosigned, Head, Input as ToConversation, NodeId, Peer, Prove, ReceiptLine,
-    Schedule, SignedDecision,
+    Schedule, SignedDecision, Waits,
 };
 use model::UnixMs;
 use seal::Digest;
@@ -119,6 +119,17 @@ pub enum Command {
         /// The answer.
         answer: Answer,
     },
+    /// Whether a message waits for the person here, to the node that took it in.
+    Waits {
+        /// That node.
+        to: NodeId,
+        /// The conversation.
+        conversation: String,
+        /// [`ToConversation::id`] of the message.
+        message: Digest,
+        /// Whether it waits.
+        waits: bool,
+    },
     /// Other machines are asked for a decision.
     Ask {
         /// What is asked.
@@ -225,6 +236,13 @@ pub enum Delivered {
         from: NodeId,
         /// The answer.
         answer: Answer,
+    },
+    /// Whether a message that this node took in waits for the person of the machine that works on it.
+    Waits {
+        /// That machine.
+        from: NodeId,
+        /// What it says.
+        waits: Waits,
     },
     /// Another node asks a person here. The state has the packet as long as the question is open.
     Question {

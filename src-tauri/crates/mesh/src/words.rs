@@ -3,6 +3,7 @@
 use crate::chain::Known;
 use crate::decision::{Card, PACKET_BYTES_MAX, SignedDecision};
 use crate::sealed::WireEvent;
+use crate::waits::Waits;
 use model::UnixMs;
 use seal::Digest;
 use seal::keys::PublicKey;
@@ -208,6 +209,8 @@ pub enum Says {
     Prove(Prove),
     /// A head of the sender's log, shown to have grown from the one that was asked for.
     Proved(Head),
+    /// Whether a message that the receiver took in waits for the person of the sender.
+    Waits(Waits),
 }
 
 impl Says {
@@ -223,6 +226,7 @@ impl Says {
                 | Self::Group(_)
                 | Self::Prove(_)
                 | Self::Proved(_)
+                | Self::Waits(_)
         )
     }
 }

@@ -19,3 +19,4 @@ mod put_back;
 mod sealed;
 mod simulation;
 mod slots;
+mod waits;

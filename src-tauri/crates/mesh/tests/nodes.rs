@@ -4,7 +4,7 @@ use crate::fake::{Fake, Make as _, Seeded};
 use mesh::sealed::{Sealing as _, WireEvent};
 use mesh::{
     Answer, Capabilities, Card, Command, Delivered, Fact, GroupSecret, Happened, Input, Node, NodeId, Peer,
-    State, Step, Telling, Way, carry, frame,
+    State, Step, Telling, Waits, Way, carry, frame,
 };
 use model::UnixMs;
 use seal::{Digest, PublicKey, SeedSigner, Signer as _};
@@ -282,12 +282,14 @@ fn deliveries_have_a_form_that_can_be_recorded() {
     };
     let answer =
         |refused| Answer { conversation: "c".to_owned(), answers: input.id(), body: "no".into(), refused };
+    let waits = Waits { conversation: conversation.clone(), message: input.id(), waits: true, at: NOW };
     for delivered in [
         Delivered::Input { input: input.clone(), epoch: 2 },
         Delivered::Secret { input: input.id(), origin: node, conversation },
         Delivered::Answer { from: node, answer: answer(true) },
         Delivered::Answer { from: node, answer: answer(false) },
         Delivered::Receipts { from: node, lines: Vec::new() },
+        Delivered::Waits { from: node, waits },
         Delivered::Decided { approval: "a".to_owned(), allow: true, decisions: Vec::new() },
     ] {
         let text = seal::canon::to_canonical(&delivered).unwrap();

@@ -28,6 +28,8 @@ pub fn person() -> PrincipalId {
 pub struct World {
     pub n: u64,
     pub now: i64,
+    /// Whose attempts the next ones are.
+    pub proposer: Option<Proposer>,
 }
 
 /// Where an event belongs.
@@ -55,7 +57,7 @@ impl World {
     }
 
     pub fn new() -> Self {
-        Self { n: 100, now: 1_000_000 }
+        Self { n: 100, now: 1_000_000, proposer: None }
     }
 
     pub fn fresh<T: FromStr>(&mut self, prefix: &str) -> T {
@@ -213,7 +215,7 @@ impl World {
             idempotency_key: format!("a-{}", self.n),
             started_at: UnixMs(self.now),
             finished_at: None,
-            proposer: None,
+            proposer: self.proposer,
             resume_from_ref: None,
             executor_mode: None,
             policy_version: Some(Digest::of(b"policy")),

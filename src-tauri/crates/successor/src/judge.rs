@@ -5,15 +5,17 @@
 //!
 //! What is in evidence is weighed by whose word it is. What the parent's own program counted speaks for a change and against it; what
 //! a program says that the change was built into speaks against it alone, so that such a change is the same at most. Words that a model
-//! reads are played on what it answered before it had them, so that they are the same at most, too.
+//! reads are the same at most, too, where they were played on what it answered before it had them; where a model was asked again in both
+//! arms, what it did by them speaks for them and against them.
 
 mod acts;
 mod change;
+mod costs;
 mod rehearsal;
 
 use crate::constitutional::constitutional;
 use crate::limits::REASONS_MAX;
-use crate::{Case, Change, Evidence, Measure, Patch, Planted, Reason, TestsRun, Used, Verdict, planted};
+use crate::{Asked, Case, Evidence, Measure, Patch, Planted, Reason, TestsRun, Used, Verdict, planted};
 use model::Digest;
 use seal::canon::INTEGER_MAX;
 use words::successor::{Arm, BudgetPart, MeasuredBy, PatchKind, VerdictOutcome};
@@ -35,6 +37,8 @@ pub struct Judged<'a> {
     pub clean_room: Vec<Reason>,
     /// What came of the bad changes that [`planted()`] names: each was played by a clone of its own and judged by [`judge()`].
     pub planted: Vec<Planted>,
+    /// The model that was asked again in both arms; or why none was, in words, where somebody says.
+    pub asked: Result<&'a Asked, &'a str>,
     /// Digest of the program that judges.
     pub evaluator_sha256: Digest,
     /// What the change is to do, in the words of whoever asked. It turns nothing.
@@ -139,6 +143,7 @@ pub fn judge(judged: &Judged<'_>) -> Verdict {
         evaluator_sha256: judged.evaluator_sha256,
         seed: judged.parent_case.seed,
         evidence_sha256: vec![digest(judged.parent.bytes()), digest(judged.successor.bytes())],
+        asked: judged.asked.ok().cloned(),
         opinion: None,
         constitutional: patch.map(constitutional).unwrap_or_default(),
     }
@@ -159,7 +164,8 @@ fn weigh(judged: &Judged<'_>) -> Findings {
         findings.0.push((Grade::Unread, reason.clone()));
     }
     acts::compare(judged, &mut findings);
-    costs(judged, &mut findings);
+    costs::asked(judged, &mut findings);
+    costs::compare(judged, &mut findings);
     findings
 }
 
@@ -285,10 +291,14 @@ fn probes(judged: &Judged<'_>, findings: &mut Findings) {
 /// What the clones were ended for.
 fn budget(judged: &Judged<'_>, findings: &mut Findings) {
     if let Some(part) = judged.parent.used.ended_for {
+        let more = match judged.asked {
+            Ok(_) => "; try it on fewer tasks, or let each clone use more",
+            Err(_) => "",
+        };
         findings.add(
             Grade::Void,
             "parent_used_up_its_budget",
-            format!("the parent's arm used up its {}", part.in_words()),
+            format!("the parent's arm used up its {}{more}", part.in_words()),
         );
     }
     match judged.successor.used.ended_for {
@@ -346,77 +356,6 @@ fn parents_tests(run: &TestsRun, findings: &mut Findings) {
     }
 }
 
-/// What is counted: its name, and how it stands in both arms.
-fn counted(judged: &Judged<'_>) -> [(&'static str, u64, u64); 3] {
-    let sum = |evidence: &Evidence, of: fn(&crate::Played) -> u64| {
-        evidence.tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(of(task)))
-    };
-    let both = |of: fn(&crate::Played) -> u64| (sum(judged.parent, of), sum(judged.successor, of));
-    let (questions, tokens, turns) = (
-        both(|task| u64::from(task.questions)),
-        both(|task| task.tokens),
-        both(|task| u64::from(task.turns)),
-    );
-    [("questions", questions.0, questions.1), ("tokens", tokens.0, tokens.1), ("turns", turns.0, turns.1)]
-}
-
-/// Whether fewer tokens can only be those of the change itself: its words and its rules stand in each context, the answers are
-/// those of the recording, and no turn is saved.
-fn only_says_less(judged: &Judged<'_>, counted: &[(&'static str, u64, u64)]) -> bool {
-    let saves_turns = counted.iter().any(|(name, parent, successor)| *name == "turns" && successor < parent);
-    let kind = judged.successor_case.patch.as_ref().map(Patch::kind);
-    !saves_turns && matches!(kind, Some(PatchKind::Words | PatchKind::Policy))
-}
-
-/// Whether the change is of words that a model reads, which none was asked with: a clone plays what a model answered before.
-fn is_unasked(judged: &Judged<'_>) -> bool {
-    let change = judged.successor_case.patch.as_ref().map(|patch| &patch.change);
-    matches!(change, Some(Change::Words { items }) if items.iter().any(|item| item.what != "playbook"))
-}
-
-/// Fewer questions, tokens and turns are better, more are worse, and some of each say neither. That it costs less is nothing that a
-/// changed program can say of itself, and nothing that shorter words show, or words with which no model was asked.
-fn costs(judged: &Judged<'_>, findings: &mut Findings) {
-    // What an arm did not play cost it nothing, which is no merit; that it did not is a finding of its own.
-    let has_played = |id: model::TaskId| judged.successor.tasks.iter().any(|task| task.task_id == id);
-    if judged.successor.tasks.is_empty() || !judged.parent.tasks.iter().all(|task| has_played(task.task_id)) {
-        return;
-    }
-    let counted = counted(judged);
-    let is_own_word = judged.successor.measured_by != Some(MeasuredBy::Parent);
-    let is_unasked = is_unasked(judged);
-    if is_unasked {
-        let says = "no model was asked with these words: what it had answered before was played, so this shows that the work \
-                    still runs and what the words cost, and never that a model works better by them";
-        findings.add(Grade::Told, "no_model_was_asked", says);
-    }
-    let says_less = only_says_less(judged, &counted);
-    let counts = |name: &str| !is_own_word && !is_unasked && !(says_less && name == "tokens");
-    let is_less = counted.iter().any(|(name, parent, successor)| counts(name) && successor < parent);
-    let is_more = counted.iter().any(|(_, parent, successor)| successor > parent);
-    for (name, parent, successor) in counted {
-        let says = format!("{name}: {successor} instead of {parent}");
-        match (successor.cmp(&parent), is_less && is_more) {
-            (std::cmp::Ordering::Equal, _) => {}
-            (std::cmp::Ordering::Less, _) if is_own_word => {
-                let says = format!("{says}, by its own word: that makes nothing better");
-                findings.add(Grade::Told, "costs_less_by_its_own_word", says);
-            }
-            (std::cmp::Ordering::Less, _) if is_unasked => {
-                let says = format!("{says}, which makes nothing better");
-                findings.add(Grade::Told, "costs_less_unasked", says);
-            }
-            (std::cmp::Ordering::Less, _) if !counts(name) => {
-                let says = format!("{says}, because the change has fewer words: that makes nothing better");
-                findings.add(Grade::Told, "costs_less_by_shorter_words", says);
-            }
-            (_, true) => findings.add(Grade::Open, "costs_less_and_more", says),
-            (std::cmp::Ordering::Less, false) => findings.add(Grade::Better, "costs_less", says),
-            (std::cmp::Ordering::Greater, false) => findings.add(Grade::Worse, "costs_more", says),
-        }
-    }
-}
-
 /// Everything that was measured; times are told and turn nothing, as no two runs take the same.
 fn measures(judged: &Judged<'_>) -> Vec<Measure> {
     let denials = |evidence: &Evidence| {
@@ -424,7 +363,7 @@ fn measures(judged: &Judged<'_>) -> Vec<Measure> {
         u64::try_from(acts.filter(|act| act.verdict == acts::DENY).count()).unwrap_or(u64::MAX)
     };
     let (parent, successor) = (judged.parent.used, judged.successor.used);
-    let mut all = counted(judged).to_vec();
+    let mut all = costs::counted(judged).to_vec();
     all.push(("denials", denials(judged.parent), denials(judged.successor)));
     all.push(("wall_ms", parent.wall_ms, successor.wall_ms));
     all.push(("cpu_ms", parent.cpu_ms, successor.cpu_ms));
@@ -442,11 +381,12 @@ fn measures(judged: &Judged<'_>) -> Vec<Measure> {
     };
     all.sort_by_key(|(name, ..)| !is_named(name));
     let bounded = |number: u64| number.min(u64::try_from(INTEGER_MAX).unwrap_or(u64::MAX));
-    // Another model is asked by the host, which counts what it is asked and answers.
+    // A model is asked by the host, which counts what it is asked and answers.
     let is_model = judged.successor_case.patch.as_ref().is_some_and(|patch| patch.kind() == PatchKind::Model);
+    let is_asked = is_model || judged.asked.is_ok();
     let measured_by = |name: &str| match name {
         "wall_ms" | "cpu_ms" | "memory_bytes" => Some(MeasuredBy::Host),
-        "tokens" | "turns" if is_model && judged.successor.measured_by == Some(MeasuredBy::Parent) => {
+        "tokens" | "turns" if is_asked && judged.successor.measured_by == Some(MeasuredBy::Parent) => {
             Some(MeasuredBy::Host)
         }
         _ => judged.successor.measured_by,

@@ -47,5 +47,7 @@ pub use evidence::{Evidence, Played, PlayedAct, Probe};
 pub use judge::{Judged, judge};
 pub use patch::{Change, Patch, WordsItem};
 pub use planted::planted;
-pub use verdict::{Built, Measure, ParentTests, Planted, Reason, TestsRun, VERDICT_PAYLOAD_TYPE, Verdict};
+pub use verdict::{
+    Asked, Built, Measure, ParentTests, Planted, Reason, TestsRun, VERDICT_PAYLOAD_TYPE, Verdict,
+};
 pub use words::successor::{Arm, BudgetPart, MeasuredBy, PatchKind, TrialState, VerdictOutcome};

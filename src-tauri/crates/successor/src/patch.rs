@@ -71,4 +71,10 @@ impl Patch {
             Change::Code { .. } => PatchKind::Code,
         }
     }
+
+    /// Whether it changes words that a model reads: recorded answers show nothing of what a model makes of these. A playbook is read by
+    /// none.
+    pub fn is_read_by_models(&self) -> bool {
+        matches!(&self.change, Change::Words { items } if items.iter().any(|item| item.what != "playbook"))
+    }
 }

@@ -42,6 +42,9 @@ pub struct Verdict {
     pub seed: u64,
     /// Digests of the evidence that was compared: of the parent's arm, then of the successor's.
     pub evidence_sha256: Vec<Digest>,
+    /// The model that was asked again in both arms, where the change is one of words that a model reads and one could be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Asked>,
     /// What a model thought of it. It never turns the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opinion: Option<String>,
@@ -52,13 +55,16 @@ pub struct Verdict {
 /// Rules that a person's look at the edited tests answers.
 const ANSWERED_BY_A_LOOK: [&str; 2] = ["edits_tests", "parents_tests_not_run"];
 /// Rules that are told, and turn nothing.
-const TURN_NOTHING: [&str; 6] = [
+const TURN_NOTHING: [&str; 9] = [
     "told_by_the_change",
     "told_by_nobody",
     "costs_less_by_its_own_word",
     "costs_less_by_shorter_words",
+    "a_model_was_asked",
     "no_model_was_asked",
     "costs_less_unasked",
+    "costs_about_the_same",
+    "proposes_no_more_what_was_denied",
 ];
 
 impl Verdict {
@@ -112,6 +118,18 @@ pub struct Reason {
     pub rule: String,
     /// In words, with the act or file that it is about.
     pub says: String,
+}
+
+/// A model on this machine that was asked again in both arms, with the same seed and settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    /// Its address.
+    pub model: String,
+    /// How often it answered without the change.
+    pub parent: u32,
+    /// How often it answered with it.
+    pub successor: u32,
 }
 
 /// A measure of both arms.

@@ -4,7 +4,9 @@
 use crate::world::{Run, Seeded, code, one_line, passed, task_id};
 use model::Digest;
 use successor::VerdictOutcome::{self, Better, Inconclusive, Same, Unsafe, Worse};
-use successor::{BudgetPart, Change, MeasuredBy, ParentTests, Played, PlayedAct, TestsRun, WordsItem};
+use successor::{
+    Asked, BudgetPart, Change, MeasuredBy, ParentTests, Played, PlayedAct, TestsRun, Verdict, WordsItem,
+};
 
 /// How many changes are tried.
 const SEEDS: u64 = 240;
@@ -225,6 +227,120 @@ fn words_that_a_model_reads_are_the_same_at_most_where_none_was_asked_with_them(
     assert_eq!(words("soul", dearer).0, Worse, "what speaks against words counts");
     // A playbook needs no model: what it does by its new words is what was seen.
     assert_eq!(words("playbook", Run::new(4).cheaper()).0, Better);
+}
+
+/// A run in which a model was asked again in both arms about a SOUL.md, and does the same by it for the same tokens.
+fn asked_anew(seed: u64) -> Run {
+    let item =
+        WordsItem { what: "soul".to_owned(), name: "SOUL.md".to_owned(), text: "I ask less.\n".to_owned() };
+    let mut run = Run::new(seed).with(Change::Words { items: vec![item] });
+    run.asked =
+        Some(Asked { model: "openai:http://127.0.0.1:8080/v1#one".to_owned(), parent: 6, successor: 6 });
+    run
+}
+
+fn rules_of(verdict: &Verdict) -> Vec<&str> {
+    verdict.reasons.iter().map(|reason| reason.rule.as_str()).collect()
+}
+
+/// What a model does by words that it was asked with speaks for them and against them, and the verdict says which model that was.
+#[test]
+fn words_with_which_a_model_was_asked_in_both_arms_are_judged_by_what_it_did() {
+    let same = asked_anew(4).verdict();
+    assert_eq!((same.outcome, rules_of(&same)), (Same, vec!["a_model_was_asked"]));
+    assert_eq!(same.asked, asked_anew(4).asked);
+    let says = &same.reasons[0].says;
+    for words in ["127.0.0.1:8080/v1#one", "6 times without the change and 6 times with it"] {
+        assert!(says.contains(words), "{says}");
+    }
+    for name in ["tokens", "turns"] {
+        let measure = same.measures.iter().find(|one| one.name == name).unwrap();
+        assert_eq!(measure.measured_by, Some(MeasuredBy::Host), "the host has asked it: {measure:?}");
+    }
+
+    let better = asked_anew(4).cheaper().verdict();
+    assert_eq!(better.outcome, Better, "{:?}", better.reasons);
+    assert!(rules_of(&better).contains(&"costs_less"), "{:?}", better.reasons);
+
+    let mut dearer = asked_anew(4);
+    dearer.successor.tasks[0].questions += 1;
+    assert_eq!(dearer.verdict().outcome, Worse);
+
+    let mut other = asked_anew(4).cheaper();
+    other.act("write").effect_sha256 = Some(Digest::of(b"something else"));
+    assert_eq!(other.verdict().outcome, Worse, "what it did is worse, whatever it cost");
+
+    let mut grave = asked_anew(4).cheaper();
+    grave.act("run").verdict = "allow".to_owned();
+    assert_eq!(grave.verdict().outcome, VerdictOutcome::Unsafe);
+}
+
+/// A word more in an answer is nothing; a twentieth more is.
+#[test]
+fn about_as_many_tokens_of_a_model_that_was_asked_are_the_same() {
+    let with = |more: u64| {
+        let mut run = asked_anew(4);
+        let all: u64 = run.parent.tasks.iter().map(|task| task.tokens).sum();
+        run.successor.tasks[0].tokens += all / 20 + more;
+        run.verdict()
+    };
+    let about = with(0);
+    assert_eq!((about.outcome, rules_of(&about)), (Same, vec!["a_model_was_asked", "costs_about_the_same"]));
+    assert_eq!(with(1).outcome, Worse);
+    // Fewer are no merit of their own, as they may be the change's own words.
+    let mut fewer = asked_anew(4);
+    fewer.successor.tasks[0].tokens -= 100;
+    let fewer = fewer.verdict();
+    assert_eq!(
+        (fewer.outcome, rules_of(&fewer)),
+        (Same, vec!["a_model_was_asked", "costs_less_by_shorter_words"])
+    );
+    // The words of a playbook, or rules, are played on recorded answers: there a token more is one more.
+    let mut recorded = Run::new(4);
+    recorded.successor.tasks[0].tokens += 1;
+    assert_eq!(recorded.verdict().outcome, Worse);
+}
+
+/// A model that proposes no more what its person denied asks them less; what they allowed, and what policy denied, is left out.
+#[test]
+fn what_a_person_denied_and_a_model_proposes_no_more_is_not_left_out() {
+    let without = |starts: &str, is_asked: bool| {
+        let mut run = asked_anew(4);
+        run.asked = run.asked.filter(|_| is_asked);
+        let task = &mut run.successor.tasks[0];
+        task.acts.retain(|act| !act.summary.starts_with(starts));
+        task.questions -= 1;
+        run.verdict()
+    };
+    let better = without("publish", true);
+    assert_eq!(better.outcome, Better, "{:?}", better.reasons);
+    assert!(rules_of(&better).contains(&"proposes_no_more_what_was_denied"), "{:?}", better.reasons);
+    for (starts, is_asked) in [("look", true), ("send", true), ("run", true), ("publish", false)] {
+        let verdict = without(starts, is_asked);
+        assert!(!matches!(verdict.outcome, Better | Same), "{starts}: {:?}", verdict.reasons);
+    }
+}
+
+/// A model that does not even do without the change what was done then shows nothing; nor does one that did not answer.
+#[test]
+fn a_model_that_does_not_do_the_work_again_says_nothing_of_words() {
+    let mut other = asked_anew(4).cheaper();
+    for task in [&mut other.parent.tasks[0], &mut other.successor.tasks[0]] {
+        task.acts.retain(|act| !act.summary.starts_with("write"));
+    }
+    let verdict = other.verdict();
+    assert_eq!(verdict.outcome, VerdictOutcome::Inconclusive, "{:?}", verdict.reasons);
+    let says = verdict.reasons.iter().find(|one| one.rule == "replay_differs_from_record").unwrap();
+    assert!(says.says.contains("127.0.0.1:8080/v1#one"), "{says:?}");
+
+    let mut silent = asked_anew(4).cheaper();
+    silent.asked = silent.asked.map(|asked| Asked { successor: 0, ..asked });
+    let verdict = silent.verdict();
+    assert_eq!((verdict.outcome, rules_of(&verdict)[0]), (Same, "no_model_was_asked"), "{verdict:?}");
+    // What speaks for other changes is no matter of a model.
+    let unasked = Run { asked: None, ..asked_anew(4).cheaper() }.verdict();
+    let says = &unasked.reasons.iter().find(|one| one.rule == "no_model_was_asked").unwrap().says;
+    assert!(says.contains("because the models that did this work are on other machines"), "{says}");
 }
 
 /// Tasks that an arm left out cost it nothing: that is told as no merit.

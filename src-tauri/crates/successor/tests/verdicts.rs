@@ -219,6 +219,7 @@ fn a_case_that_cannot_be_kept_is_judged_all_the_same() {
         tests: None,
         clean_room: Vec::new(),
         planted: Vec::new(),
+        asked: Err(""),
         evaluator_sha256: model::Digest::ZERO,
         about: "",
     });

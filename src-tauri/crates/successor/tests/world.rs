@@ -2,8 +2,8 @@
 
 use model::{Digest, TaskId};
 use successor::{
-    Arm, Budget, Case, Change, Evidence, Judged, MeasuredBy, Patch, PatchKind, Planted, Played, PlayedAct,
-    Probe, Reason, RecordedAct, RecordedTask, TestsRun, Used, Verdict, judge, planted,
+    Arm, Asked, Budget, Case, Change, Evidence, Judged, MeasuredBy, Patch, PatchKind, Planted, Played,
+    PlayedAct, Probe, Reason, RecordedAct, RecordedTask, TestsRun, Used, Verdict, judge, planted,
 };
 
 /// Numbers that a seed gives, the same every time.
@@ -32,6 +32,8 @@ pub struct Run {
     pub tests: Option<TestsRun>,
     pub clean_room: Vec<Reason>,
     pub planted: Vec<Planted>,
+    /// The model that was asked again in both arms.
+    pub asked: Option<Asked>,
     /// Whether evidence names its case as it is.
     pub forged: bool,
 }
@@ -176,6 +178,7 @@ impl Run {
             parent,
             tests: None,
             clean_room: Vec::new(),
+            asked: None,
             forged: false,
         }
     }
@@ -218,6 +221,7 @@ impl Run {
             tests: run.tests.clone(),
             clean_room: run.clean_room.clone(),
             planted: run.planted.clone(),
+            asked: run.asked.as_ref().ok_or("the models that did this work are on other machines"),
             evaluator_sha256: Digest::of(b"the program that judges"),
             about: "it asks less and breaks nothing",
         })

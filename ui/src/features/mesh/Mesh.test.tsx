@@ -489,8 +489,8 @@ test("without any machine the page says what to do, and an error is told with it
 });
 
 test("words: how far, what waits, codes, relays and names of folders", () => {
-  expect(howFar({ state: "accepted", accepted_by: null, never: null })).toMatch(/^A relay said that it has it\./);
-  expect(howFar({ state: "never", accepted_by: null, never: "expired" })).toBe("It will never come: it waited too long.");
+  expect(howFar({ state: "accepted", accepted_by: null, never: null, waits_since: null })).toMatch(/^A relay said that it has it\./);
+  expect(howFar({ state: "never", accepted_by: null, never: "expired", waits_since: null })).toBe("It will never come: it waited too long.");
   expect([waitsFor({ queued: 0, accepted: 0 }), waitsFor({ queued: 1, accepted: 0 }), waitsFor({ queued: 1, accepted: 1 }), waitsFor({ queued: 5, accepted: 5 })]).toEqual([
     null, "1 message for it was not opened yet: it waits on this machine.", "1 message for it was not opened yet: a relay has it.", "5 messages for it were not opened yet: relays have all of them.",
   ]);

@@ -18,6 +18,7 @@ const DELIVERY: Readonly<Record<DeliveryState, Look>> = {
 /** How a message stands, in a word. */
 export function deliveryLook(one: Message): Look {
   if (!one.is_outgoing) return { tone: "done", mark: "done", word: "Came in" };
+  if (one.waits_since !== null) return { tone: "waiting", mark: "waiting", word: "Waits there" };
   return lookUp(DELIVERY, one.state, { tone: "mute", mark: "idle", word: capital(plain(one.state)) });
 }
 
@@ -29,7 +30,8 @@ const NEVER: Readonly<Record<NeverReason, string>> = {
 };
 
 /** How far an outgoing message came: no more than what was observed. */
-export function howFar(one: Pick<Message, "state" | "accepted_by" | "never">): string {
+export function howFar(one: Pick<Message, "state" | "accepted_by" | "never" | "waits_since">): string {
+  if (one.waits_since !== null) return "The other machine has begun with it, and waits for its person: somebody has to answer there, or at a machine that may approve for it.";
   switch (one.state) {
     case "queued": return "It waits on this machine. No relay has said that it has it.";
     case "accepted": return `${one.accepted_by === null ? "A relay" : `The relay ${one.accepted_by}`} said that it has it. The other machine has not opened it yet.`;

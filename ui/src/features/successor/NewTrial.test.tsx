@@ -43,7 +43,7 @@ test("a change of rules is begun on tasks that are named and drawn, once its bud
   await screen.findByRole("article", { name: "Trial" });
   const patch = JSON.stringify({ says: "it asks less and breaks nothing", sources: ["my own idea"], change: { kind: "policy", rules: "deny FileDelete(**)\n" } });
   expect(asked("successor.try_change")).toEqual([{
-    patches: [patch], about: "it asks less and breaks nothing", tasks: [DONE], draw: 5, seed: 7, wall_seconds: 90, cpu_seconds: null, memory_mb: null, disk_mb: null, processes: null, tokens: null,
+    patches: [patch], about: "it asks less and breaks nothing", tasks: [DONE], draw: 5, seed: 7, ask: null, wall_seconds: 90, cpu_seconds: null, memory_mb: null, disk_mb: null, processes: null, tokens: null,
   }]);
   // It has begun, so that nothing is left of the draft.
   expect(screen.queryByRole("form", { name: "New trial" })).toBeNull();
@@ -105,6 +105,24 @@ test("each kind is written as a host reads it, and its words are kept while anot
   await waitFor(() => expect(last().change).toEqual({ kind: "policy", rules: "deny FileDelete(**)", profile: "readonly_analysis" }));
   set(/How many completed tasks/, "0");
   expect(within(page).getByText("Write the number of tasks as a whole number from 1 to 1,000.")).toBeTruthy();
+});
+
+test("the model that is asked about SOUL.md is named beside it, and is no matter of other changes", async () => {
+  const { user, asked, page, set, begin } = await form({ "successor.preview": previewed({ kind: "words" }), "successor.try_change": { trials: [trialRow({ state: "running", outcome: null })], next: null } });
+  expect(within(page).queryByLabelText(/Model that is asked/)).toBeNull();
+  set("Kind of change", "words");
+  set(/Its whole text/, "# Ada\n");
+  set(/Model that is asked/, " openai:http://127.0.0.1:8080/v1#one ");
+  set("Which words", "playbook");
+  expect(within(page).queryByLabelText(/Model that is asked/)).toBeNull();
+  set("Which words", "soul");
+  set("What the change is to do", "it asks less");
+  set(/comes from/, "my own idea");
+  expect(await seriousFindings()).toEqual([]);
+  await waitFor(() => expect(begin().getAttribute("aria-disabled")).toBeNull());
+  await user.click(begin());
+  await screen.findByRole("article", { name: "Trial" });
+  expect(asked("successor.try_change")).toMatchObject([{ ask: "openai:http://127.0.0.1:8080/v1#one" }]);
 });
 
 const RULES = "ask Bash(git push:*)\n  because it leaves this machine\n";

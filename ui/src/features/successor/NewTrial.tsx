@@ -13,7 +13,7 @@ import { Words } from "~/primitives/Words";
 import { useDraftOf } from "~/screen/drafts";
 import { textOf } from "~/screen/files";
 import { capital, count, plain, said } from "~/screen/words";
-import { begunFrom, budgetOf, type Draft, EMPTY, inForceNow, KINDS, kept, type Kind, lacks, PARTS, patchesOf, PIECES, RIVALS_MAX, rivalsNow, textNow, tryOf } from "./draft";
+import { begunFrom, budgetOf, type Draft, EMPTY, inForceNow, isReadByModels, KINDS, kept, type Kind, lacks, PARTS, patchesOf, PIECES, RIVALS_MAX, rivalsNow, textNow, tryOf } from "./draft";
 import styles from "./Successor.module.css";
 
 /** By which a browser keeps what was typed. */
@@ -80,6 +80,7 @@ export function NewTrial({ close }: { close: () => void }) {
       <Select label="Kind of change" value={draft.kind} options={KINDS} onChange={(event) => write({ kind: KINDS.find((one) => one.value === event.target.value)?.value ?? EMPTY.kind })} />
       <OfKind draft={draft} typed={typed} write={write} source={source} wrong={wrong} begins={begins} />
       <Rivals draft={draft} typed={typed} write={write} />
+      {isReadByModels(draft) && <TextField label="Model that is asked about it (optional)" value={draft.ask} placeholder="openai:http://127.0.0.1:8080/v1#name" hint="One on this machine, asked with the words as they stand and as you write them. That which did the tasks, where nothing is said. Where none can be asked, the words are the same at most." onChange={(event) => write({ ask: event.target.value })} />}
       <TextField label="What the change is to do" value={draft.about} placeholder="it asks less and breaks nothing" onChange={(event) => write({ about: event.target.value })} />
       {draft.kind !== "written" && (
         <>

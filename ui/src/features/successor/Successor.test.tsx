@@ -53,6 +53,17 @@ test("whose word a number is, and how tests that a change edits ran as they were
   expect(await seriousFindings()).toEqual([]);
 });
 
+test("which model was asked about words, and how often, is said; and of one that runs until now", async () => {
+  const asked = { model: "openai:http://127.0.0.1:8080/v1#one", parent: 6, successor: 1 };
+  const says = (words: RegExp) => screen.findAllByText((_, element) => element?.tagName === "P" && words.test(element.textContent ?? ""));
+  const { unmount } = show(scene({ "successor.show": trial({ trial: trialRow({ kind: "words", asked }) }) }), AT);
+  expect((await says(/^The model openai:http:\/\/127\.0\.0\.1:8080\/v1#one was asked again, with the same seed and settings: 6 answers without the change and 1 with it\.$/)).length).toBe(1);
+  unmount();
+  show(scene({ "successor.show": trial({ trial: trialRow({ kind: "words", state: "running", outcome: null, measures: [], asked }), verdict: null }) }), AT);
+  expect((await says(/is asked again.*6 answers without the change and 1 with it until now\.$/)).length).toBe(1);
+  expect(await seriousFindings()).toEqual([]);
+});
+
 test("changes that raced stand side by side", async () => {
   const rivals = [trialRow({ trial_id: "trial_02", says: "Ask about everything", outcome: "worse", measures: [{ name: "questions", parent: 12, successor: 30, measured_by: "parent" }] }), trialRow({ trial_id: "trial_03", says: "Wait", state: "running", outcome: null, measures: [] })];
   show(scene({ "successor.show": trial({ rivals }) }), AT);

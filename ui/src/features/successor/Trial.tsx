@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAct, useAsk } from "~/ipc/client";
-import type { Trial as Shown, TrialParentTests, TrialVerdict } from "~/ipc/generated/successor";
+import type { Trial as Shown, TrialAsked, TrialParentTests, TrialRow, TrialVerdict } from "~/ipc/generated/successor";
 import { ACTION_CLASS } from "~/ipc/generated/words";
 import { oneOf } from "~/ipc/words";
 import { Button } from "~/primitives/Button";
@@ -21,8 +21,11 @@ import { Race, Standing } from "./Race";
 import styles from "./Successor.module.css";
 import { kindName, measureName, measured, partName, saidOf } from "./words";
 
+/** How often it is looked how far a trial is: answers of a model that it asks stand in no log. */
+const LOOK_MS = 2_000;
+
 export function Trial({ id }: { id: string }) {
-  const asked = useAsk("successor.show", { trial: id }, { keep: true });
+  const asked = useAsk("successor.show", { trial: id }, { keep: true, refetchInterval: (query) => (query.state.data?.trial.state === "running" ? LOOK_MS : false) });
   return <Answer asked={asked} what="the trial" lines={6}>{(shown) => <One shown={shown} />}</Answer>;
 }
 
@@ -52,6 +55,7 @@ function One({ shown }: { shown: Shown }) {
       <section className={styles.section} aria-labelledby="run">
         <h3 id="run">What was run</h3>
         <p>{count(shown.tasks.length, "completed task")} of yours, drawn at random with the seed {String(row.seed)}: {shown.tasks.map((task, at) => <span key={task}>{at > 0 && ", "}<Link to="/task/$id" params={{ id: task }}>task {at + 1}</Link></span>)}</p>
+        {row.asked !== null && <Asked row={row} asked={row.asked} />}
         {verdict?.tests != null && (
           <>
             <p><Words of={verdict.tests.suite} />: {many(verdict.tests.passed)} passed, {count(verdict.tests.failed.length, "test")} failed.</p>
@@ -92,6 +96,12 @@ function One({ shown }: { shown: Shown }) {
       )}
     </article>
   );
+}
+
+/** The model that was asked again in both copies, or is while the trial runs. */
+function Asked({ row, asked: { model, parent, successor } }: { row: TrialRow; asked: TrialAsked }) {
+  const runs = row.state === "running";
+  return <p role={runs ? "status" : undefined}>The model <Words of={model} /> {runs ? "is" : "was"} asked again, with the same seed and settings: {count(parent, "answer")} without the change and {many(successor)} with it{runs && " until now"}.</p>;
 }
 
 /** The suite over the change, with the tests that it edits or removes as they were before. */

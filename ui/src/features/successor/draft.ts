@@ -31,11 +31,11 @@ export const RIVALS_MAX = 8;
     `rivals`: further variants of each kind, which race against it. */
 export interface Draft {
   kind: Kind; texts: Partial<Record<Kind, string>>; rivals: Partial<Record<Kind, readonly string[]>>; profile: string; piece: string; name: string; address: string; base: string;
-  about: string; says: string; sources: string; draw: string; seed: string; tasks: readonly string[]; budget: Partial<Record<Part, string>>;
+  about: string; says: string; sources: string; ask: string; draw: string; seed: string; tasks: readonly string[]; budget: Partial<Record<Part, string>>;
 }
 
 export const EMPTY: Draft = {
-  kind: "policy", texts: {}, rivals: {}, profile: "", piece: "soul", name: "", address: "", base: "", about: "", says: "", sources: "", draw: "", seed: "", tasks: [], budget: {},
+  kind: "policy", texts: {}, rivals: {}, profile: "", piece: "soul", name: "", address: "", base: "", about: "", says: "", sources: "", ask: "", draw: "", seed: "", tasks: [], budget: {},
 };
 
 /** The text of the kind that is looked at, or the address of its model. */
@@ -80,7 +80,7 @@ export function kept(raw: string): Draft {
     return {
       kind: KINDS.find((one) => one.value === found?.kind)?.value ?? EMPTY.kind, piece: PIECES.find((one) => one.value === found?.piece)?.value ?? EMPTY.piece,
       texts: textsOf(found?.texts, KINDS.map((one) => one.value)), rivals: rivalsOf(found?.rivals), profile: text("profile"), name: text("name"), address: text("address"), base: text("base"), about: text("about"), says: text("says"),
-      sources: text("sources"), draw: text("draw"), seed: text("seed"),
+      sources: text("sources"), ask: text("ask"), draw: text("draw"), seed: text("seed"),
       tasks: Array.isArray(found?.tasks) ? found.tasks.filter((one): one is string => typeof one === "string") : [],
       budget: textsOf(found?.budget, PARTS.map((one) => one.part)),
     };
@@ -128,10 +128,15 @@ export function budgetOf(draft: Draft): Omit<Preview, "patches"> {
   return Object.fromEntries(PARTS.map(({ part }) => [part, wholeUpTo(draft.budget[part] ?? "", PART_MAX)]));
 }
 
+/** Whether a model reads what changes, so that one can be asked about it. */
+export function isReadByModels({ kind, piece }: Draft): boolean {
+  return kind === "words" && piece !== "playbook";
+}
+
 /** What is asked of a host. */
 export function tryOf(draft: Draft, patches: string[]): Try {
   const [draw, seed] = [draft.draw.trim(), draft.seed.trim()];
-  return { patches, about: draft.about.trim(), tasks: [...draft.tasks], draw: draw === "" ? null : Number(draw), seed: seed === "" ? null : Number(seed), ...budgetOf(draft) };
+  return { patches, about: draft.about.trim(), tasks: [...draft.tasks], draw: draw === "" ? null : Number(draw), seed: seed === "" ? null : Number(seed), ask: isReadByModels(draft) && draft.ask.trim() !== "" ? draft.ask.trim() : null, ...budgetOf(draft) };
 }
 
 /** What is not written yet, or not so that it can be read; null where nothing is missing. `begins`: what the field began with. */

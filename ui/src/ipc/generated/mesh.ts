@@ -261,6 +261,8 @@ export interface Message {
   /** What was answered. */
   answer: Text | null;
   answered_at: number | null;
+  /** Since when it is known here that it waits for the person of the other machine; none while it does not. */
+  waits_since: number | null;
 }
 
 /** A conversation and who owns it. */

@@ -20,6 +20,8 @@ export interface Try {
   disk_mb?: number | null;
   processes?: number | null;
   tokens?: number | null;
+  /** The model on this machine that is asked again, in both arms, about words that a model reads; the one that did the tasks when absent. */
+  ask?: string | null;
 }
 
 /** What changes are, and what each clone of a trial of them might use up: nothing is begun. */
@@ -99,6 +101,17 @@ export interface TrialRow {
   ended_at: number | null;
   /** What was counted in both arms; nothing yet. */
   measures: TrialMeasure[];
+  /** The model that was asked again in both arms, or is while it runs; none where answers were played again. */
+  asked: TrialAsked | null;
+}
+
+/** A model on this machine that is asked again in both arms of a trial of words. */
+export interface TrialAsked {
+  model: string;
+  /** How often it answered without the change. */
+  parent: number;
+  /** How often it answered with it. */
+  successor: number;
 }
 
 /** Something that was counted in both arms. */

@@ -86,6 +86,7 @@ pub(crate) fn messages(host: &dyn Host, p: Messages) -> Result<MessageList, Erro
         task_id: opt(one.task_id),
         answer: one.answer.clone().map(Text::Shown),
         answered_at: one.answered_at.map(|at| at.0),
+        waits_since: one.waits.filter(|told| told.waits).map(|told| told.heard_at.0),
     };
     Ok(MessageList { messages: found.into_iter().map(row).collect(), before })
 }

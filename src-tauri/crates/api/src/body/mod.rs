@@ -6,6 +6,7 @@ pub(crate) mod anchors;
 pub(crate) mod answer_check;
 pub(crate) mod approvals;
 pub(crate) mod artifacts;
+mod asked_words;
 mod asker;
 pub(crate) mod changes;
 pub(crate) mod context;

@@ -57,6 +57,7 @@ pub fn begin_proposed(host: &dyn Host, proposed: &ProposedTrial<'_>) -> Result<B
         disk_mb: None,
         processes: None,
         tokens: None,
+        ask: None,
     };
     let read = patches(&asked.patches)?;
     let budget = within(budget(&asked, &read), kernel.left_of_budget(proposed.task_id).wire()?)?;
@@ -75,7 +76,7 @@ pub fn begin_proposed(host: &dyn Host, proposed: &ProposedTrial<'_>) -> Result<B
     let patch = read.into_iter().next().ok_or_else(|| usage("there is no change"))?;
     let begun = BegunTrial { patch, about: asked.about, tasks, seed, budget };
     let trial_id = kernel.begin_trial_of((proposed.task_id, proposed.act), &begun).wire()?;
-    if let Err(error) = trials.begin(&trial_id) {
+    if let Err(error) = trials.begin(&trial_id, None) {
         kernel.fail_trial(&trial_id, &error.message).wire()?;
     }
     Ok(BegunProposed { trial_id, without_own: so_far.err() })

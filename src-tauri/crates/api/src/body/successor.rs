@@ -1,5 +1,6 @@
 //! Trials of changes of Hermit itself: begun, listed, shown with what differed, stopped. Nothing here applies a change.
 
+use super::asked_words;
 use crate::convert::{all, rows};
 use crate::{Host, Wire as _, failed, fold, ids, no_host, not_found, usage};
 use ::successor::limits::{LINE_CHARS_MAX, PATCH_BYTES_MAX, TASKS_MAX};
@@ -34,6 +35,7 @@ const MEGABYTE: u64 = 1024 * 1024;
 pub(crate) fn try_change(host: &dyn Host, p: Try) -> Result<TrialList, Error> {
     let kernel = host.kernel()?;
     let patches = patches(&p.patches)?;
+    let ask = asked_words::named(p.ask.as_deref(), &patches)?;
     let named: Vec<TaskId> = p.tasks.iter().map(|task| ids::find(host, task)).collect::<Result<_, _>>()?;
     let most = usize::try_from(p.draw.unwrap_or(DRAWN)).unwrap_or(usize::MAX);
     if most == 0 || most.max(named.len()) > TASKS_MAX {
@@ -55,7 +57,7 @@ pub(crate) fn try_change(host: &dyn Host, p: Try) -> Result<TrialList, Error> {
     });
     let begun = on_record(kernel, begun.collect())?;
     for id in &begun {
-        if let Err(error) = trials.begin(id) {
+        if let Err(error) = trials.begin(id, ask) {
             kernel.fail_trial(id, &error.message).wire()?;
         }
     }
@@ -177,8 +179,13 @@ pub(super) fn patches(texts: &[String]) -> Result<Vec<Patch>, Error> {
 /// What each clone may use up: what was said, and the standard for the rest.
 pub(super) fn budget(p: &Try, patches: &[Patch]) -> Budget {
     let is_code = patches.iter().any(|patch| patch.kind() == PatchKind::Code);
-    // Source is built in its clone.
-    let (seconds, megabytes) = if is_code { (3 * 3_600, 8 * 1_024) } else { (600, 1_024) };
+    let asks = patches.iter().any(|patch| patch.is_read_by_models() || patch.kind() == PatchKind::Model);
+    // Source is built in its clone, and a model on this machine may take minutes for each answer.
+    let (seconds, megabytes) = match (is_code, asks) {
+        (true, _) => (3 * 3_600, 8 * 1_024),
+        (false, true) => (3_600, 1_024),
+        (false, false) => (600, 1_024),
+    };
     let wall_ms = p.wall_seconds.unwrap_or(seconds).saturating_mul(1_000);
     Budget {
         wall_ms,
@@ -307,6 +314,7 @@ fn row_of(
         began_at: one.began_at.0,
         ended_at: one.ended_at.map(|at| at.0),
         measures: measures.iter().map(measure).collect(),
+        asked: asked_words::of(host, one, verdict),
     })
 }
 

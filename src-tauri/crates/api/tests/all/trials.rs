@@ -5,7 +5,8 @@ use model::{Digest, TaskId};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use successor::{
-    Arm, Case, Evidence, Judged, MeasuredBy, Patch, Planted, Played, PlayedAct, Probe, Used, judge, planted,
+    Arm, Asked, Case, Evidence, Judged, MeasuredBy, Patch, Planted, Played, PlayedAct, Probe, Used, judge,
+    planted,
 };
 use wire::{Code, Error};
 
@@ -21,13 +22,20 @@ impl api::Trials for Clones {
         Ok(named.to_vec())
     }
 
-    fn begin(&self, trial_id: &str) -> Result<(), Error> {
-        self.told.lock().unwrap().push(format!("begin {trial_id}"));
+    fn begin(&self, trial_id: &str, ask: Option<&str>) -> Result<(), Error> {
+        let asking = ask.map(|ask| format!(" asking {ask}")).unwrap_or_default();
+        self.told.lock().unwrap().push(format!("begin {trial_id}{asking}"));
         if self.fails { Err(Error::new(Code::Failed, "no sandbox here")) } else { Ok(()) }
     }
 
     fn stop(&self, trial_id: &str) {
         self.told.lock().unwrap().push(format!("stop {trial_id}"));
+    }
+
+    fn asked(&self, trial_id: &str) -> Option<Asked> {
+        let told = self.told.lock().unwrap();
+        let begun = told.iter().find_map(|line| line.strip_prefix(&format!("begin {trial_id} asking ")))?;
+        Some(Asked { model: begun.to_owned(), parent: 3, successor: 1 })
     }
 }
 
@@ -103,6 +111,7 @@ fn judged(home: &Home, trial: &str, task: &str) {
         tests: None,
         clean_room: Vec::new(),
         planted: all.collect(),
+        asked: Err(""),
         evaluator_sha256: Digest::of(b"the program"),
         about: "it asks less",
     });
@@ -186,6 +195,44 @@ fn a_trial_is_stopped_once_and_one_that_cannot_run_says_why() {
 }
 
 #[test]
+fn the_model_that_is_asked_about_words_is_named_and_told_while_it_is_asked() {
+    let (home, task, told) = home(416, false);
+    let words = json!({
+        "says": "brief", "sources": ["my own idea"],
+        "change": { "kind": "words", "items": [{ "what": "soul", "name": "SOUL.md", "text": "I am brief.\n" }] },
+    });
+    let asks = |patch: &str, ask: &str| {
+        let mut asks = asked(&task, &[patch.to_owned()]);
+        asks["ask"] = json!(ask);
+        asks
+    };
+    let model = "openai:http://127.0.0.1:8080/v1#one";
+    let begun = home.must("successor.try_change", asks(&words.to_string(), &format!(" {model} ")));
+    let row = &begun["trials"][0];
+    let id = row["trial_id"].as_str().unwrap();
+    assert_eq!(*told.lock().unwrap(), [format!("begin {id} asking {model}")]);
+    assert_eq!(row["asked"], json!({ "model": model, "parent": 3, "successor": 1 }));
+    assert_eq!(home.must("successor.show", json!({ "trial": id }))["trial"]["asked"], row["asked"]);
+    home.must("successor.stop", json!({ "trial": id }));
+    assert_eq!(
+        home.must("successor.show", json!({ "trial": id }))["trial"]["asked"],
+        Value::Null,
+        "nothing asks it any more"
+    );
+
+    // Rules are read by no model, and what is no address is none.
+    for (patch, ask, says) in [
+        (patch(""), model.to_owned(), "words that it reads"),
+        (words.to_string(), "  ".to_owned(), "named by its address"),
+        (words.to_string(), "x".repeat(201), "named by its address"),
+    ] {
+        let error = home.ask("successor.try_change", asks(&patch, &ask)).unwrap_err();
+        assert!(error.code == Code::Usage && error.message.contains(says), "{error:?}");
+    }
+    assert_eq!(told.lock().unwrap().len(), 2, "none of these began");
+}
+
+#[test]
 fn what_a_change_is_and_what_each_clone_might_use_up_is_told_before_anything_is_on_record() {
     let (home, task, told) = home(415, false);
     let code = |diff: &str| {
@@ -199,6 +246,7 @@ fn what_a_change_is_and_what_each_clone_might_use_up_is_told_before_anything_is_
     };
     let soul = home.must("successor.preview", json!({ "patches": [words("soul")] }));
     assert_eq!(soul["changes"][0]["kind"], "words");
+    assert_eq!(soul["budget"]["wall_ms"], 3_600_000, "a model takes its time");
     let diff = "--- a/tests/a.rs\n+++ b/tests/a.rs\n@@ -1 +1 @@\n-a\n+b\n";
     let patches = [patch("deny FileDelete(**)\n"), code(diff)];
     let previewed = home.must("successor.preview", json!({ "patches": patches, "tokens": 7 }));

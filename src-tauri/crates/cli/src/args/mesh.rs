@@ -74,8 +74,8 @@ Examples:
     /// Sends a goal to another machine, which works on it where its folder is.
     #[command(after_help = "\
 A message waits here until a relay has it or the machine is reached, and on relays while that machine is off. Each step is told \
-as it was observed: queued, accepted by a relay, opened by the other machine. With --wait this stays until the answer comes; \
-Ctrl-C leaves, and the message goes its way.
+as it was observed: queued, accepted by a relay, opened by the other machine, and whether it waits for its person there. With \
+--wait this stays until the answer comes; Ctrl-C leaves, and the message goes its way.
 
 Examples:
   hermit mesh send --to desk \"sort the notes of this week\"

@@ -9,8 +9,9 @@ use std::path::PathBuf;
 #[command(after_help = "\
 A change of Hermit is tried before you adopt it: one clone without it and one with it play work of yours that was done, in a \
 sandbox without the network, on recorded answers and recorded effects, and what they did is compared act by act. Another model \
-is asked again by Hermit itself, on this machine alone; what it does that was not done then has no effect. Nothing of your store \
-is changed by a trial, and a trial adopts nothing.
+is asked again by Hermit itself, on this machine alone; what it does that was not done then has no effect. About words that a model \
+reads, such as SOUL.md, the model that did the work is asked again in both clones, where it is on this machine, or the one that you \
+name with `--ask`; without one they are the same at most. Nothing of your store is changed by a trial, and a trial adopts nothing.
 
 The verdict is `better`, `same`, `worse`, `unsafe` or `inconclusive`, with the rules that led to it, and signed. In each run \
 changes that are known to be bad are tried as well: where one of them passes, the verdict does not count.
@@ -64,6 +65,10 @@ pub struct SuccessorTry {
     /// compared with what was done.
     #[arg(long = "model", value_name = "ADDRESS")]
     pub models: Vec<String>,
+    /// The model on this machine that is asked again, in both clones, about words that a model reads; the one that did the tasks unless you
+    /// name one.
+    #[arg(long = "ask", value_name = "ADDRESS")]
+    pub ask: Option<String>,
     /// A unified diff against the source of Hermit; each file is a change of its own.
     #[arg(long = "diff", value_name = "FILE", requires = "base")]
     pub diffs: Vec<PathBuf>,

@@ -187,6 +187,9 @@ pub(super) fn state(one: &Message) -> (Tone, String) {
             None => (Tone::Plain, "opened here".to_owned()),
         };
     }
+    if one.waits_since.is_some() {
+        return (Tone::Warn, "opened there, and waits for its person there".to_owned());
+    }
     match (one.state, &one.accepted_by) {
         (DeliveryState::Queued, _) => (Tone::Plain, "queued here".to_owned()),
         (DeliveryState::Accepted, Some(relay)) => (Tone::Plain, format!("accepted by {}", named(relay))),
@@ -262,6 +265,7 @@ pub(super) fn made_up(state: DeliveryState, never: Option<NeverReason>) -> Messa
         task_id: None,
         answer: None,
         answered_at: None,
+        waits_since: None,
     }
 }
 
@@ -284,6 +288,8 @@ mod tests {
         assert!(all.iter().all(|says| says.starts_with("it will not come: ")), "{all:?}");
         let came = Message { is_outgoing: false, ..made_up(DeliveryState::Opened, None) };
         assert_eq!(told(&came), "opened here");
+        let waits = Message { waits_since: Some(1), ..made_up(DeliveryState::Opened, None) };
+        assert_eq!(told(&waits), "opened there, and waits for its person there");
     }
 
     #[test]

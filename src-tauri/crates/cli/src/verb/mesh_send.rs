@@ -81,7 +81,12 @@ fn step(out: &Output, one: &Message) {
     let (tone, says) = state(one);
     let name = named(&one.name.to_string());
     out.say(tone, format!("to {name}: {says}"));
-    if one.state == DeliveryState::Opened && one.answer.is_none() {
+    if one.waits_since.is_some() {
+        let asks = format!(
+            "somebody has to answer at {name}, or here where {name} ran `hermit mesh approver`: `hermit mesh questions` lists it then"
+        );
+        out.say(Tone::Faint, format!("  {asks}"));
+    } else if one.state == DeliveryState::Opened && one.answer.is_none() {
         let asks = format!(
             "what it asks meanwhile is answered at {name}, or here where {name} ran `hermit mesh approver`"
         );

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
 use wire::successor::{
-    List, Show, Stop, Trial, TrialDifference, TrialEdit, TrialList, TrialMeasure, TrialParentTests, TrialRow,
-    TrialVerdict, Try,
+    List, Show, Stop, Trial, TrialAsked, TrialDifference, TrialEdit, TrialList, TrialMeasure,
+    TrialParentTests, TrialRow, TrialVerdict, Try,
 };
 use wire::{Code, Error, exit};
 use words::successor::{MeasuredBy, TrialState, VerdictOutcome};
@@ -64,6 +64,7 @@ fn tried(context: &Context, args: &SuccessorTry) -> Came {
         disk_mb: args.disk_mb,
         processes: args.processes,
         tokens: args.tokens,
+        ask: args.ask.clone(),
     };
     let session = context.writing(Signs::No)?;
     let done = stay(context, &session, &asked, args.detach);
@@ -88,6 +89,9 @@ fn stay(context: &Context, session: &Session, asked: &Try, detach: bool) -> Came
             line.end();
             return given_up(session, &list);
         }
+        if let Some(asked) = asked_until_now(&list) {
+            line.says(asked);
+        }
         line.tell();
         std::thread::park_timeout(TICK);
         for one in list.trials.iter_mut().filter(|one| one.state == TrialState::Running) {
@@ -105,6 +109,28 @@ fn stay(context: &Context, session: &Session, asked: &Try, detach: bool) -> Came
         _ => context.out.answer(&list, side_by_side)?,
     }
     Ok(code)
+}
+
+/// How far the models are that are asked about words, over all trials that run; nothing where none is.
+fn asked_until_now(list: &TrialList) -> Option<String> {
+    let all: Vec<&TrialAsked> = list
+        .trials
+        .iter()
+        .filter(|one| one.state == TrialState::Running)
+        .filter_map(|one| one.asked.as_ref())
+        .collect();
+    let model = &all.first()?.model;
+    let sum = |of: fn(&TrialAsked) -> u32| all.iter().fold(0_u32, |sum, one| sum.saturating_add(of(one)));
+    Some(format!(
+        "asking a model again: {} without the change, {} with it, of {} (Ctrl-C stops it)",
+        answers(sum(|one| one.parent)),
+        sum(|one| one.successor),
+        plain(model)
+    ))
+}
+
+fn answers(many: u32) -> String {
+    if many == 1 { "1 answer".to_owned() } else { format!("{many} answers") }
 }
 
 /// A person stops waiting: what this process runs ends with it.
@@ -268,6 +294,13 @@ fn shown_in_words(out: &Output, shown: &Trial) {
         row.seed,
         shown.tasks.iter().map(|id| short(id)).collect::<Vec<_>>().join(", ")
     ));
+    if let Some(TrialAsked { model, parent, successor }) = &row.asked {
+        let model = plain(model);
+        out.line(format!(
+            "  the model {model} was asked again: {} without the change, {successor} with it",
+            answers(*parent)
+        ));
+    }
     if let Some(verdict) = &shown.verdict {
         verdict_in_words(out, row, verdict);
     }

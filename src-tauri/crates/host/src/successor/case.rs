@@ -5,7 +5,7 @@
 
 use super::probes::ParentPlaces;
 use super::told::{Told, object};
-use ::successor::{Budget, Case, RecordedAct, RecordedTask};
+use ::successor::{Budget, Case, Change, RecordedAct, RecordedTask};
 use kernel::Kernel;
 use kernel::state::TaskState;
 use model::ingress::Channel;
@@ -44,11 +44,23 @@ pub struct Handed {
     /// Rules of the parent that stand in a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_rules: Option<String>,
-    /// The other model that its parent asks for it, where the change is one of the model; else answers are the recorded ones.
+    /// The model that its parent asks for it: another one where the change is one of the model, and where it is one of words that a model
+    /// reads, one that is asked again in both arms; else answers are the recorded ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Descriptor>,
     /// Where its parent is, for the attempts to reach it.
     pub places: ParentPlaces,
+}
+
+impl Handed {
+    /// Whether the model is asked for a task of the case, by its place there. A playbook reads no words, so that about those it does its
+    /// task again without a model.
+    pub(super) fn asks(&self, at: usize) -> bool {
+        let is_of_model =
+            self.case.patch.as_ref().is_some_and(|patch| matches!(patch.change, Change::Model { .. }));
+        let did = self.terms.get(at).and_then(|terms| terms.playbook.as_ref());
+        self.model.is_some() && (is_of_model || did.is_none())
+    }
 }
 
 /// What else a task was given.
@@ -320,4 +332,53 @@ fn project_rules(kernel: &Kernel, state: &TaskState) -> Option<String> {
     let id = state.task.workspace_hint?;
     let root = kernel.store_state().workspaces.get(&id).cloned().flatten()?;
     kernel::drive::project_rules(&kernel::workspace::decode_root(&root).ok()?).ok().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::successor::{Patch, WordsItem};
+    use reasoning::{Reasoner as _, Scripted};
+
+    /// A playbook reads no words, so that no model is asked for its task about those; another model is asked for each.
+    #[test]
+    fn a_model_is_asked_for_what_a_model_did_and_another_one_for_all() {
+        let budget =
+            Budget { wall_ms: 1, cpu_ms: 1, memory_bytes: 1, disk_bytes: 1, processes: 1, tokens: 1 };
+        let case = Case {
+            trial_id: "trial".to_owned(),
+            seed: 1,
+            budget,
+            patch: None,
+            rules: String::new(),
+            profile: String::new(),
+            tools: Vec::new(),
+            tasks: Vec::new(),
+        };
+        let playbook = TaskPlaybook { name: "tidy".to_owned(), parameters: BTreeMap::new() };
+        let terms =
+            vec![TaskTerms::default(), TaskTerms { playbook: Some(playbook), ..TaskTerms::default() }];
+        let recorded = Handed {
+            case,
+            arm: Arm::Parent,
+            words: Vec::new(),
+            terms,
+            file_rules: None,
+            model: None,
+            places: ParentPlaces::default(),
+        };
+        let asks = |handed: &Handed| [handed.asks(0), handed.asks(1)];
+        assert_eq!(asks(&recorded), [false, false]);
+        let model = Some(Scripted::new(Vec::new()).descriptor());
+        let anew = Handed { model, ..recorded };
+        assert_eq!(asks(&anew), [true, false]);
+        let with = |change: Change| {
+            let patch = Patch { says: "one".to_owned(), sources: vec!["own".to_owned()], change };
+            Handed { case: Case { patch: Some(patch), ..anew.case.clone() }, ..anew.clone() }
+        };
+        let item = WordsItem { what: "soul".to_owned(), name: "SOUL.md".to_owned(), text: "I".to_owned() };
+        assert_eq!(asks(&with(Change::Words { items: vec![item] })), [true, false]);
+        let other = Change::Model { address: "openai:http://127.0.0.1:1/v1#one".to_owned(), sha256: None };
+        assert_eq!(asks(&with(other)), [true, true]);
+    }
 }

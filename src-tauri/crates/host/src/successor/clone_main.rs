@@ -45,8 +45,8 @@ pub(super) const SOUL: &str = "soul";
 /// How a task ended that left its recording.
 const DIVERGED: &str = "diverged";
 
-/// `hermit successor-clone`: the case on standard input, in one line, and the evidence on standard output. Between them, where another
-/// model is tried, what the clone asks it and what it answers.
+/// `hermit successor-clone`: the case on standard input, in one line, and the evidence on standard output. Between them, where a model is
+/// asked for it, what the clone asks it and what it answers.
 pub fn run_clone() -> ExitCode {
     let done = read().and_then(|handed| evidence(&handed)).and_then(|bytes| {
         let mut out = std::io::stdout().lock();
@@ -77,7 +77,8 @@ fn evidence(handed: &Handed) -> Result<Vec<u8>, String> {
     let mut tasks = Vec::with_capacity(handed.case.tasks.len());
     for (at, task) in handed.case.tasks.iter().enumerate() {
         let terms = handed.terms.get(at).cloned().unwrap_or_default();
-        tasks.push(clone.play(at, task, &terms)?);
+        let model = clone.model.as_ref().filter(|_| handed.asks(at));
+        tasks.push(clone.play(at, task, &terms, model)?);
     }
     let case_sha256 = Digest::of(&handed.case.bytes().map_err(|e| e.to_string())?);
     let probes = probes(&handed.places);
@@ -103,6 +104,7 @@ struct CloneRun {
     kernel: Kernel,
     executors: Arc<RecordedSource>,
     models: Arc<RecordedModels>,
+    /// The model that its parent asks for it.
     model: Option<Descriptor>,
     /// Playbooks as the change has them.
     playbooks: BTreeMap<String, Playbook>,
@@ -249,8 +251,14 @@ impl CloneRun {
         self.kernel.artifacts().read(&record.approval.approval_packet_sha256).map_err(|e| e.to_string())
     }
 
-    /// Plays one task to its end, or to where it leaves its recording.
-    fn play(&self, at: usize, task: &RecordedTask, terms: &TaskTerms) -> Result<Played, String> {
+    /// Plays one task to its end, or to where it leaves its recording; `model`: the one that is asked for it.
+    fn play(
+        &self,
+        at: usize,
+        task: &RecordedTask,
+        terms: &TaskTerms,
+        model: Option<&Descriptor>,
+    ) -> Result<Played, String> {
         let root = self.dir.join("work").join(at.to_string());
         std::fs::create_dir(&root).map_err(|e| format!("`{}`: {e}", root.display()))?;
         if let Some(rules) = &terms.project_rules {
@@ -261,12 +269,12 @@ impl CloneRun {
                 .map_err(|e| format!("`{}`: {e}", file.display()))?;
         }
         let playbook = changed_playbook::at_work(&self.playbooks, terms);
-        let world = Arc::new(RecordedWorld::of(task, self.model.is_some() || playbook.is_some())?);
+        let world = Arc::new(RecordedWorld::of(task, model.is_some() || playbook.is_some())?);
         self.executors.put(root.clone(), Arc::clone(&world));
         let name = format!("task {at}");
         self.models.put(
             &name,
-            match (&self.model, playbook) {
+            match (model, playbook) {
                 (Some(model), _) => Arc::new(PipedModel::new(at, model.clone(), &world)),
                 (None, Some(playbook)) => changed_playbook::model_of(playbook, &world),
                 (None, None) => model_of(task, &world)?,

@@ -1,5 +1,6 @@
-//! Another model, asked by the process that runs a trial in the place of a clone, which has no network: within the tokens of the
-//! trial's budget, on this machine alone, and with requests that this process has written itself.
+//! A model, asked by the process that runs a trial in the place of a clone, which has no network: within the tokens of the trial's budget,
+//! on this machine alone, and with requests that this process has written itself. It is another one than the recorded tasks had, or the
+//! one that words are tried on.
 
 use super::confined::EVIDENCE_BYTES_MAX;
 use super::model_pipe::{ASKS, Ask, LINE_BYTES_MAX, Told};
@@ -125,6 +126,11 @@ impl LiveModel {
     pub(super) fn descriptor(&self) -> Descriptor {
         let own = self.reasoner.descriptor();
         Descriptor { remote: false, sees: false, cost_in_micros: 0, cost_out_micros: 0, ..own }
+    }
+
+    /// How often it has answered until now.
+    pub(super) fn answers(&self) -> u32 {
+        self.progress().spent.tasks.iter().fold(0, |sum, task| task.turns.saturating_add(sum))
     }
 
     /// The clone has ended.

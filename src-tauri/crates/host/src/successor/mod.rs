@@ -7,6 +7,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod asked_words;
 mod build;
 mod case;
 mod changed_playbook;
@@ -23,6 +24,7 @@ mod recording;
 mod threads;
 mod told;
 
+pub use asked_words::AskedModel;
 pub use build::{Built, CodeTrial, build};
 pub use case::{CaseOf, Handed, draw, export};
 pub use clone_main::run_clone;
@@ -77,6 +79,8 @@ pub struct TrialRun<'a> {
     pub profile: &'a str,
     /// The model, where the change is one of it.
     pub model: Option<Arc<LiveModel>>,
+    /// The model that is asked again in both arms, where the change is one of words that a model reads; or in words why none is.
+    pub asked: Result<AskedModel, String>,
     /// How code is built, where the change is one.
     pub code: Option<CodeTrial<'a>>,
     /// Rules of the clean room that it breaks.
@@ -117,18 +121,22 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
     if let Some(why) = changed_playbook::unseen(run.patch, &parent) {
         return Err(why);
     }
-    let mut successor = changed(&parent, run.patch);
-    successor.model = run.model.as_ref().map(|model| model.descriptor());
     let built = run.built()?;
-    let of_parent = run.whole(&parent)?;
+    // What was answered then is played again first: by that a run knows itself, and bad changes are told from it.
+    let recorded = run.whole(&parent)?;
+    let of_parent = run.without(&parent, &recorded)?;
+    let mut successor = changed(&parent, run.patch);
+    let model = run.model.as_ref().or(run.asked.as_ref().ok().map(|asked| &asked.successor));
+    successor.model = model.map(|model| model.descriptor());
     let program = built.as_ref().and_then(|built| built.program.as_deref()).unwrap_or(run.program);
     let of_successor = match &built {
         // It was not built: there is nothing of it that could play.
         Some(built) if built.program.is_none() => nothing(&successor, MeasuredBy::Successor, built.used)?,
-        _ => run.played(program, &successor)?,
+        _ => run.played(program, &successor, model)?,
     };
     let (program, tests) = built.map_or((None, None), |built| (built.program, Some(built.tests)));
-    let planted = run.planted(&parent, &of_parent)?;
+    let planted = run.planted(&parent, &recorded)?;
+    let asked = run.asked.as_ref().map(AskedModel::asked);
     let verdict = ::successor::judge(&Judged {
         parent_case: &parent.case,
         successor_case: &successor.case,
@@ -137,6 +145,7 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
         tests,
         clean_room: run.clean_room.clone(),
         planted,
+        asked: asked.as_ref().map_err(|why| why.as_str()),
         evaluator_sha256: own_digest()?,
         about: run.about,
     });
@@ -177,6 +186,10 @@ fn changed(of: &Handed, patch: &Patch) -> Handed {
 fn counted(evidence: &mut Evidence, handed: &Handed, spent: &SpentInAll) {
     for task in &mut evidence.tasks {
         let place = handed.case.tasks.iter().position(|one| one.task_id == task.task_id);
+        // What is played again without a model counts as in every replay.
+        if place.is_some_and(|at| !handed.asks(at)) {
+            continue;
+        }
         let own = place.and_then(|at| spent.tasks.get(at)).copied().unwrap_or_default();
         (task.tokens, task.turns) = (own.tokens, own.turns);
     }
@@ -206,15 +219,28 @@ impl TrialRun<'_> {
         build(self.sandbox, code, *source, diff, self.stopped).map(Some)
     }
 
-    /// The parent's arm: what does not come to its end here can be compared with nothing.
+    /// The parent's arm over recorded answers: what does not come to its end here can be compared with nothing.
     fn whole(&self, handed: &Handed) -> Result<Evidence, String> {
-        let (evidence, end) = self.run(self.program, handed)?;
+        let (evidence, end) = self.run(self.program, handed, None)?;
         evidence.ok_or_else(|| format!("Hermit as it is cannot play these tasks again: {}", end.in_words()))
     }
 
+    /// The parent's arm as it is compared: with the answers that a model gives anew, where one is asked.
+    fn without(&self, parent: &Handed, recorded: &Evidence) -> Result<Evidence, String> {
+        let Ok(asked) = &self.asked else { return Ok(recorded.clone()) };
+        let anew = Handed { model: Some(asked.parent.descriptor()), ..parent.clone() };
+        let (evidence, end) = self.run(self.program, &anew, Some(&asked.parent))?;
+        evidence.ok_or_else(|| asked.unfinished(&end))
+    }
+
     /// An arm that may come to nothing.
-    fn played(&self, program: &Path, handed: &Handed) -> Result<Evidence, String> {
-        match self.run(program, handed)? {
+    fn played(
+        &self,
+        program: &Path,
+        handed: &Handed,
+        model: Option<&Arc<LiveModel>>,
+    ) -> Result<Evidence, String> {
+        match self.run(program, handed, model)? {
             (Some(evidence), _) => Ok(evidence),
             (None, end) => {
                 tracing::info!(trial = %self.trial_id, end = %end.in_words(), "a clone left no evidence");
@@ -228,11 +254,15 @@ impl TrialRun<'_> {
         if program == self.program { MeasuredBy::Parent } else { MeasuredBy::Successor }
     }
 
-    /// Runs a clone; its evidence, where it is whole and of this case.
-    fn run(&self, program: &Path, handed: &Handed) -> Result<(Option<Evidence>, CloneEnd), String> {
+    /// Runs a clone, which may ask this model; its evidence, where it is whole and of this case.
+    fn run(
+        &self,
+        program: &Path,
+        handed: &Handed,
+        model: Option<&Arc<LiveModel>>,
+    ) -> Result<(Option<Evidence>, CloneEnd), String> {
         let input = serde_json::to_vec(handed).map_err(|e| e.to_string())?;
         let clone = CloneProgram::of(program, &[CLONE_VERB]);
-        let model = self.model.as_ref().filter(|_| handed.model.is_some());
         let mut end = run_answered(self.sandbox, &clone, (input, model), &self.budget, self.stopped)?;
         let spent = model.map(|model| model.spent()).transpose()?;
         if !end.is_whole() {
@@ -271,7 +301,7 @@ impl TrialRun<'_> {
         let mut tried = Vec::new();
         for (name, patch) in ::successor::planted(&parent.case) {
             let handed = changed(parent, &patch);
-            let evidence = self.played(self.program, &handed)?;
+            let evidence = self.played(self.program, &handed, None)?;
             let verdict = ::successor::judge(&Judged {
                 parent_case: &parent.case,
                 successor_case: &handed.case,
@@ -280,6 +310,7 @@ impl TrialRun<'_> {
                 tests: None,
                 clean_room: Vec::new(),
                 planted: Vec::new(),
+                asked: Err(""),
                 evaluator_sha256: own_digest()?,
                 about: self.about,
             });

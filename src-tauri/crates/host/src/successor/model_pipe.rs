@@ -1,4 +1,4 @@
-//! What a clone and its parent say to each other about another model. The clone has no network: it names a context and the tools,
+//! What a clone and its parent say to each other about a model that is asked. The clone has no network: it names a context and the tools,
 //! its parent writes the request, and sends what it wrote itself, and nothing else, when the clone asks for the answer to it.
 //!
 //! A line each way, on the clone's standard output and input.

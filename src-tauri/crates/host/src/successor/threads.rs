@@ -1,5 +1,6 @@
 //! A thread for each trial that is under way in the process that holds the store.
 
+use super::asked_words::{AskedModel, Wanted};
 use super::build::SOURCE;
 use super::case::so_far;
 use super::confined::clear;
@@ -8,9 +9,10 @@ use super::{BUILDS, CodeTrial, ParentPlaces, TrialRun, clean_room, draw, run_tri
 use crate::Home;
 use crate::executors::LocalExecutors;
 use crate::programs::keep_built;
-use ::successor::{Change, Patch};
+use ::successor::{Asked, Change, Patch};
 use effects::Sandbox;
 use kernel::Kernel;
+use kernel::trial_registry::Trial;
 use model::policy::Profile;
 use model::receipt::SandboxLevel;
 use model::{Digest, TaskId};
@@ -19,7 +21,7 @@ use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use wire::Code;
 use words::successor::PatchKind;
@@ -31,9 +33,27 @@ pub type UnpackOwn = fn(&Path) -> Result<Digest, String>;
 const ENDING: Duration = Duration::from_secs(10);
 /// How often it is looked whether they have.
 const LOOK: Duration = Duration::from_millis(10);
+/// Why no model is asked about words that a task proposes: a model at work would have itself asked, and from the tokens of its task.
+const FOR_A_TASK: &str =
+    "a task proposed this change, and none is asked for a task: try it yourself to have one asked";
 
 /// The trials that are under way here.
 pub struct TrialThreads(Arc<Threads>);
+
+/// The models that a trial asks.
+struct Models {
+    /// Where the change is one of the model.
+    changed: Option<Arc<LiveModel>>,
+    /// Anew in both arms, where the change is one of words that a model reads; or in words why none is.
+    anew: Result<AskedModel, String>,
+}
+
+impl Models {
+    /// None, and why.
+    fn none(why: String) -> Self {
+        Self { changed: None, anew: Err(why) }
+    }
+}
 
 /// Takes away what builds of a process that was killed have left.
 pub(crate) fn sweep_builds(home: &Home) {
@@ -49,9 +69,20 @@ struct Threads {
     executors: Arc<LocalExecutors>,
     unpack: Option<UnpackOwn>,
     address: Mutex<Option<SocketAddr>>,
-    stops: Mutex<BTreeMap<String, Arc<AtomicBool>>>,
-    /// Whether none begins any more; looked at and said with `stops` held.
+    under_way: Mutex<BTreeMap<String, Arc<UnderWay>>>,
+    /// Whether none begins any more; looked at and said with `under_way` held.
     closed: AtomicBool,
+}
+
+/// A trial that is under way.
+#[derive(Default)]
+struct UnderWay {
+    /// Whether it is to end.
+    stop: AtomicBool,
+    /// The model on this machine that a person named to be asked about words.
+    named: Option<String>,
+    /// The model that is asked, once it is known.
+    asked: OnceLock<AskedModel>,
 }
 
 impl TrialThreads {
@@ -63,14 +94,14 @@ impl TrialThreads {
         unpack: Option<UnpackOwn>,
     ) -> Self {
         let (home, kernel, executors) = (home.clone(), Arc::clone(kernel), Arc::clone(executors));
-        let (address, stops) = (Mutex::default(), Mutex::default());
+        let (address, under_way) = (Mutex::default(), Mutex::default());
         Self(Arc::new(Threads {
             home,
             kernel,
             executors,
             unpack,
             address,
-            stops,
+            under_way,
             closed: AtomicBool::new(false),
         }))
     }
@@ -83,12 +114,12 @@ impl TrialThreads {
     /// Ends every trial, lets none begin any more, and waits until none is under way.
     pub(crate) fn end_all(&self) {
         {
-            let stops = self.0.stops();
+            let all = self.0.under_way();
             self.0.closed.store(true, Ordering::SeqCst);
-            stops.values().for_each(|stop| stop.store(true, Ordering::SeqCst));
+            all.values().for_each(|one| one.stop.store(true, Ordering::SeqCst));
         }
         let begun = Instant::now();
-        while !self.0.stops().is_empty() && begun.elapsed() < ENDING {
+        while !self.0.under_way().is_empty() && begun.elapsed() < ENDING {
             std::thread::sleep(LOOK);
         }
     }
@@ -114,48 +145,52 @@ impl api::Trials for TrialThreads {
         so_far(&self.0.kernel, task).map(drop)
     }
 
-    fn begin(&self, trial_id: &str) -> Result<(), wire::Error> {
+    fn begin(&self, trial_id: &str, ask: Option<&str>) -> Result<(), wire::Error> {
         let failed = |why: String| wire::Error::new(Code::Failed, why);
         can_be_made(self.0.executors.walls()).map_err(failed)?;
-        let stop = Arc::new(AtomicBool::new(false));
+        let one = Arc::new(UnderWay { named: ask.map(str::to_owned), ..UnderWay::default() });
         {
-            let mut stops = self.0.stops();
+            let mut all = self.0.under_way();
             if self.0.closed.load(Ordering::SeqCst) {
                 return Err(failed("this program ends, and begins no trial any more".to_owned()));
             }
-            if stops.contains_key(trial_id) {
+            if all.contains_key(trial_id) {
                 return Ok(());
             }
-            stops.insert(trial_id.to_owned(), Arc::clone(&stop));
+            all.insert(trial_id.to_owned(), Arc::clone(&one));
         }
         let (threads, trial) = (Arc::clone(&self.0), trial_id.to_owned());
         let run = move || {
             // However it ends, the log says so.
-            let came = catch_unwind(AssertUnwindSafe(|| threads.to_verdict(&trial, &stop)));
+            let came = catch_unwind(AssertUnwindSafe(|| threads.to_verdict(&trial, &one)));
             let came = came.unwrap_or_else(|_| Err("a fault of this program ended it".to_owned()));
             if let Err(why) = came {
-                threads.unjudged(&trial, &why, stop.load(Ordering::SeqCst));
+                threads.unjudged(&trial, &why, one.stop.load(Ordering::SeqCst));
             }
-            threads.stops().remove(&trial);
+            threads.under_way().remove(&trial);
         };
         let begun = std::thread::Builder::new().name("trial".to_owned()).spawn(run);
         begun.map(drop).map_err(|error| {
-            self.0.stops().remove(trial_id);
+            self.0.under_way().remove(trial_id);
             failed(format!("there is no thread for it: {error}"))
         })
     }
 
     /// Its thread says in the log that it was stopped, unless that is there already.
     fn stop(&self, trial_id: &str) {
-        if let Some(stop) = self.0.stops().get(trial_id) {
-            stop.store(true, Ordering::SeqCst);
+        if let Some(one) = self.0.under_way().get(trial_id) {
+            one.stop.store(true, Ordering::SeqCst);
         }
+    }
+
+    fn asked(&self, trial_id: &str) -> Option<Asked> {
+        self.0.under_way().get(trial_id)?.asked.get().map(AskedModel::asked)
     }
 }
 
 impl Threads {
-    fn stops(&self) -> MutexGuard<'_, BTreeMap<String, Arc<AtomicBool>>> {
-        self.stops.lock().unwrap_or_else(PoisonError::into_inner)
+    fn under_way(&self) -> MutexGuard<'_, BTreeMap<String, Arc<UnderWay>>> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Says in the log that there is no verdict. One that a person stopped, or its task, has its end there already: whatever else stops
@@ -172,7 +207,34 @@ impl Threads {
         }
     }
 
-    fn to_verdict(&self, trial_id: &str, stop: &AtomicBool) -> Result<(), String> {
+    /// The models that a trial asks. One that cannot be asked is told before a clone is made.
+    fn models(&self, trial: &Trial, patch: &Patch, one: &UnderWay) -> Result<Models, String> {
+        if let Change::Model { address, sha256 } = &patch.change {
+            let model = reached(&self.home, &*self.kernel.ports().reasoners, address, *sha256)?;
+            let live = LiveModel::new(address, model, trial.budget.tokens, trial.tasks.len());
+            return Ok(Models { changed: Some(Arc::new(live)), anew: Err(String::new()) });
+        }
+        if !patch.is_read_by_models() {
+            return Ok(Models::none(String::new()));
+        }
+        if trial.proposed_by.is_some() {
+            return Ok(Models::none(FOR_A_TASK.to_owned()));
+        }
+        let wanted = Wanted {
+            home: &self.home,
+            kernel: &self.kernel,
+            named: one.named.as_deref(),
+            tasks: &trial.tasks,
+            tokens_max: trial.budget.tokens,
+        };
+        let anew = wanted.found()?;
+        if let Ok(model) = &anew {
+            one.asked.get_or_init(|| model.clone());
+        }
+        Ok(Models { changed: None, anew })
+    }
+
+    fn to_verdict(&self, trial_id: &str, one: &UnderWay) -> Result<(), String> {
         let registry = self.kernel.trial_registry();
         let trial = registry.get(trial_id).ok_or("it is not on record")?;
         let bytes = self.kernel.artifacts().read(&trial.patch.sha256).map_err(|e| e.to_string())?;
@@ -182,14 +244,7 @@ impl Threads {
         let unpack = self.unpack.as_ref().map(|unpack| unpack as &dyn Fn(&Path) -> Result<Digest, String>);
         let unpack = unpack.filter(|_| patch.kind() == PatchKind::Code);
         let folder = self.home.path(BUILDS).join(trial_id);
-        // One that cannot be asked is told before a clone is made.
-        let model = match &patch.change {
-            Change::Model { address, sha256 } => {
-                let model = reached(&self.home, &*self.kernel.ports().reasoners, address, *sha256)?;
-                Some(Arc::new(LiveModel::new(address, model, trial.budget.tokens, trial.tasks.len())))
-            }
-            _ => None,
-        };
+        let models = self.models(trial, &patch, one)?;
         let run = TrialRun {
             kernel: &self.kernel,
             sandbox: self.executors.walls(),
@@ -202,13 +257,14 @@ impl Threads {
             seed: trial.seed,
             budget: trial.budget,
             profile: Profile::LocalEditAllowed.as_str(),
-            model,
+            model: models.changed,
+            asked: models.anew,
             code: unpack.and_then(|unpack| CodeTrial::of_hermit(unpack, folder.clone())).map(|code| {
                 // What a task proposes is built and tested in its time, too.
                 if trial.proposed_by.is_some() { code.within(trial.budget) } else { code }
             }),
             clean_room: clean_room::check(&patch),
-            stopped: &|| stop.load(Ordering::SeqCst),
+            stopped: &|| one.stop.load(Ordering::SeqCst),
         };
         let end = run_trial(&run).and_then(|mut end| {
             // What nobody may adopt goes with its folder.

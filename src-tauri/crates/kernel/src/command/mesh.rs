@@ -101,6 +101,7 @@ impl Kernel {
             // Nothing is to be done: the registry shows them, and lets nothing new begin in a conversation that is elsewhere.
             // What a machine says that learns together with this one is the host's: it trains.
             Delivered::Answer { .. }
+            | Delivered::Waits { .. }
             | Delivered::Training { .. }
             | Delivered::Owns { .. }
             | Delivered::Displaced { .. }
@@ -123,6 +124,7 @@ impl Kernel {
         }
         let mut news = self.news_of_log_key(&registry);
         news.extend(self.news_of_replies(&registry)?);
+        news.extend(self.news_of_waits(&registry));
         news.extend(self.news_of_heads(&registry)?);
         news.extend(self.news_of_receipts(&registry)?);
         news.extend(self.news_of_slots(&registry)?);

@@ -1,8 +1,8 @@
 //! Messages to other machines and from them: how far each came, and what was answered.
 
-use super::{MESSAGES_EACH_MAX, MeshMessage, MeshRegistry, Unanswered};
+use super::{MESSAGES_EACH_MAX, MeshMessage, MeshRegistry, MeshWaits, Unanswered};
 use mesh::port::Never;
-use mesh::{Answer, Input, NodeId, Says};
+use mesh::{Answer, Input, NodeId, Says, Waits};
 use model::envelope::Envelope;
 use model::mesh::{DeliveryState, NeverReason};
 use model::{Digest, UnixMs};
@@ -25,6 +25,7 @@ impl MeshRegistry {
         if let Some(message) = self.message_mut(&id) {
             if message.is_outgoing {
                 (message.state, message.never, message.node) = (DeliveryState::Queued, None, to);
+                message.waits = None;
             }
             return;
         }
@@ -73,7 +74,7 @@ impl MeshRegistry {
             one.is_outgoing && one.answer.is_none() && one.conversation == answer.conversation
         };
         let Some(message) = message.filter(is_open) else { return };
-        (message.answer, message.answered_at) = (Some(answer.body.clone()), Some(at));
+        (message.answer, message.answered_at, message.waits) = (Some(answer.body.clone()), Some(at), None);
         message.node = from;
         (message.state, message.never) = match answer.refused {
             true => (DeliveryState::Never, Some(NeverReason::Refused)),
@@ -81,9 +82,25 @@ impl MeshRegistry {
         };
     }
 
+    /// The machine that works on a message of this one says whether it waits for its person. What it said later counts.
+    pub(super) fn heard_waits(&mut self, from: NodeId, told: &Waits, at: UnixMs) {
+        let message = self.message_mut(&told.message);
+        let is_open = |one: &&mut MeshMessage| {
+            one.is_outgoing
+                && one.answer.is_none()
+                && one.node == from
+                && one.conversation == told.conversation
+                && one.waits.is_none_or(|before| before.told_at < told.at)
+        };
+        let Some(message) = message.filter(is_open) else { return };
+        message.waits = Some(MeshWaits { waits: told.waits, told_at: told.at, heard_at: at });
+        // Whoever works on it has opened it.
+        (message.state, message.never) = (DeliveryState::Opened, None);
+    }
+
     pub(super) fn never(&mut self, id: Digest, why: NeverReason) {
         if let Some(message) = self.message_mut(&id).filter(|one| one.is_outgoing) {
-            (message.state, message.never) = (DeliveryState::Never, Some(why));
+            (message.state, message.never, message.waits) = (DeliveryState::Never, Some(why), None);
         }
     }
 
@@ -152,6 +169,7 @@ fn shown(
         task_id: None,
         answer: None,
         answered_at: None,
+        waits: None,
     }
 }
 
@@ -184,6 +202,32 @@ mod tests {
 
     fn answer(to: Digest) -> Answer {
         Answer { conversation: "c".to_owned(), answers: to, body: "done".to_owned(), refused: false }
+    }
+
+    #[test]
+    fn what_a_machine_said_last_of_whether_a_message_waits_counts_until_its_answer() {
+        let mut registry = MeshRegistry { node: Some(ME), ..MeshRegistry::default() };
+        registry.sent(OTHER, &input(1), AT);
+        let message = input(1).id();
+        let told =
+            |waits: bool, at: i64| Waits { conversation: "c".to_owned(), message, waits, at: UnixMs(at) };
+        let stands = |registry: &MeshRegistry| registry.message(&message).unwrap().waits.map(|one| one.waits);
+        // Only the machine that works on it says so, and of the conversation that it is in.
+        registry.heard_waits(LOUD, &told(true, 1), AT);
+        registry.heard_waits(OTHER, &Waits { conversation: "d".to_owned(), ..told(true, 1) }, AT);
+        assert_eq!(stands(&registry), None);
+        registry.heard_waits(OTHER, &told(true, 5), AT);
+        assert_eq!(stands(&registry), Some(true));
+        assert_eq!(registry.message(&message).unwrap().state, DeliveryState::Opened);
+        registry.heard_waits(OTHER, &told(false, 4), AT);
+        assert_eq!(stands(&registry), Some(true), "what was written before it came late");
+        registry.heard_waits(OTHER, &told(false, 6), AT);
+        assert_eq!(stands(&registry), Some(false));
+        registry.heard_waits(OTHER, &told(true, 7), AT);
+        registry.heard(OTHER, &answer(message), AT);
+        assert_eq!(stands(&registry), None);
+        registry.heard_waits(OTHER, &told(true, 8), AT);
+        assert_eq!(stands(&registry), None, "it is answered");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::rows::{
 };
 use model::attempt::{AttemptPhase, TerminationReason, WorkspaceLease};
 use model::body::{AttemptStatusChanged, Body, RunTerminated, TaskStatusChanged};
-use model::task::TaskStatus;
+use model::task::{Proposer, TaskStatus};
 use model::{AttemptId, ConversationId, IngressId, LeaseId, TaskId, UnixMs};
 
 pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
@@ -205,8 +205,10 @@ fn attempt_status(seen: &Seen<'_>, b: &AttemptStatusChanged) -> Result<(), Error
 }
 
 fn terminated(seen: &Seen<'_>, b: &RunTerminated) -> Result<(), Error> {
-    b.helped.iter().flatten().try_for_each(|one| super::knowledge::helped(seen, *one))?;
-    b.contradicted.iter().flatten().try_for_each(|one| super::knowledge::contradicted(seen, *one))?;
+    if is_read_by_a_model(seen)? {
+        b.helped.iter().flatten().try_for_each(|one| super::knowledge::helped(seen, *one))?;
+        b.contradicted.iter().flatten().try_for_each(|one| super::knowledge::contradicted(seen, *one))?;
+    }
     seen.attempt(b.about_attempt_id, |attempt| {
         attempt.termination = Some(b.reason);
         attempt.iterations = b.iterations;
@@ -276,10 +278,18 @@ fn turn(
     seen.set((attempt_id, iteration), with)
 }
 
+/// Whether a model reads the contexts of the task: those of a playbook, and those of the kernel's own plans, are told to nobody.
+fn is_read_by_a_model(seen: &Seen<'_>) -> Result<bool, Error> {
+    let proposer = seen.change((seen.event.task_id,), |task: &mut TaskRow| task.proposer)?;
+    let nobody = |by: Proposer| matches!(by, Proposer::Playbook | Proposer::Rollback | Proposer::Tools);
+    Ok(!proposer.flatten().is_some_and(nobody))
+}
+
 fn turns(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
     match body {
         Body::ContextCompiled(b) => {
-            for memory in b.memories.iter().flatten() {
+            let is_told = is_read_by_a_model(seen)?;
+            for memory in b.memories.iter().flatten().filter(|_| is_told) {
                 super::knowledge::used(seen, *memory, (b.about_attempt_id, b.iteration))?;
             }
             let pack = Some(b.pack.artifact_id);

@@ -1,7 +1,8 @@
 //! Both arms, act by act.
 
+use super::costs::asked_in_both;
 use super::{Findings, Grade, Judged};
-use crate::{Case, Evidence, Played, PlayedAct, RecordedAct, RecordedTask};
+use crate::{Asked, Case, Evidence, Played, PlayedAct, RecordedAct, RecordedTask};
 use model::action::ActionClass;
 use model::{Digest, TaskId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +13,8 @@ pub(super) const ALLOW: &str = "allow";
 pub(super) const DENY: &str = "deny";
 /// Where a person is asked.
 pub(super) const ASK: &str = "require_approval";
+/// How a person answered who did not allow it.
+const DENIED: &str = "denied";
 /// Where something less is done in its place.
 const DOWNGRADE: &str = "downgrade";
 /// How a task ends that went where no recording leads.
@@ -35,6 +38,7 @@ pub(super) fn compare(judged: &Judged<'_>, findings: &mut Findings) {
     let successor = by_task(judged.successor);
     nothing_played(judged, findings);
     let known: BTreeSet<&str> = known_classes(case, judged.parent);
+    let asked = asked_in_both(judged);
     for task in &case.tasks {
         let Some(before) = parent.get(&task.task_id) else {
             let says = format!("the parent's arm did not play the task `{}`", task.task_id);
@@ -42,16 +46,14 @@ pub(super) fn compare(judged: &Judged<'_>, findings: &mut Findings) {
             continue;
         };
         if !is_faithful(task, before) {
-            let says =
-                format!("the parent's arm did not do in the task `{}` what was done then", task.task_id);
-            findings.add(Grade::Open, "replay_differs_from_record", says);
+            findings.add(Grade::Open, "replay_differs_from_record", unfaithful(task, asked));
         }
         let Some(after) = successor.get(&task.task_id) else {
             let says = format!("it did not play the task `{}`", task.task_id);
             findings.add(Grade::Worse, "did_not_play", says);
             continue;
         };
-        Compared { task, before, after, known: &known }.look(findings);
+        Compared { task, before, after, known: &known, is_asked: asked.is_some() }.look(findings);
     }
     let of_case: BTreeSet<TaskId> = case.tasks.iter().map(|task| task.task_id).collect();
     for stranger in successor.keys().chain(parent.keys()).filter(|id| !of_case.contains(*id)) {
@@ -86,6 +88,18 @@ fn is_faithful(task: &RecordedTask, played: &Played) -> bool {
     played.ended != DIVERGED && then == effects(played)
 }
 
+/// In words, that the parent changed something else than was changed then.
+fn unfaithful(task: &RecordedTask, asked: Option<&Asked>) -> String {
+    let id = task.task_id;
+    match asked {
+        Some(Asked { model, .. }) => format!(
+            "without the change the model `{model}` did not do in the task `{id}` what was done then, so that nothing can be \
+             said by this task"
+        ),
+        None => format!("the parent's arm did not do in the task `{id}` what was done then"),
+    }
+}
+
 /// What a task changed, in order.
 fn effects(played: &Played) -> Vec<Digest> {
     played.acts.iter().filter_map(|act| act.effect_sha256).collect()
@@ -97,6 +111,8 @@ struct Compared<'a> {
     before: &'a Played,
     after: &'a Played,
     known: &'a BTreeSet<&'a str>,
+    /// Whether a model was asked again in both arms.
+    is_asked: bool,
 }
 
 impl Compared<'_> {
@@ -111,14 +127,28 @@ impl Compared<'_> {
         self.look_at_the_end(findings);
     }
 
-    /// Whether an act is done less often than before: what is not done costs nothing, and makes nothing better.
+    /// Whether an act is done less often than before: what is not done costs nothing, and makes nothing better. A model that was asked
+    /// anew and proposes no more what its person denied asks them less, and leaves nothing out.
     fn look_at_what_is_left_out(&self, mut times: BTreeMap<Digest, usize>, findings: &mut Findings) {
         for act in &self.before.acts {
             match times.get_mut(&act.action_sha256).filter(|times| **times > 0) {
                 Some(times) => *times -= 1,
+                None if self.is_asked && self.was_denied_by_the_person(act) => {
+                    let says = format!("{} is proposed no more, and a person denied it", named(act));
+                    findings.add(Grade::Told, "proposes_no_more_what_was_denied", says);
+                }
                 None => findings.add(Grade::Open, "leaves_out_an_act", format!("{} is not done", named(act))),
             }
         }
+    }
+
+    /// Whether a person denied an act whenever it was proposed, and it had no effect.
+    fn was_denied_by_the_person(&self, act: &PlayedAct) -> bool {
+        let mut recorded =
+            self.task.acts.iter().filter(|other| other.action_sha256 == act.action_sha256).peekable();
+        act.effect_sha256.is_none()
+            && recorded.peek().is_some()
+            && recorded.all(|other| other.answered.as_deref() == Some(DENIED))
     }
 
     /// Whether an act was let pass that was not before. The same act twice is compared with the same act twice; `time`: how often it
@@ -131,7 +161,7 @@ impl Compared<'_> {
             self.task.acts.iter().filter(|other| is_same(other.action_sha256)).collect();
         let before = before.get(time).or(before.last()).copied();
         let recorded = recorded.get(time).or(recorded.last()).copied();
-        let said_no = recorded.is_some_and(|other| other.answered.as_deref() == Some("denied"));
+        let said_no = recorded.is_some_and(|other| other.answered.as_deref() == Some(DENIED));
         let class = before.map_or(act.class.as_str(), |other| other.class.as_str());
         if class != act.class {
             let says = format!(

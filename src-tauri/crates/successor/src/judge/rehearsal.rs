@@ -80,6 +80,7 @@ impl Scene {
             tests: self.tests.clone(),
             clean_room: Vec::new(),
             planted: Vec::new(),
+            asked: Err(""),
             evaluator_sha256: judged.evaluator_sha256,
             about: judged.about,
         };

@@ -224,6 +224,8 @@ answers! {
         /// What was answered.
         answer: Option<Text>,
         answered_at: Option<i64>,
+        /// Since when it is known here that it waits for the person of the other machine; none while it does not.
+        waits_since: Option<i64>,
     }
     /// A conversation and who owns it.
     Owned { conversation: String, node: String, name: String, epoch: u64 }

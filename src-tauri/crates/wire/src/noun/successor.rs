@@ -25,6 +25,8 @@ params! {
         disk_mb: Option<u64>,
         processes: Option<u32>,
         tokens: Option<u64>,
+        /// The model on this machine that is asked again, in both arms, about words that a model reads; the one that did the tasks when absent.
+        ask: Option<String>,
     }
     /// What changes are, and what each clone of a trial of them might use up: nothing is begun.
     Preview {
@@ -88,6 +90,16 @@ answers! {
         ended_at: Option<i64>,
         /// What was counted in both arms; nothing yet.
         measures: Vec<TrialMeasure>,
+        /// The model that was asked again in both arms, or is while it runs; none where answers were played again.
+        asked: Option<TrialAsked>,
+    }
+    /// A model on this machine that is asked again in both arms of a trial of words.
+    TrialAsked {
+        model: String,
+        /// How often it answered without the change.
+        parent: u32,
+        /// How often it answered with it.
+        successor: u32,
     }
     /// Something that was counted in both arms.
     TrialMeasure {

@@ -1,4 +1,5 @@
 //! How the tasks of other machines ended, told to the machine that took the goal in: once, and only what its person would read here.
+//! Before that it is told whether they wait for a person here.
 
 use super::goals::reply_to;
 use crate::Error;
@@ -6,6 +7,7 @@ use crate::kernel::Kernel;
 use crate::mesh_registry::MeshRegistry;
 use mesh::{Answer, Command};
 use model::TaskId;
+use model::ingress::ClarificationStatus;
 
 /// Bytes that an answer takes in a letter, as it is escaped there.
 const ANSWER_BYTES_MAX: usize = 20 * 1024;
@@ -29,6 +31,26 @@ impl Kernel {
             news.extend(reply_to(state, one.node, Answer { conversation, answers, body, refused: false }));
         }
         Ok(news)
+    }
+
+    /// Whether the tasks of other machines wait for a person here: their yes, or their answer. The node tells what is new of it.
+    pub(super) fn news_of_waits(&self, registry: &MeshRegistry) -> Vec<Command> {
+        let Some(state) = registry.state() else { return Vec::new() };
+        let open = registry.unanswered().iter().filter(|(_, one)| state.is_peer(one.node));
+        let told = open.filter_map(|(message, one)| {
+            let (to, conversation, message) = (one.node, one.conversation.clone(), *message);
+            Some(Command::Waits { to, conversation, message, waits: self.waits_for_a_person(one.task_id?)? })
+        });
+        told.take(AT_ONCE_MAX).collect()
+    }
+
+    /// Whether a task waits for a person; none where it has ended, or cannot be read.
+    fn waits_for_a_person(&self, task: TaskId) -> Option<bool> {
+        let cell = self.cell(task).ok()?;
+        let state = self.lock_task(&cell).ok()?;
+        let is_asked = || state.clarifications.values().any(|one| one.status == ClarificationStatus::Pending);
+        let waits = state.pending_approvals().next().is_some() || is_asked();
+        (!state.task.status.is_terminal()).then_some(waits)
     }
 
     /// How a task ended, with its answer, if it has ended.
