@@ -311,7 +311,7 @@ fn a_trial_whose_model_does_not_answer_says_how_far_it_is_and_is_stopped() {
     let waits = Mutex::new(waits);
     let silent = Chat::begin(Large::STRONG, move |_| {
         // Whoever is at the other end has let go of it at the end of the test.
-        drop(waits.lock().expect("no poison").recv());
+        let _gone = waits.lock().expect("no poison").recv();
         done("late")
     });
     let begun = tried(&stage, &task, &["--ask", &silent.address(), "--detach"]);

@@ -1,5 +1,6 @@
 //! Bits of permission, as a test gives them to a file and finds them at one.
 
+#[allow(unused_imports, reason = "each test crate that includes this has use for some of them")]
 pub use system::{give, of, seen};
 
 #[cfg(unix)]
