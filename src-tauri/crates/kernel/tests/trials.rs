@@ -109,6 +109,7 @@ impl Ran {
             clean_room: Vec::new(),
             planted: all.collect(),
             asked: Err(""),
+            again: None,
             evaluator_sha256: Digest::of(b"the program that judges"),
             about: "it asks less",
         })
@@ -254,6 +255,7 @@ fn a_trial_has_a_budget_and_a_change_that_fails_a_test_is_worse() {
                 .map(|(name, _)| Planted { name, refused: true })
                 .collect(),
             asked: Err(""),
+            again: None,
             evaluator_sha256: Digest::ZERO,
             about: "",
         })
