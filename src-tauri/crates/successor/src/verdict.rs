@@ -122,7 +122,7 @@ pub struct Reason {
     pub says: String,
 }
 
-/// A model on this machine that was asked again in both arms, with the same seed and settings.
+/// A model on this machine that was asked again in both arms, with the same settings, and the same seed where its server takes one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
