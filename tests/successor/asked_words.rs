@@ -143,6 +143,8 @@ fn words_by_which_a_model_asks_its_person_less_are_better_and_the_card_says_whic
     for rule in ["proposes_no_more_what_was_denied", "did_the_same_again"] {
         assert!(rules(&shown).contains(&rule), "no {rule}: {shown}");
     }
+    let (has_evidence, digests) = (&shown["verdict"]["has_evidence"], &shown["verdict"]["evidence_sha256"]);
+    assert_eq!((has_evidence, digests.as_array().map(Vec::len)), (&json!(true), Some(3)), "{shown}");
     // Once for the work, once with the change, and twice without it.
     assert_eq!(chat.requests().len(), 4 + 4 + 3 + 4, "{shown}");
     let measures = shown["trial"]["measures"].as_array().expect("measures");

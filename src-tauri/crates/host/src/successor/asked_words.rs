@@ -29,10 +29,16 @@ pub struct AskedModel {
 }
 
 impl AskedModel {
-    /// Which it is, and how often it has answered until now.
+    /// Which it is, and how often it answered in both arms.
     pub(super) fn asked(&self) -> Asked {
         let (parent, successor) = (self.parent.answers(), self.successor.answers());
         Asked { model: self.address.clone(), parent, successor }
+    }
+
+    /// The same until now: without the change it may be asked once more.
+    pub(super) fn asked_until_now(&self) -> Asked {
+        let asked = self.asked();
+        Asked { parent: asked.parent.saturating_add(self.again.answers()), ..asked }
     }
 
     /// In words, that an arm came to no end with it.

@@ -5,7 +5,7 @@ use super::{Findings, Grade, Judged};
 use crate::{Evidence, Played, PlayedAct};
 use words::successor::{Arm, MeasuredBy, VerdictOutcome};
 
-/// By which a verdict says that the parent's arm is to be played once more before anything is better.
+/// The rule by which a verdict says that the parent's arm is to be played once more before anything is better.
 pub const ASKED_ONLY_ONCE: &str = "asked_only_once";
 
 /// Looks at the second time where all else says that the change is better: nothing else is said by it.
