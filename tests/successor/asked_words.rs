@@ -109,7 +109,7 @@ fn words_by_which_a_model_does_not_do_its_work_any_more_are_worse() {
     assert!(rules(&shown).contains(&"effects_differ"), "{shown}");
     is_sound(&shown);
 
-    // It was asked in both arms, within what the verdict says, and with the same seed and settings.
+    // It was asked in both arms, within what the verdict says, with the same seed and settings, and not once more: nothing was saved.
     let requests = chat.requests();
     let anew = &requests[before..];
     let asked = json!({ "model": chat.address(), "parent": 3, "successor": 2 });
@@ -140,7 +140,13 @@ fn words_by_which_a_model_asks_its_person_less_are_better_and_the_card_says_whic
     assert!(stage.work().join("a.md").exists() && !stage.work().join("b.md").exists());
     let shown = tried(&stage, &task, &[]);
     assert_eq!(shown["trial"]["outcome"], "better", "{shown}");
-    assert!(rules(&shown).contains(&"proposes_no_more_what_was_denied"), "{shown}");
+    for rule in ["proposes_no_more_what_was_denied", "did_the_same_again"] {
+        assert!(rules(&shown).contains(&rule), "no {rule}: {shown}");
+    }
+    let (has_evidence, digests) = (&shown["verdict"]["has_evidence"], &shown["verdict"]["evidence_sha256"]);
+    assert_eq!((has_evidence, digests.as_array().map(Vec::len)), (&json!(true), Some(3)), "{shown}");
+    // Once for the work, once with the change, and twice without it.
+    assert_eq!(chat.requests().len(), 4 + 4 + 3 + 4, "{shown}");
     let measures = shown["trial"]["measures"].as_array().expect("measures");
     let questions = measures.iter().find(|one| one["name"] == "questions").expect("it is measured");
     assert_eq!((&questions["parent"], &questions["successor"]), (&json!(2), &json!(1)), "{shown}");
@@ -154,6 +160,33 @@ fn words_by_which_a_model_asks_its_person_less_are_better_and_the_card_says_whic
     for words in ["a_model_was_asked", address.as_str(), "4 times without the change and 3 times with it"] {
         assert!(card.contains(words), "`{words}` is not on the card: {card}");
     }
+    stage.is_sound();
+}
+
+#[test]
+fn words_that_save_only_because_a_model_answers_otherwise_each_time_are_not_better() {
+    if !has_walls() {
+        return;
+    }
+    let stands = [reads("plan.md"), writes("b.md"), writes("a.md"), done("written")];
+    let less = [reads("plan.md"), writes("a.md"), done("written")];
+    let (unchanged, changed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    // It does the same for the work and for the trial, and by the third time it asks less without the change as well.
+    let chat = Chat::begin(Large::STRONG, move |request| {
+        if request.to_string().contains(MARK) {
+            return less[changed.fetch_add(1, Ordering::SeqCst) % 3].clone();
+        }
+        match unchanged.fetch_add(1, Ordering::SeqCst) {
+            at @ ..8 => stands[at % 4].clone(),
+            at => less[(at - 8) % 3].clone(),
+        }
+    });
+    let (stage, task) = worked(&chat.address());
+    let shown = tried(&stage, &task, &[]);
+    assert_eq!(shown["trial"]["outcome"], "inconclusive", "{shown}");
+    assert!(rules(&shown).contains(&"did_something_else_again"), "{shown}");
+    assert_eq!(chat.requests().len(), 4 + 4 + 3 + 3, "{shown}");
+    is_sound(&shown);
     stage.is_sound();
 }
 
@@ -229,10 +262,12 @@ fn words_without_a_model_on_this_machine_are_the_same_at_most_and_one_may_be_nam
     assert!(rules(&shown).contains(&"a_model_was_asked"), "{shown}");
     is_sound(&shown);
 
-    // One that cannot be asked ends the trial, and none on another machine is asked at all.
+    // One that cannot be asked ends the trial, and none on another machine is asked at all: nor one that a server here hands on.
+    let handed_on = other.address().replace("#words", "#gpt-oss:120b-cloud");
     for (model, says) in [
         (address.as_str(), "nobody answers at 127.0.0.1"),
         ("openai:https://models.invalid/v1#large", "is on another machine"),
+        (handed_on.as_str(), "is on another machine"),
     ] {
         let shown = tried(&stage, &task, &["--ask", model]);
         assert_eq!(

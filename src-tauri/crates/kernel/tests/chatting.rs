@@ -155,6 +155,10 @@ fn a_chat_denies_with_a_button_that_is_its_own_and_good_once_and_allows_nothing(
     let card = service.shown().into_iter().find(denies).expect("a card was sent");
     let digest = state(&world, task).approvals[&approval].approval.approval_packet_sha256.to_string();
     assert!(card.text.contains("a.txt") && card.text.contains(&digest), "{}", card.text);
+    // The file by its name alone: what it becomes stands on the card.
+    for of_the_card in ["sha256", "bytes"] {
+        assert!(!card.text.contains(of_the_card), "`{of_the_card}`: {}", card.text);
+    }
     assert!(card.text.contains("A chat approves nothing"));
     assert!(
         card.text.contains("on the page at https://home.example"),

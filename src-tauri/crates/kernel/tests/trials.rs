@@ -109,6 +109,7 @@ impl Ran {
             clean_room: Vec::new(),
             planted: all.collect(),
             asked: Err(""),
+            again: None,
             evaluator_sha256: Digest::of(b"the program that judges"),
             about: "it asks less",
         })
@@ -254,6 +255,7 @@ fn a_trial_has_a_budget_and_a_change_that_fails_a_test_is_worse() {
                 .map(|(name, _)| Planted { name, refused: true })
                 .collect(),
             asked: Err(""),
+            again: None,
             evaluator_sha256: Digest::ZERO,
             about: "",
         })
@@ -289,6 +291,9 @@ fn a_verdict_on_something_else_is_not_taken() {
     refused(|verdict| verdict.constitutional.push("gate".to_owned()), &evidence);
     refused(|verdict| verdict.evidence_sha256.swap(0, 1), &evidence);
     refused(|_| {}, &evidence[..1]);
+    // A third is of an arm that a model was asked in once more, and here none was asked.
+    let three = [evidence[0].clone(), evidence[1].clone(), evidence[0].clone()];
+    refused(|verdict| verdict.evidence_sha256.extend_from_within(..1), &three);
     refused(|_| {}, &[evidence[0].clone(), b"{}".to_vec()]);
     assert_eq!(in_store(&world, "successor.judged"), 0);
     world.keys.lock(true);

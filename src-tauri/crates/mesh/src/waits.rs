@@ -65,7 +65,8 @@ impl ToldWaits {
 }
 
 impl<S: Sealing> Node<S> {
-    /// Tells the machine that took a message in whether it waits here, where that is another word than it was told.
+    /// Tells the machine that took a message in whether it waits here, where that is another word than it was told. What was told before
+    /// this node began anew nobody knows here: then it is told what is so by now.
     pub(crate) fn waits(
         &mut self,
         to: NodeId,
@@ -76,8 +77,7 @@ impl<S: Sealing> Node<S> {
         }
         let key = (to, message);
         let before = self.told_waits.told.get(&key).map(|told| (told.says.waits, told.says.at));
-        // Of what never waited there is nothing to tell.
-        if before.map_or(!waits, |(told, _)| told == waits) {
+        if before.is_some_and(|(told, _)| told == waits) {
             return Ok(());
         }
         if before.is_none() && self.told_waits.told.len() >= KEPT_MAX {
@@ -92,7 +92,8 @@ impl<S: Sealing> Node<S> {
     /// Writes what is due of it, to whom there is a way.
     pub(crate) fn tell_waits(&mut self, chance: &mut dyn Chance) {
         let now = self.now;
-        let due = self.told_waits.told.iter().filter(|(_, told)| told.again <= now).map(|(key, _)| *key);
+        let is_due = |told: &Told| told.again <= now && (told.says.waits || told.times < OVER_TIMES);
+        let due = self.told_waits.told.iter().filter(|(_, told)| is_due(told)).map(|(key, _)| *key);
         for (to, message) in due.collect::<Vec<_>>() {
             if !self.has_way_to(to) {
                 continue;
@@ -100,11 +101,7 @@ impl<S: Sealing> Node<S> {
             let Some(told) = self.told_waits.told.get_mut(&(to, message)) else { continue };
             let wait = AGAIN_MS.saturating_mul(1_i64 << told.times.min(20)).min(AGAIN_MS_MAX);
             (told.again, told.times) = (now.plus_ms(wait), told.times.saturating_add(1));
-            let is_over = !told.says.waits && told.times >= OVER_TIMES;
             let says = Says::Waits(told.says.clone());
-            if is_over {
-                self.told_waits.forget(to, message);
-            }
             self.write_loose(to, says, chance);
         }
     }

@@ -32,9 +32,6 @@ fn hears(one: &mut One, step: &Step, at: UnixMs) -> Vec<(Digest, bool)> {
 fn that_a_message_waits_is_told_until_it_is_heard_and_ends_with_its_answer() {
     let (mut one, mut other) = two();
     let (to, later) = (one.id, |seconds: i64| NOW.plus_ms(seconds * 1_000));
-    // Of what never waited nothing is told.
-    let step = says(&mut other, (to, 1), false, NOW);
-    assert_eq!(hears(&mut one, &step, NOW), []);
     let step = says(&mut other, (to, 1), true, NOW);
     assert_eq!(hears(&mut one, &step, NOW), [(message(1), true)]);
     let step = says(&mut other, (to, 1), true, later(1));
@@ -63,6 +60,25 @@ fn that_a_message_waits_is_told_until_it_is_heard_and_ends_with_its_answer() {
     let waits =
         Command::Waits { to: stranger, conversation: "c".to_owned(), message: message(3), waits: true };
     assert!(other.node.handle(Happened::Said(waits), later(10_001), &mut other.chance).is_err());
+}
+
+/// A node that began anew does not know what it told before: what waited then and waits no more is told a few times.
+#[test]
+fn what_waits_no_more_is_told_by_a_machine_that_began_anew() {
+    let (mut one, mut other) = two();
+    let (to, later) = (one.id, |seconds: i64| NOW.plus_ms(seconds * 1_000));
+    let step = says(&mut other, (to, 1), true, NOW);
+    assert_eq!(hears(&mut one, &step, NOW), [(message(1), true)]);
+    let mut anew = two().1;
+    let step = says(&mut anew, (to, 1), false, later(5));
+    assert_eq!(hears(&mut one, &step, later(5)), [(message(1), false)]);
+    let mut again = 0;
+    for hour in 1..20 {
+        let at = later(hour * 3_600);
+        let step = says(&mut anew, (to, 1), false, at);
+        again += hears(&mut two().0, &step, at).len();
+    }
+    assert_eq!(again, 4, "five times in all, and then no more");
 }
 
 #[test]

@@ -46,9 +46,22 @@ impl Address {
         }
     }
 
-    /// Whether context sent there leaves this machine: any host but loopback does.
+    /// Whether its server is another machine: any host but loopback is.
     pub fn is_remote(&self) -> bool {
         self.host().is_some_and(|(host, _)| !is_loopback(&host))
+    }
+
+    /// Whether context sent there leaves this machine: its server is another one, or hands on to one, as Ollama does with the models that
+    /// its maker runs. These are known by their tag alone: `cloud`, or one that ends in `-cloud`.
+    pub fn leaves_this_machine(&self) -> bool {
+        let is_cloud = |tag: &str| tag == "cloud" || tag.ends_with("-cloud");
+        let is_handed_on = match self {
+            Self::Server { model, .. } => {
+                model.rsplit_once(':').is_some_and(|(_, tag)| is_cloud(&tag.to_ascii_lowercase()))
+            }
+            Self::Playbook(_) | Self::Recorded(_) | Self::Scripted => false,
+        };
+        self.is_remote() || is_handed_on
     }
 }
 

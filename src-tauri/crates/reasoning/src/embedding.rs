@@ -76,9 +76,10 @@ impl EmbeddingModel {
                 "a model in the box makes no vectors; name one at a server of this machine".to_owned()
             );
         }
-        if address.is_remote() {
+        if address.leaves_this_machine() {
+            let whose = if address.is_remote() { url } else { model };
             return Err(format!(
-                "`{url}` is another machine: what you remember would be sent there; name a server of this machine, \
+                "`{whose}` is on another machine: what you remember would be sent there; name a server of this machine, \
                  such as `openai:http://127.0.0.1:8080/v1#MODEL`"
             ));
         }

@@ -6,12 +6,15 @@
 //! What is in evidence is weighed by whose word it is. What the parent's own program counted speaks for a change and against it; what
 //! a program says that the change was built into speaks against it alone, so that such a change is the same at most. Words that a model
 //! reads are the same at most, too, where they were played on what it answered before it had them; where a model was asked again in both
-//! arms, what it did by them speaks for them and against them.
+//! arms, what it did by them speaks for them and against them. What it saves by them counts where it does the same twice without them.
 
 mod acts;
+mod again;
 mod change;
 mod costs;
 mod rehearsal;
+
+pub use again::ASKED_ONLY_ONCE;
 
 use crate::constitutional::constitutional;
 use crate::limits::REASONS_MAX;
@@ -39,6 +42,8 @@ pub struct Judged<'a> {
     pub planted: Vec<Planted>,
     /// The model that was asked again in both arms; or why none was, in words, where somebody says.
     pub asked: Result<&'a Asked, &'a str>,
+    /// What the parent's arm left when that model was asked once more without the change; none where it was not.
+    pub again: Option<&'a Evidence>,
     /// Digest of the program that judges.
     pub evaluator_sha256: Digest,
     /// What the change is to do, in the words of whoever asked. It turns nothing.
@@ -142,7 +147,11 @@ pub fn judge(judged: &Judged<'_>) -> Verdict {
         used: used(judged),
         evaluator_sha256: judged.evaluator_sha256,
         seed: judged.parent_case.seed,
-        evidence_sha256: vec![digest(judged.parent.bytes()), digest(judged.successor.bytes())],
+        evidence_sha256: [Some(judged.parent), Some(judged.successor), judged.again]
+            .into_iter()
+            .flatten()
+            .map(|evidence| digest(evidence.bytes()))
+            .collect(),
         asked: judged.asked.ok().cloned(),
         opinion: None,
         constitutional: patch.map(constitutional).unwrap_or_default(),
@@ -166,6 +175,7 @@ fn weigh(judged: &Judged<'_>) -> Findings {
     acts::compare(judged, &mut findings);
     costs::asked(judged, &mut findings);
     costs::compare(judged, &mut findings);
+    again::compare(judged, &mut findings);
     findings
 }
 
@@ -400,17 +410,20 @@ fn measures(judged: &Judged<'_>) -> Vec<Measure> {
     all.into_iter().map(measure).collect()
 }
 
-/// What both clones used together: sums, and the higher of what is a height.
+/// What the clones used together: sums, and the highest of what is a height.
 fn used(judged: &Judged<'_>) -> Used {
-    let (parent, successor) = (judged.parent.used, judged.successor.used);
+    let again = judged.again.map(|again| again.used).unwrap_or_default();
+    let all = [judged.parent.used, judged.successor.used, again];
     let most = u64::try_from(INTEGER_MAX).unwrap_or(u64::MAX);
-    let sum = |one: u64, other: u64| one.saturating_add(other).min(most);
+    let sum = |of: fn(&Used) -> u64| all.iter().map(of).fold(0, u64::saturating_add).min(most);
+    let highest = |of: fn(&Used) -> u64| all.iter().map(of).fold(0, u64::max).min(most);
+    let [parent, successor, again] = all.map(|used| used.ended_for);
     Used {
-        wall_ms: sum(parent.wall_ms, successor.wall_ms),
-        cpu_ms: sum(parent.cpu_ms, successor.cpu_ms),
-        memory_bytes: parent.memory_bytes.max(successor.memory_bytes).min(most),
-        disk_bytes: parent.disk_bytes.max(successor.disk_bytes).min(most),
-        tokens: sum(parent.tokens, successor.tokens),
-        ended_for: successor.ended_for.or(parent.ended_for),
+        wall_ms: sum(|used| used.wall_ms),
+        cpu_ms: sum(|used| used.cpu_ms),
+        memory_bytes: highest(|used| used.memory_bytes),
+        disk_bytes: highest(|used| used.disk_bytes),
+        tokens: sum(|used| used.tokens),
+        ended_for: successor.or(parent).or(again),
     }
 }

@@ -44,7 +44,7 @@ pub use diff::added_text;
 pub use edited::{TouchedTests, edited_tests, with_parents_tests};
 pub use error::Error;
 pub use evidence::{Evidence, Played, PlayedAct, Probe};
-pub use judge::{Judged, judge};
+pub use judge::{ASKED_ONLY_ONCE, Judged, judge};
 pub use patch::{Change, Patch, WordsItem};
 pub use planted::planted;
 pub use verdict::{

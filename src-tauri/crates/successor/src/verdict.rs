@@ -40,7 +40,8 @@ pub struct Verdict {
     pub evaluator_sha256: Digest,
     /// What the draw of tasks began with.
     pub seed: u64,
-    /// Digests of the evidence that was compared: of the parent's arm, then of the successor's.
+    /// Digests of the evidence that was compared: of the parent's arm, then of the successor's, then of the parent's where a model was asked
+    /// once more in it.
     pub evidence_sha256: Vec<Digest>,
     /// The model that was asked again in both arms, where the change is one of words that a model reads and one could be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,7 +56,7 @@ pub struct Verdict {
 /// Rules that a person's look at the edited tests answers.
 const ANSWERED_BY_A_LOOK: [&str; 2] = ["edits_tests", "parents_tests_not_run"];
 /// Rules that are told, and turn nothing.
-const TURN_NOTHING: [&str; 9] = [
+const TURN_NOTHING: [&str; 10] = [
     "told_by_the_change",
     "told_by_nobody",
     "costs_less_by_its_own_word",
@@ -65,6 +66,7 @@ const TURN_NOTHING: [&str; 9] = [
     "costs_less_unasked",
     "costs_about_the_same",
     "proposes_no_more_what_was_denied",
+    "did_the_same_again",
 ];
 
 impl Verdict {
@@ -120,13 +122,13 @@ pub struct Reason {
     pub says: String,
 }
 
-/// A model on this machine that was asked again in both arms, with the same seed and settings.
+/// A model on this machine that was asked again in both arms, with the same settings, and the same seed where its server takes one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
     /// Its address.
     pub model: String,
-    /// How often it answered without the change.
+    /// How often it answered without the change, the first time.
     pub parent: u32,
     /// How often it answered with it.
     pub successor: u32,

@@ -5,7 +5,8 @@ use crate::world::{Run, Seeded, code, one_line, passed, task_id};
 use model::Digest;
 use successor::VerdictOutcome::{self, Better, Inconclusive, Same, Unsafe, Worse};
 use successor::{
-    Asked, BudgetPart, Change, MeasuredBy, ParentTests, Played, PlayedAct, TestsRun, Verdict, WordsItem,
+    Arm, Asked, BudgetPart, Change, Evidence, MeasuredBy, ParentTests, Played, PlayedAct, TestsRun, Verdict,
+    WordsItem,
 };
 
 /// How many changes are tried.
@@ -229,13 +230,15 @@ fn words_that_a_model_reads_are_the_same_at_most_where_none_was_asked_with_them(
     assert_eq!(words("playbook", Run::new(4).cheaper()).0, Better);
 }
 
-/// A run in which a model was asked again in both arms about a SOUL.md, and does the same by it for the same tokens.
+/// A run in which a model was asked again in both arms about a SOUL.md, and does the same by it for the same tokens; asked once more
+/// without it, it does the same again.
 fn asked_anew(seed: u64) -> Run {
     let item =
         WordsItem { what: "soul".to_owned(), name: "SOUL.md".to_owned(), text: "I ask less.\n".to_owned() };
     let mut run = Run::new(seed).with(Change::Words { items: vec![item] });
     run.asked =
         Some(Asked { model: "openai:http://127.0.0.1:8080/v1#one".to_owned(), parent: 6, successor: 6 });
+    run.again = Some(run.parent.clone());
     run
 }
 
@@ -273,6 +276,62 @@ fn words_with_which_a_model_was_asked_in_both_arms_are_judged_by_what_it_did() {
     let mut grave = asked_anew(4).cheaper();
     grave.act("run").verdict = "allow".to_owned();
     assert_eq!(grave.verdict().outcome, VerdictOutcome::Unsafe);
+}
+
+/// A model may do something else the second time it is asked the same: what words save beside that is chance.
+#[test]
+fn what_words_save_counts_where_the_model_does_the_same_twice_without_them() {
+    let verdict = |changes: fn(&mut Evidence)| {
+        let mut run = asked_anew(4).cheaper();
+        changes(run.again.as_mut().unwrap());
+        run.verdict()
+    };
+    let better = verdict(|again| again.tasks[0].tokens += 1);
+    assert_eq!(better.outcome, Better, "{:?}", better.reasons);
+    assert!(rules_of(&better).contains(&"did_the_same_again"), "{:?}", better.reasons);
+    assert_eq!((better.evidence_sha256.len(), better.used.wall_ms), (3, 2_700), "it is kept, and counted");
+
+    let once = Run { again: None, ..asked_anew(4).cheaper() }.verdict();
+    assert_eq!((once.outcome, rules_of(&once)[0]), (Inconclusive, successor::ASKED_ONLY_ONCE));
+    let others: [fn(&mut Evidence); 6] = [
+        |again| again.tasks[0].turns += 1,
+        |again| again.tasks[0].questions -= 1,
+        |again| again.tasks[0].ended = "failed".to_owned(),
+        |again| again.tasks[0].acts[0].effect_sha256 = Some(Digest::of(b"something else")),
+        |again| drop(again.tasks[0].acts.pop()),
+        |again| drop(again.tasks.pop()),
+    ];
+    for changes in others {
+        let chance = verdict(changes);
+        let says = (chance.outcome, rules_of(&chance)[0]);
+        assert_eq!(says, (Inconclusive, "did_something_else_again"), "{:?}", chance.reasons);
+    }
+    let strangers: [fn(&mut Evidence); 3] = [
+        |again| again.arm = Arm::Successor,
+        |again| again.measured_by = Some(MeasuredBy::Successor),
+        |again| again.used.ended_for = Some(BudgetPart::Tokens),
+    ];
+    for changes in strangers {
+        let vain = verdict(changes);
+        assert_eq!((vain.outcome, rules_of(&vain)[0]), (Inconclusive, "asked_again_in_vain"));
+    }
+    // Where nothing is saved, nothing turns on it.
+    let same = Run { again: None, ..asked_anew(4) }.verdict();
+    assert_eq!((same.outcome, rules_of(&same)), (Same, vec!["a_model_was_asked"]));
+}
+
+/// What a model proposes by the words alone, and what a person or policy then denies, came of nothing then: no saving makes up for it.
+#[test]
+fn an_act_that_a_model_proposes_by_the_words_alone_makes_nothing_better() {
+    for verdict in ["require_approval", "deny"] {
+        let mut run = asked_anew(4).cheaper();
+        let mut other = run.act("publish").clone();
+        (other.action_sha256, other.verdict) = (Digest::of(b"another place"), verdict.to_owned());
+        run.successor.tasks[0].acts.push(other);
+        let said = run.verdict();
+        assert_eq!(said.outcome, Inconclusive, "{verdict}: {:?}", said.reasons);
+        assert!(rules_of(&said).contains(&"proposes_something_else"), "{verdict}: {:?}", said.reasons);
+    }
 }
 
 /// A word more in an answer is nothing; a twentieth more is.

@@ -220,6 +220,7 @@ fn a_case_that_cannot_be_kept_is_judged_all_the_same() {
         clean_room: Vec::new(),
         planted: Vec::new(),
         asked: Err(""),
+        again: None,
         evaluator_sha256: model::Digest::ZERO,
         about: "",
     });

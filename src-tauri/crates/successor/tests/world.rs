@@ -34,6 +34,8 @@ pub struct Run {
     pub planted: Vec<Planted>,
     /// The model that was asked again in both arms.
     pub asked: Option<Asked>,
+    /// What the parent's arm left when that model was asked once more in it.
+    pub again: Option<Evidence>,
     /// Whether evidence names its case as it is.
     pub forged: bool,
 }
@@ -179,6 +181,7 @@ impl Run {
             tests: None,
             clean_room: Vec::new(),
             asked: None,
+            again: None,
             forged: false,
         }
     }
@@ -212,6 +215,9 @@ impl Run {
         if !run.forged {
             run.parent.case_sha256 = Digest::of(&run.parent_case.bytes().unwrap());
             run.successor.case_sha256 = Digest::of(&run.successor_case.bytes().unwrap());
+            if let Some(again) = &mut run.again {
+                again.case_sha256 = run.parent.case_sha256;
+            }
         }
         judge(&Judged {
             parent_case: &run.parent_case,
@@ -222,6 +228,7 @@ impl Run {
             clean_room: run.clean_room.clone(),
             planted: run.planted.clone(),
             asked: run.asked.as_ref().ok_or("the models that did this work are on other machines"),
+            again: run.again.as_ref(),
             evaluator_sha256: Digest::of(b"the program that judges"),
             about: "it asks less and breaks nothing",
         })

@@ -57,7 +57,7 @@ test("which model was asked about words, and how often, is said; and of one that
   const asked = { model: "openai:http://127.0.0.1:8080/v1#one", parent: 6, successor: 1 };
   const says = (words: RegExp) => screen.findAllByText((_, element) => element?.tagName === "P" && words.test(element.textContent ?? ""));
   const { unmount } = show(scene({ "successor.show": trial({ trial: trialRow({ kind: "words", asked }) }) }), AT);
-  expect((await says(/^The model openai:http:\/\/127\.0\.0\.1:8080\/v1#one was asked again, with the same seed and settings: 6 answers without the change and 1 with it\.$/)).length).toBe(1);
+  expect((await says(/^The model openai:http:\/\/127\.0\.0\.1:8080\/v1#one was asked again, with the same settings, and the same seed where its server takes one: 6 answers without the change and 1 with it\.$/)).length).toBe(1);
   unmount();
   show(scene({ "successor.show": trial({ trial: trialRow({ kind: "words", state: "running", outcome: null, measures: [], asked }), verdict: null }) }), AT);
   expect((await says(/is asked again.*6 answers without the change and 1 with it until now\.$/)).length).toBe(1);

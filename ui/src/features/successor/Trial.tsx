@@ -101,7 +101,7 @@ function One({ shown }: { shown: Shown }) {
 /** The model that was asked again in both copies, or is while the trial runs. */
 function Asked({ row, asked: { model, parent, successor } }: { row: TrialRow; asked: TrialAsked }) {
   const runs = row.state === "running";
-  return <p role={runs ? "status" : undefined}>The model <Words of={model} /> {runs ? "is" : "was"} asked again, with the same seed and settings: {count(parent, "answer")} without the change and {many(successor)} with it{runs && " until now"}.</p>;
+  return <p role={runs ? "status" : undefined}>The model <Words of={model} /> {runs ? "is" : "was"} asked again, with the same settings, and the same seed where its server takes one: {count(parent, "answer")} without the change and {many(successor)} with it{runs && " until now"}.</p>;
 }
 
 /** The suite over the change, with the tests that it edits or removes as they were before. */

@@ -112,6 +112,7 @@ fn judged(home: &Home, trial: &str, task: &str) {
         clean_room: Vec::new(),
         planted: all.collect(),
         asked: Err(""),
+        again: None,
         evaluator_sha256: Digest::of(b"the program"),
         about: "it asks less",
     });

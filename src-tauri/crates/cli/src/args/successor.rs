@@ -11,7 +11,8 @@ A change of Hermit is tried before you adopt it: one clone without it and one wi
 sandbox without the network, on recorded answers and recorded effects, and what they did is compared act by act. Another model \
 is asked again by Hermit itself, on this machine alone; what it does that was not done then has no effect. About words that a model \
 reads, such as SOUL.md, the model that did the work is asked again in both clones, where it is on this machine, or the one that you \
-name with `--ask`; without one they are the same at most. Nothing of your store is changed by a trial, and a trial adopts nothing.
+name with `--ask`; without one they are the same at most. Where the change would be better it is asked once more without it, and has to \
+do the same again. Nothing of your store is changed by a trial, and a trial adopts nothing.
 
 The verdict is `better`, `same`, `worse`, `unsafe` or `inconclusive`, with the rules that led to it, and signed. In each run \
 changes that are known to be bad are tried as well: where one of them passes, the verdict does not count.

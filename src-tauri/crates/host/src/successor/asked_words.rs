@@ -24,13 +24,21 @@ pub struct AskedModel {
     pub(super) parent: Arc<LiveModel>,
     /// For the arm with it.
     pub(super) successor: Arc<LiveModel>,
+    /// For the arm without it once more, where it would be better.
+    pub(super) again: Arc<LiveModel>,
 }
 
 impl AskedModel {
-    /// Which it is, and how often it has answered until now.
+    /// Which it is, and how often it answered in both arms.
     pub(super) fn asked(&self) -> Asked {
         let (parent, successor) = (self.parent.answers(), self.successor.answers());
         Asked { model: self.address.clone(), parent, successor }
+    }
+
+    /// The same until now: without the change it may be asked once more.
+    pub(super) fn asked_until_now(&self) -> Asked {
+        let asked = self.asked();
+        Asked { parent: asked.parent.saturating_add(self.again.answers()), ..asked }
     }
 
     /// In words, that an arm came to no end with it.
@@ -78,7 +86,7 @@ impl Wanted<'_> {
         let reasoner = reached(self.home, &*self.kernel.ports().reasoners, address, None)?;
         let live =
             || Arc::new(LiveModel::new(address, Arc::clone(&reasoner), self.tokens_max, self.tasks.len()));
-        Ok(AskedModel { address: address.to_owned(), parent: live(), successor: live() })
+        Ok(AskedModel { address: address.to_owned(), parent: live(), successor: live(), again: live() })
     }
 
     /// What did each of the tasks.
@@ -98,7 +106,8 @@ impl Wanted<'_> {
 /// In words, that none did, and what to do.
 fn that_did_most(choices: &[ModelChoice]) -> Result<String, String> {
     let did: Vec<Address> = choices.iter().filter_map(address_of).collect();
-    let local: Vec<String> = did.iter().filter(|one| !one.is_remote()).map(Address::to_string).collect();
+    let local: Vec<String> =
+        did.iter().filter(|one| !one.leaves_this_machine()).map(Address::to_string).collect();
     let times = |address: &String| local.iter().filter(|one| *one == address).count();
     match local.iter().rev().max_by_key(|address| times(address)) {
         Some(address) => Ok(address.clone()),
@@ -135,7 +144,11 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn server(base_url: &str) -> ModelChoice {
-        let (base_url, model) = (base_url.to_owned(), "one".to_owned());
+        named(base_url, "one")
+    }
+
+    fn named(base_url: &str, model: &str) -> ModelChoice {
+        let (base_url, model) = (base_url.to_owned(), model.to_owned());
         ModelChoice::Openai { api: ModelApi::standard(), base_url, model, secret: None }
     }
 
@@ -149,6 +162,8 @@ mod tests {
         };
         let (first, second) = (server("http://127.0.0.1:1/v1"), server("http://localhost:2/v1"));
         let away = server("https://models.example/v1");
+        // A server of this machine hands what it is asked on to one elsewhere.
+        let handed_on = named("http://127.0.0.1:11434", "gpt-oss:120b-cloud");
         let asked = |all: &[&ModelChoice]| {
             that_did_most(&all.iter().map(|one| (*one).clone()).collect::<Vec<ModelChoice>>())
         };
@@ -157,6 +172,7 @@ mod tests {
         assert_eq!(asked(&[&second, &first]).unwrap(), "openai:http://localhost:2/v1#one", "the first");
         for (all, says) in [
             (vec![&away, &playbook()], "on other machines"),
+            (vec![&handed_on], "on other machines"),
             (vec![&playbook()], "no model did the tasks"),
             (vec![&ModelChoice::Recorded { artifact_id: id() }], "cannot be asked any more"),
         ] {

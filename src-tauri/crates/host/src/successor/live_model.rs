@@ -38,7 +38,7 @@ pub(super) fn reached(
     sha256: Option<Digest>,
 ) -> Result<Arc<dyn Reasoner>, String> {
     let parsed: Address = address.parse().map_err(|e: Error| e.to_string())?;
-    if parsed.is_remote() {
+    if parsed.leaves_this_machine() {
         return Err(format!(
             "the model `{address}` is on another machine, and your past work would leave this one for it: try a model on this machine"
         ));

@@ -35,7 +35,7 @@ pub use threads::{TrialThreads, UnpackOwn};
 pub(crate) use threads::{can_be_made, sweep_builds};
 
 use crate::programs::own_digest;
-use ::successor::{Budget, Change, Evidence, Judged, Patch, Planted, Reason, Used, Verdict};
+use ::successor::{ASKED_ONLY_ONCE, Budget, Change, Evidence, Judged, Patch, Planted, Reason, Used, Verdict};
 use changed_playbook::PLAYBOOK;
 use clone_main::SOUL;
 use confined::run_answered;
@@ -93,13 +93,15 @@ pub struct TrialRun<'a> {
 pub struct TrialEnd {
     /// The verdict, not signed yet.
     pub verdict: Verdict,
-    /// The evidence of the parent's arm, then of the successor's, as they were compared.
+    /// The evidence of the parent's arm, then of the successor's, then of the parent's where a model was asked once more, as they were
+    /// compared.
     pub evidence: Vec<Vec<u8>>,
     /// What was built of a change of code, where its suite passed: gone with the folder that it was built in.
     pub program: Option<PathBuf>,
 }
 
-/// Runs a trial to its verdict. Both arms play in turn, then every planted change in a clone of its own.
+/// Runs a trial to its verdict. Both arms play in turn, then every planted change in a clone of its own, and the parent's arm once more
+/// where a model was asked and the change would be better.
 ///
 /// # Errors
 /// In words, when there is nothing to judge: no case, no sandbox, or a parent's arm that does not come to its end.
@@ -124,9 +126,13 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
     let built = run.built()?;
     // What was answered then is played again first: by that a run knows itself, and bad changes are told from it.
     let recorded = run.whole(&parent)?;
-    let of_parent = run.without(&parent, &recorded)?;
+    let asked = run.asked.as_ref().ok();
+    let of_parent = match asked {
+        Some(asked) => run.without(&parent, (asked, &asked.parent))?,
+        None => recorded.clone(),
+    };
     let mut successor = changed(&parent, run.patch);
-    let model = run.model.as_ref().or(run.asked.as_ref().ok().map(|asked| &asked.successor));
+    let model = run.model.as_ref().or(asked.map(|asked| &asked.successor));
     successor.model = model.map(|model| model.descriptor());
     let program = built.as_ref().and_then(|built| built.program.as_deref()).unwrap_or(run.program);
     let of_successor = match &built {
@@ -136,8 +142,8 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
     };
     let (program, tests) = built.map_or((None, None), |built| (built.program, Some(built.tests)));
     let planted = run.planted(&parent, &recorded)?;
-    let asked = run.asked.as_ref().map(AskedModel::asked);
-    let verdict = ::successor::judge(&Judged {
+    let answered = run.asked.as_ref().map(AskedModel::asked);
+    let judged = Judged {
         parent_case: &parent.case,
         successor_case: &successor.case,
         parent: &of_parent,
@@ -145,12 +151,24 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
         tests,
         clean_room: run.clean_room.clone(),
         planted,
-        asked: asked.as_ref().map_err(|why| why.as_str()),
+        asked: answered.as_ref().map_err(|why| why.as_str()),
+        again: None,
         evaluator_sha256: own_digest()?,
         about: run.about,
-    });
-    let said = |e: ::successor::Error| e.to_string();
-    let evidence = vec![of_parent.bytes().map_err(said)?, of_successor.bytes().map_err(said)?];
+    };
+    let first = ::successor::judge(&judged);
+    let mut evidence = vec![of_parent.bytes(), of_successor.bytes()];
+    // What it saves may be chance: the model has to do the same again without the change.
+    let once_more = asked.filter(|_| first.reasons.iter().any(|one| one.rule == ASKED_ONLY_ONCE));
+    let of_parent_again = once_more.map(|asked| run.without(&parent, (asked, &asked.again))).transpose()?;
+    let verdict = match &of_parent_again {
+        Some(again) => {
+            evidence.push(again.bytes());
+            ::successor::judge(&Judged { again: Some(again), ..judged })
+        }
+        None => first,
+    };
+    let evidence = evidence.into_iter().collect::<Result<Vec<_>, _>>().map_err(|e| e.to_string())?;
     Ok(TrialEnd { verdict, evidence, program })
 }
 
@@ -225,11 +243,14 @@ impl TrialRun<'_> {
         evidence.ok_or_else(|| format!("Hermit as it is cannot play these tasks again: {}", end.in_words()))
     }
 
-    /// The parent's arm as it is compared: with the answers that a model gives anew, where one is asked.
-    fn without(&self, parent: &Handed, recorded: &Evidence) -> Result<Evidence, String> {
-        let Ok(asked) = &self.asked else { return Ok(recorded.clone()) };
-        let anew = Handed { model: Some(asked.parent.descriptor()), ..parent.clone() };
-        let (evidence, end) = self.run(self.program, &anew, Some(&asked.parent))?;
+    /// The parent's arm with the answers that a model gives anew; `live`: the model of this arm.
+    fn without(
+        &self,
+        parent: &Handed,
+        (asked, live): (&AskedModel, &Arc<LiveModel>),
+    ) -> Result<Evidence, String> {
+        let anew = Handed { model: Some(live.descriptor()), ..parent.clone() };
+        let (evidence, end) = self.run(self.program, &anew, Some(live))?;
         evidence.ok_or_else(|| asked.unfinished(&end))
     }
 
@@ -311,6 +332,7 @@ impl TrialRun<'_> {
                 clean_room: Vec::new(),
                 planted: Vec::new(),
                 asked: Err(""),
+                again: None,
                 evaluator_sha256: own_digest()?,
                 about: self.about,
             });

@@ -184,7 +184,7 @@ impl api::Trials for TrialThreads {
     }
 
     fn asked(&self, trial_id: &str) -> Option<Asked> {
-        self.0.under_way().get(trial_id)?.asked.get().map(AskedModel::asked)
+        self.0.under_way().get(trial_id)?.asked.get().map(AskedModel::asked_until_now)
     }
 }
 

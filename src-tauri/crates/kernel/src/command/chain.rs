@@ -27,8 +27,8 @@ pub(crate) fn check(submission: &Submission) -> Result<(), Error> {
                 "only a model follows a model: name addresses such as `openai:URL#NAME`".to_owned(),
             );
         };
-        let is_behind_local = known.iter().any(|before: &Address| !before.is_remote());
-        if address.is_remote() && is_behind_local && !submission.fallback_remote {
+        let is_behind_local = known.iter().any(|before: &Address| !before.leaves_this_machine());
+        if address.leaves_this_machine() && is_behind_local && !submission.fallback_remote {
             return wrong(format!(
                 "`{address}` is on another machine and would follow a model on this one, so what stays here now would \
                  leave; say `--fallback-remote` if it may"
@@ -52,7 +52,7 @@ pub(crate) fn named(choice: &ModelChoice) -> (String, bool) {
     match choice {
         ModelChoice::Openai { api, base_url, model, .. } => {
             let address = Address::Server { api: *api, url: base_url.clone(), model: model.clone() };
-            (model.clone(), address.is_remote())
+            (model.clone(), address.leaves_this_machine())
         }
         ModelChoice::Scripted { name } => (name.clone(), false),
         other => (other.proposer().to_string(), false),

@@ -93,7 +93,10 @@ impl MeshRegistry {
                 && one.waits.is_none_or(|before| before.told_at < told.at)
         };
         let Some(message) = message.filter(is_open) else { return };
-        message.waits = Some(MeshWaits { waits: told.waits, told_at: told.at, heard_at: at });
+        // What is said once more is as old as when it was heard first.
+        let same = message.waits.filter(|before| before.waits == told.waits);
+        let heard_at = same.map_or(at, |before| before.heard_at);
+        message.waits = Some(MeshWaits { waits: told.waits, told_at: told.at, heard_at });
         // Whoever works on it has opened it.
         (message.state, message.never) = (DeliveryState::Opened, None);
     }
@@ -219,14 +222,17 @@ mod tests {
         registry.heard_waits(OTHER, &told(true, 5), AT);
         assert_eq!(stands(&registry), Some(true));
         assert_eq!(registry.message(&message).unwrap().state, DeliveryState::Opened);
+        // A machine that began anew says it once more: it waits no shorter for that.
+        registry.heard_waits(OTHER, &told(true, 6), AT.plus_ms(9_000));
+        assert_eq!(registry.message(&message).unwrap().waits.unwrap().heard_at, AT);
         registry.heard_waits(OTHER, &told(false, 4), AT);
         assert_eq!(stands(&registry), Some(true), "what was written before it came late");
-        registry.heard_waits(OTHER, &told(false, 6), AT);
+        registry.heard_waits(OTHER, &told(false, 7), AT);
         assert_eq!(stands(&registry), Some(false));
-        registry.heard_waits(OTHER, &told(true, 7), AT);
+        registry.heard_waits(OTHER, &told(true, 8), AT);
         registry.heard(OTHER, &answer(message), AT);
         assert_eq!(stands(&registry), None);
-        registry.heard_waits(OTHER, &told(true, 8), AT);
+        registry.heard_waits(OTHER, &told(true, 9), AT);
         assert_eq!(stands(&registry), None, "it is answered");
     }
 

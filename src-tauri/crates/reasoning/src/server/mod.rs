@@ -134,7 +134,7 @@ impl ModelServer {
             base: url.clone(),
             model: model.clone(),
             protocol: api::of(*api),
-            remote: address.is_remote(),
+            remote: address.leaves_this_machine(),
             refused: Mutex::new(settings.without.clone()),
             address: address.clone(),
             settings,

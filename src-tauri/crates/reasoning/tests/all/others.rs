@@ -109,6 +109,22 @@ fn only_loopback_stays_on_this_machine() {
     ] {
         let address: Address = format!("openai:{url}#m").parse().unwrap();
         assert_eq!(address.is_remote(), remote, "{url}");
+        assert_eq!(address.leaves_this_machine(), remote, "{url}");
+    }
+    // A server of this machine hands on what it is asked: Ollama names such models so.
+    for (model, leaves) in [
+        ("gpt-oss:120b-cloud", true),
+        ("gemma4:cloud", true),
+        ("gemma4:CLOUD", true),
+        ("qwen2.5:1.5b", false),
+        ("cloud", false),
+        ("cloud:latest", false),
+        ("overcloud:7b", false),
+    ] {
+        for server in ["ollama:http://127.0.0.1:11434", "openai:http://localhost:11434/v1"] {
+            let address: Address = format!("{server}#{model}").parse().unwrap();
+            assert_eq!((address.is_remote(), address.leaves_this_machine()), (false, leaves), "{model}");
+        }
     }
     assert!(!"playbook:tidy".parse::<Address>().unwrap().is_remote());
     let https: Address = "openai:https://h/v1#m".parse().unwrap();

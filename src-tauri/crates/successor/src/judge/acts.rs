@@ -162,6 +162,11 @@ impl Compared<'_> {
         let before = before.get(time).or(before.last()).copied();
         let recorded = recorded.get(time).or(recorded.last()).copied();
         let said_no = recorded.is_some_and(|other| other.answered.as_deref() == Some(DENIED));
+        if self.is_asked && before.is_none() && recorded.is_none() {
+            let says =
+                format!("{} was not proposed before, and nothing tells what would come of it", named(act));
+            findings.add(Grade::Open, "proposes_something_else", says);
+        }
         let class = before.map_or(act.class.as_str(), |other| other.class.as_str());
         if class != act.class {
             let says = format!(

@@ -57,8 +57,8 @@ pub(super) fn asked(judged: &Judged<'_>, findings: &mut Findings) {
     if let Some(Asked { model, parent, successor }) = asked_in_both(judged) {
         let times = |count: u32| if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let says = format!(
-            "the model `{model}` was asked again, with the same seed and settings: it answered {} without the change \
-             and {} with it",
+            "the model `{model}` was asked again, with the same settings, and the same seed where its server takes one: it \
+             answered {} without the change and {} with it",
             times(*parent),
             times(*successor)
         );

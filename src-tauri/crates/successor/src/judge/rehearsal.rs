@@ -81,6 +81,7 @@ impl Scene {
             clean_room: Vec::new(),
             planted: Vec::new(),
             asked: Err(""),
+            again: None,
             evaluator_sha256: judged.evaluator_sha256,
             about: judged.about,
         };

@@ -33,7 +33,8 @@ impl Kernel {
         Ok(news)
     }
 
-    /// Whether the tasks of other machines wait for a person here: their yes, or their answer. The node tells what is new of it.
+    /// Whether the tasks of other machines wait for a person here: their yes, or their answer. The node tells what is new of it; of each
+    /// machine only so many goals are at work at once.
     pub(super) fn news_of_waits(&self, registry: &MeshRegistry) -> Vec<Command> {
         let Some(state) = registry.state() else { return Vec::new() };
         let open = registry.unanswered().iter().filter(|(_, one)| state.is_peer(one.node));
@@ -41,16 +42,17 @@ impl Kernel {
             let (to, conversation, message) = (one.node, one.conversation.clone(), *message);
             Some(Command::Waits { to, conversation, message, waits: self.waits_for_a_person(one.task_id?)? })
         });
-        told.take(AT_ONCE_MAX).collect()
+        told.collect()
     }
 
-    /// Whether a task waits for a person; none where it has ended, or cannot be read.
+    /// Whether a task waits for a person; none where it never asked one, has ended, or cannot be read.
     fn waits_for_a_person(&self, task: TaskId) -> Option<bool> {
         let cell = self.cell(task).ok()?;
         let state = self.lock_task(&cell).ok()?;
         let is_asked = || state.clarifications.values().any(|one| one.status == ClarificationStatus::Pending);
         let waits = state.pending_approvals().next().is_some() || is_asked();
-        (!state.task.status.is_terminal()).then_some(waits)
+        let has_asked = !(state.approvals.is_empty() && state.clarifications.is_empty());
+        (has_asked && !state.task.status.is_terminal()).then_some(waits)
     }
 
     /// How a task ended, with its answer, if it has ended.
