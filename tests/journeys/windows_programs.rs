@@ -423,7 +423,7 @@ fn a_host_of_windows_is_unlocked_at_a_console_and_locked_from_anywhere() {
     assert_eq!(checkpoint(), 4);
     windows.hermit(&stage, &["unlock"]).ends(3).complains(&["terminal"]);
     let nobody = ["--console", "4294967292"];
-    let looked = Stage::ran_within(&mut windows.command(&stage, "hermit-exec.exe", &nobody), PATIENCE);
+    let looked = ran(&stage, &mut windows.command(&stage, "hermit-exec.exe", &nobody));
     assert_eq!(looked.code, 1, "who is not there is at no console: {looked:?}");
     assert_eq!(checkpoint(), 4);
 }
