@@ -119,21 +119,20 @@ pub fn beside_tests(place: &Place, left: Duration) -> Result<Option<String>, Pro
     let mut failed = Vec::new();
     for (name, target) in SYSTEMS {
         say(&format!("type-checking for {name} ({target}) ..."));
-        // What cannot be fetched, as without a network, says nothing of the rooms.
-        let fetched = bounded(&cargo_for(place, &toolchain, &folder, "fetch", target))?;
-        let ended = match fetched.success() {
-            true => bounded(&checks(place, &toolchain, (&folder, &stand_in), target))?,
-            false => fetched,
-        };
-        let why = if is_over(ended) {
-            "the time of this run was over before it ended; `cargo xtask systems` does it alone".to_owned()
-        } else if !fetched.success() {
-            format!("what the rooms need for {name} could not be fetched ({fetched})")
-        } else {
-            if !ended.success() {
-                failed.push(format!("{name} ({target}) does not compile ({ended})"));
-            }
+        let checked = bounded(&checks(place, &toolchain, (&folder, &stand_in), target))?;
+        if checked.success() {
             continue;
+        }
+        let why = if is_over(checked) {
+            "the time of this run was over before it ended; `cargo xtask systems` does it alone".to_owned()
+        } else {
+            // What cannot be fetched, as without a network, says nothing of the rooms.
+            let fetched = bounded(&cargo_for(place, &toolchain, &folder, "fetch", target))?;
+            if fetched.success() {
+                failed.push(format!("{name} ({target}) does not compile ({checked})"));
+                continue;
+            }
+            format!("what the rooms need for {name} cannot be fetched ({fetched})")
         };
         return if failed.is_empty() { Ok(Some(why)) } else { Err(failed.join("\n")) };
     }
