@@ -7,28 +7,33 @@ use super::windows_names::looks_short;
 use crate::system::{file_identity, folder_moves, permissions};
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, OpenOptions};
-use model::file_name::is_same;
+use model::file_name::folded;
 use model::witness::Found;
 use model::{Digest, RelPath};
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::sync::{Mutex, PoisonError};
 
 /// An open folder. Every method takes a single name inside it and, for its messages, the whole path.
 pub(crate) struct Folder {
     dir: Dir,
     device: u64,
     inode: u64,
+    /// Whole names that look like short ones, folded, as this was listed last: a walk asks about each name that is here.
+    listed: Mutex<BTreeSet<String>>,
 }
 
 impl Folder {
     pub(crate) fn root(dir: Dir) -> io::Result<Self> {
         file_identity::is_told()?;
         let Stat { device, inode, .. } = Stat::of(&dir.dir_metadata()?);
-        Ok(Self { dir, device, inode })
+        Ok(Self { dir, device, inode, listed: Mutex::default() })
     }
 
     pub(crate) fn again(&self) -> io::Result<Self> {
-        Ok(Self { dir: self.dir.try_clone()?, device: self.device, inode: self.inode })
+        let dir = self.dir.try_clone()?;
+        Ok(Self { dir, device: self.device, inode: self.inode, listed: Mutex::default() })
     }
 
     /// The file system it is on.
@@ -56,17 +61,24 @@ impl Folder {
 
     /// Whether something is found by a name that the list of what is here does not have.
     fn is_there_by_another(&self, os: &OsStr, name: &[u8]) -> io::Result<bool> {
+        let name = folded(name);
+        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        if listed.contains(&name) {
+            return Ok(false);
+        }
         match self.dir.symlink_metadata(os) {
             Ok(_) => {}
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(e) => return Err(e),
         }
+        listed.clear();
         for entry in self.dir.entries()? {
-            if name_bytes(&entry?.file_name()).is_some_and(|known| is_same(&known, name)) {
-                return Ok(false);
+            let known = entry?.file_name();
+            if known.to_str().is_some_and(looks_short) {
+                listed.extend(name_bytes(&known).map(|known| folded(&known)));
             }
         }
-        Ok(true)
+        Ok(!listed.contains(&name))
     }
 
     /// The folder `name` inside this one.
