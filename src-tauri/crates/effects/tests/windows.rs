@@ -26,6 +26,21 @@ fn a_set_with_a_name_that_cannot_be_held_is_refused_before_anything_is_written()
     }
 }
 
+/// Names that look like those that the system gives beside a longer one.
+#[test]
+fn a_file_that_has_a_short_name_of_its_own_is_worked_on_by_it() {
+    let world = World::new();
+    world.put("notes~1.txt", "old");
+    let items =
+        vec![world.write("notes~1.txt", b"new", sha(b"old")), world.write("new~1.txt", b"1", Prior::Absent)];
+    let (_, outcome) = world.change(items);
+    assert_eq!(outcome.result_code, ResultCode::Succeeded, "{outcome:?}");
+    assert_eq!(
+        (world.get("notes~1.txt"), world.get("new~1.txt")),
+        (Some(b"new".to_vec()), Some(b"1".to_vec()))
+    );
+}
+
 #[test]
 fn bits_of_permission_and_links_that_are_asked_for_are_refused_and_nothing_is_left() {
     let world = World::new();

@@ -167,9 +167,13 @@ pub fn close_to_others(path: &Path, user: &Sid, is_folder: bool) -> Result<()> {
 /// # Errors
 /// What the file system says, and that it says far too much.
 pub fn descriptor(file: &File) -> Result<Vec<u8>> {
+    parts_of_descriptor(file, OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION)
+}
+
+/// These parts of it alone.
+pub(crate) fn parts_of_descriptor(file: &File, what: u32) -> Result<Vec<u8>> {
     /// A list has at most 64 KiB.
     const BYTES_MAX: u32 = 128 * 1024;
-    let what = OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION;
     let mut size: u32 = 1024;
     loop {
         let mut numbers = vec![0u32; usize::try_from(size.div_ceil(4)).unwrap_or_default()];

@@ -112,6 +112,20 @@ pub fn is_empty(list: &[u8]) -> bool {
     matches!(list, [_, _, _, _, 0, 0, ..])
 }
 
+/// Whether a label says less integrity than programs of people have. None is as much as theirs; one that is not understood is less.
+///
+/// # Errors
+/// It is no list.
+pub fn is_low(label: Option<&[u8]>) -> Result<bool, Malformed> {
+    /// What a program has that a person starts.
+    const USUAL: u32 = 0x2000;
+    let is_usual = |entry: &Vec<u8>| {
+        let who = Sid::read(entry.get(8..).unwrap_or_default());
+        who.is_ok_and(|who| matches!(who.parts(), (16, [level]) if *level >= USUAL))
+    };
+    Ok(label.map(entries).transpose()?.is_some_and(|found| !found.iter().all(is_usual)))
+}
+
 fn entry(kind: u8, flags: u8, rights: u32, who: &Sid) -> Result<Vec<u8>, Malformed> {
     let who = who.bytes();
     let size = u16::try_from(8 + who.len()).map_err(|_| Malformed::because("an entry is too long"))?;
@@ -212,6 +226,16 @@ mod tests {
             [2, 0, 28, 0, 1, 0, 0, 0, 0x11, 3, 20, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 16, 0, 16, 0, 0];
         assert_eq!(label, wanted);
         assert!(is_empty(&no_label()) && !is_empty(&label));
+        let of =
+            |who: &Sid| whole(&no_label(), &[entry(0x11, 0, 1, who).expect("an entry")]).expect("a label");
+        let [untrusted, usual, high] = [0, 0x2000, 0x3000].map(|level| of(&Sid::of(16, vec![level])));
+        for less in [label.clone(), untrusted, of(&Sid::system())] {
+            assert_eq!(is_low(Some(&less)), Ok(true), "{less:?}");
+        }
+        for enough in [None, Some(no_label()), Some(usual), Some(high)] {
+            assert_eq!(is_low(enough.as_deref()), Ok(false), "{enough:?}");
+        }
+        assert!(is_low(label.get(..20)).is_err());
         let all = all_rights_for(&[Sid::system()]).expect("a list");
         assert_eq!(all.get(..16), Some(&[2, 0, 28, 0, 1, 0, 0, 0, 0, 0, 20, 0, 0, 0, 0, 0x10][..]));
     }

@@ -2,8 +2,9 @@
 //! it may; what is heard is judged elsewhere.
 #![allow(unsafe_code, reason = "Windows is asked with pointers, in the five files of calls and nowhere else")]
 
-use crate::access::{AccessList, Sid, owner_only};
-use crate::calls::{aligned, attributes, console_mode, descriptor, failed_with, owned};
+use crate::access::{AccessList, Malformed, Sid, owner_only};
+use crate::calls::{aligned, attributes, console_mode, descriptor, failed_with, owned, parts_of_descriptor};
+use crate::grants;
 use crate::lending::text;
 use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, Result};
@@ -13,6 +14,7 @@ use std::ptr::{null, null_mut};
 use windows_sys::Win32::Foundation::{
     ERROR_BROKEN_PIPE, ERROR_NO_DATA, ERROR_PIPE_BUSY, ERROR_PIPE_CONNECTED, ERROR_PIPE_NOT_CONNECTED,
 };
+use windows_sys::Win32::Security::LABEL_SECURITY_INFORMATION;
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_FLAG_FIRST_PIPE_INSTANCE, PIPE_ACCESS_DUPLEX, SECURITY_IDENTIFICATION,
 };
@@ -125,7 +127,8 @@ impl OrderPipe {
 /// somebody else has it open.
 ///
 /// # Errors
-/// What the system says, and that it is not this user's alone: then somebody else may hear what is said.
+/// What the system says, and that it is not this user's alone, or of a program with less integrity than people's have, such as a
+/// command of an agent: then somebody else may hear what is said.
 pub fn open_order_pipe(name: &str, user: &Sid) -> Result<Option<File>> {
     let mut how = OpenOptions::new();
     how.read(true).write(true).security_qos_flags(SECURITY_IDENTIFICATION);
@@ -134,9 +137,13 @@ pub fn open_order_pipe(name: &str, user: &Sid) -> Result<Option<File>> {
         Err(error) if failed_with(&error, ERROR_PIPE_BUSY) => return Ok(None),
         Err(error) => return Err(error),
     };
-    let list =
-        AccessList::read(&descriptor(&pipe)?).map_err(|why| Error::new(ErrorKind::InvalidData, why))?;
-    match list.others(user).as_slice() {
+    let malformed = |why: Malformed| Error::new(ErrorKind::InvalidData, why);
+    let mut others = AccessList::read(&descriptor(&pipe)?).map_err(malformed)?.others(user);
+    let label = parts_of_descriptor(&pipe, LABEL_SECURITY_INFORMATION)?;
+    if grants::label_of(&label).and_then(|label| grants::is_low(label.as_deref())).map_err(malformed)? {
+        others.push("programs of low integrity".to_owned());
+    }
+    match others.as_slice() {
         [] => Ok(Some(pipe)),
         others => Err(Error::new(
             ErrorKind::PermissionDenied,

@@ -8,7 +8,7 @@ use crate::shell::{answers, run, say};
 use crate::{Problem, app};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 /// Systems by the word that a person types, and what the compiler calls them.
@@ -106,27 +106,47 @@ pub fn beside_tests(place: &Place, left: Duration) -> Result<Option<String>, Pro
     }
     let by = Instant::now() + left;
     let folder = folder(place)?;
-    let stand_in = stand_in(&folder)?;
+    // Where no such program starts, nothing can be checked.
+    let begun = stand_in(&folder).and_then(|program| run(&mut Command::new(&program)).map(|()| program));
+    let stand_in = match begun {
+        Ok(stand_in) => stand_in,
+        Err(why) => return Ok(Some(why)),
+    };
+    let bounded = |command: &Command| {
+        let seconds = by.saturating_duration_since(Instant::now()).as_secs().max(1);
+        within(command, seconds).status().map_err(|e| format!("`timeout` could not be started: {e}"))
+    };
     let mut failed = Vec::new();
     for (name, target) in SYSTEMS {
         say(&format!("type-checking for {name} ({target}) ..."));
-        let seconds = by.saturating_duration_since(Instant::now()).as_secs().max(1);
-        let mut bounded = within(&checks(place, &toolchain, (&folder, &stand_in), target), seconds);
-        match bounded.status().map_err(|e| format!("`timeout` could not be started: {e}"))? {
-            status if status.success() => {}
-            status if status.code() == Some(TIME_IS_OVER) => {
-                let why =
-                    "the time of this run was over before it ended; `cargo xtask systems` does it alone";
-                return if failed.is_empty() { Ok(Some(why.to_owned())) } else { Err(failed.join("\n")) };
-            }
-            status => failed.push(format!("{name} ({target}) does not compile ({status})")),
+        let checked = bounded(&checks(place, &toolchain, (&folder, &stand_in), target))?;
+        if checked.success() {
+            continue;
         }
+        let why = if is_over(checked) {
+            "the time of this run was over before it ended; `cargo xtask systems` does it alone".to_owned()
+        } else {
+            // What cannot be fetched, as without a network, says nothing of the rooms.
+            let fetched = bounded(&cargo_for(place, &toolchain, &folder, "fetch", target))?;
+            if fetched.success() {
+                failed.push(format!("{name} ({target}) does not compile ({checked})"));
+                continue;
+            }
+            format!("what the rooms need for {name} cannot be fetched ({fetched})")
+        };
+        return if failed.is_empty() { Ok(Some(why)) } else { Err(failed.join("\n")) };
     }
     if failed.is_empty() { Ok(None) } else { Err(failed.join("\n")) }
 }
 
-/// What `timeout` ends with where it ended the program.
+/// What `timeout` ends with where it ended the program, and where that did not go by itself.
 const TIME_IS_OVER: i32 = 124;
+const KILLED: i32 = 137;
+
+/// Whether a program that was bounded was ended for its time.
+fn is_over(ended: ExitStatus) -> bool {
+    matches!(ended.code(), Some(TIME_IS_OVER | KILLED))
+}
 
 /// The same command, ended after so many seconds.
 fn within(command: &Command, seconds: u64) -> Command {
@@ -214,8 +234,11 @@ mod tests {
             .env_remove("HOME");
         let ended = within(&slow, 1).status().expect("it starts");
         assert_eq!(ended.code(), Some(TIME_IS_OVER), "it is told the same, and ended");
-        let quick = within(Command::new("true").env("A", "told"), 60).status();
-        assert!(quick.is_ok_and(|status| status.success()));
+        let ends =
+            |words: &str| within(Command::new("sh").args(["-c", words]), 60).status().expect("it starts");
+        assert!(ends("exit 0").success() && !is_over(ends("exit 101")), "what ends by itself was in time");
+        assert!(is_over(ended) && is_over(ends("exit 137")), "one that did not go was killed");
+        assert!(!is_over(ends("kill -9 $$")), "by somebody else it was not for its time");
     }
 
     #[test]

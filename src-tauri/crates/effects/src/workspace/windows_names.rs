@@ -39,6 +39,15 @@ fn is_device(name: &str) -> bool {
     DEVICES.contains(&begin.as_str()) || NUMBERED.iter().any(numbered)
 }
 
+/// Whether a name may be the short one that Windows gives to what has a longer one: eight letters at most, a number behind `~` at
+/// their end, and an ending of three at most.
+pub(crate) fn looks_short(name: &str) -> bool {
+    let (begin, ending) = name.split_once('.').unwrap_or((name, ""));
+    let number = begin.rsplit_once('~').map(|(_, number)| number).unwrap_or_default();
+    let is_numbered = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
+    is_numbered && begin.chars().count() <= 8 && ending.chars().count() <= 3 && !ending.contains('.')
+}
+
 /// Why a set of paths cannot all be made on Windows: a name that it cannot hold, or two that it takes for one. None where they can.
 pub(crate) fn refusal<'a>(paths: impl Iterator<Item = &'a RelPath>) -> Option<String> {
     let mut seen: BTreeMap<String, RelPath> = BTreeMap::new();
@@ -125,6 +134,18 @@ mod tests {
         assert!(unheld(&"x".repeat(256)).is_some() && unheld(&"𝄞".repeat(128)).is_some());
         let raw = RelPath::from_bytes(b"a/\xff");
         assert!(raw.is_ok_and(|raw| refusal([&raw].into_iter()).is_some_and(|why| why.contains("UTF-8"))));
+    }
+
+    #[test]
+    fn a_short_name_is_known_by_its_number() {
+        for name in ["SECRET~1", "git~1", "CREDEN~2.TXT", "A~123456", "AB12CD~1.C", "~1", "Ä~1.x"] {
+            assert!(looks_short(name), "{name}");
+        }
+        for name in
+            ["~$doc.doc", "a~", "a~b", "a~1b", "secrets~1", "a~1.html", "a~1.b.c", "notes.txt", "a.b~1"]
+        {
+            assert!(!looks_short(name), "{name}");
+        }
     }
 
     #[test]

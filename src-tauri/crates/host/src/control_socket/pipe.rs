@@ -26,6 +26,8 @@ const BUFFER: u32 = 64 * 1024;
 const BETWEEN: Duration = Duration::from_millis(10);
 /// How long an answer may lie unread.
 const UNREAD: Duration = Duration::from_secs(5);
+/// How long it may take to see whether somebody is at a console: whoever asks may have stopped what would tell.
+const LOOK: Duration = Duration::from_secs(10);
 /// A program that is started so has no console.
 const DETACHED: u32 = 0x0000_0008;
 
@@ -87,7 +89,7 @@ fn listen(pipe: &OrderPipe, local: &Weak<Local>, stop: &AtomicBool) {
             return;
         }
         let Some(local) = local.upgrade() else { return };
-        let served = came.and_then(|()| serve(&local, pipe));
+        let served = came.and_then(|()| serve(&local, pipe, stop));
         if let Err(error) = served {
             tracing::warn!(%error, "an order was not heard to its end");
             std::thread::sleep(Duration::from_millis(100));
@@ -98,9 +100,9 @@ fn listen(pipe: &OrderPipe, local: &Weak<Local>, stop: &AtomicBool) {
     }
 }
 
-fn serve(local: &Arc<Local>, pipe: &OrderPipe) -> io::Result<()> {
+fn serve(local: &Arc<Local>, pipe: &OrderPipe, stop: &AtomicBool) -> io::Result<()> {
     let stream = pipe.stream();
-    let heard = hear(&mut Until { pipe: stream, by: Instant::now() + PATIENCE })?;
+    let heard = hear(&mut Until { pipe: stream, by: Instant::now() + PATIENCE, stop })?;
     let at_terminal = heard.head.act != Act::Lock && has_terminal(pipe.who()?);
     let mut answer = answered(local, &heard, at_terminal)?;
     answer.push(b'\n');
@@ -123,26 +125,35 @@ fn has_terminal(process: u32) -> bool {
     let looked = crate::executors::executor().map_err(io::Error::other).and_then(|program| {
         let mut looks = Command::new(program);
         looks.arg("--console").arg(process.to_string()).creation_flags(DETACHED);
-        looks.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()
-    });
-    match looked {
-        Ok(ended) => ended.success(),
-        Err(error) => {
-            tracing::warn!(%error, "it cannot be told whether somebody is at a terminal, so nobody is taken for a person");
-            false
+        let mut looks = looks.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        let by = Instant::now() + LOOK;
+        loop {
+            if let Some(ended) = looks.try_wait()? {
+                return Ok(ended.success());
+            }
+            if Instant::now() >= by {
+                looks.kill()?;
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            std::thread::sleep(BETWEEN);
         }
-    }
+    });
+    looked.unwrap_or_else(|error| {
+        tracing::warn!(%error, "it cannot be told whether somebody is at a terminal, so nobody is taken for a person");
+        false
+    })
 }
 
-/// What is read until a moment, in however many pieces it comes.
+/// What is read until a moment, or until it is to stop, in however many pieces it comes.
 struct Until<'a> {
     pipe: &'a File,
     by: Instant,
+    stop: &'a AtomicBool,
 }
 
 impl Read for Until<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while Instant::now() < self.by {
+        while Instant::now() < self.by && !self.stop.load(Ordering::SeqCst) {
             match win32::waiting(self.pipe)? {
                 None => return Ok(0),
                 Some(0) => std::thread::sleep(BETWEEN),
@@ -190,7 +201,8 @@ fn exchange(pipe: &File, order: &Order<'_>) -> io::Result<Answer> {
         says.write_all(words)?;
     }
     let mut answer = Vec::new();
-    let heard = BufReader::new(Until { pipe, by: Instant::now() + PATIENCE + PATIENCE });
+    let stop = AtomicBool::new(false);
+    let heard = BufReader::new(Until { pipe, by: Instant::now() + PATIENCE + PATIENCE, stop: &stop });
     heard.take(ANSWER_BYTES_MAX).read_until(b'\n', &mut answer)?;
     serde_json::from_slice(&answer).map_err(io::Error::other)
 }
