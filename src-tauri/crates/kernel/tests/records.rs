@@ -421,7 +421,7 @@ fn a_run_can_be_inspected_step_by_step() {
     assert_eq!(attempt.summary.unwrap().shown().unwrap(), "was busy");
 }
 
-#[conforms::conforms("RA-2-16", "RA-3-11", "RA-4.4a-6")]
+#[conforms::conforms("RA-2-16", "RA-3-11", part = "RA-4.4a-6")]
 #[test]
 fn a_run_carries_its_folder_its_attachments_and_its_profile_with_it() {
     let mut world = World::new(807);
