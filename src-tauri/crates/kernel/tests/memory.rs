@@ -325,6 +325,8 @@ fn a_pack_stays_small_says_what_it_left_out_and_each_item_leads_to_what_it_is_ma
     for pack in &all {
         let tokens: u32 = pack.items.iter().map(|item| item.tokens).sum();
         assert!(tokens <= limits::CONTEXT_TOKENS_DEFAULT, "{tokens} tokens");
+        let bytes: usize = pack.items.iter().map(|item| item.text.len()).sum();
+        assert!(bytes <= 8 * limits::CONTEXT_TOKENS_DEFAULT as usize, "{bytes} bytes in {tokens} tokens");
         for item in &pack.items {
             let made_of = [Section::Artifacts, Section::Beliefs, Section::Memory, Section::WorkingState];
             if made_of.contains(&item.section) {
