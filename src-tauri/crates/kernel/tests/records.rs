@@ -176,7 +176,7 @@ fn views_and_sessions_are_made_of_events_and_can_be_made_again() {
     let log = log(world.kernel());
     let mut last: BTreeMap<TaskId, (u64, Digest)> = BTreeMap::new();
     for (event, _) in &log {
-        let (seq, hash) = last.get(&event.task_id).copied().unwrap_or((0, event.prev_event_hash));
+        let (seq, hash) = last.get(&event.task_id).copied().unwrap_or((0, Digest::ZERO));
         assert_eq!((event.task_seq, event.prev_event_hash), (seq + 1, hash), "in order, and linked");
         last.insert(event.task_id, (event.task_seq, Digest::of(&event.to_bytes().unwrap())));
     }
