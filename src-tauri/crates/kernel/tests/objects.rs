@@ -180,7 +180,18 @@ fn every_event_says_what_it_is_about_who_did_it_and_what_led_to_it() {
 
 /// What happens within an attempt names its attempt and its step; what happens to the task alone names neither.
 fn applicable(event: &Event, body: &Body, counted: &mut u32) {
-    let within = ["action.", "policy.", "witness.", "approval.", "grant.", "effect.", "belief.", "attempt."];
+    let within = [
+        "action.",
+        "policy.",
+        "witness.",
+        "approval.",
+        "decision.",
+        "grant.",
+        "effect.",
+        "receipt.",
+        "belief.",
+        "attempt.",
+    ];
     if within.iter().any(|of| event.event_type.starts_with(of)) {
         assert!(event.attempt_id.is_some() && event.step_id.is_some(), "{}", event.event_type);
         *counted += 1;
