@@ -6,6 +6,7 @@ use model::attempt::TerminationReason;
 use model::proposal::Answer;
 use model::task::{Budget, TaskStatus};
 use model::{Body, TaskId, limits};
+use projections::query::Ask;
 use reasoning::Scripted;
 use serde_json::json;
 use std::sync::Arc;
@@ -56,8 +57,8 @@ fn move_nothing(at: usize) -> Answer {
 }
 
 #[conforms::conforms(
-    "RX-1-6", "RX-5-2", "RX-5-4", "RX-5-6", "RX-6-1", "RX-6-2", "RX-6-6", "RX-9-4", "RX-9-5", "RX-10-1",
-    "RX-11-6"
+    "RX-1-6", "RX-4-2", "RX-5-2", "RX-5-4", "RX-5-6", "RX-6-1", "RX-6-2", "RX-6-6", "RX-9-4", "RX-9-5",
+    "RX-10-1", "RX-11-6"
 )]
 #[test]
 fn a_model_that_never_ends_is_ended_and_the_log_says_why() {
@@ -105,6 +106,8 @@ fn a_model_that_never_ends_is_ended_and_the_log_says_why() {
         let counted = &live.attempt().unwrap().loop_state;
         assert_eq!((counted.iteration as usize, counted.termination), (turns, Some(reason)), "{name}");
         assert_eq!(why(&world, task), [reason], "{name}: once, with its reason");
+        let kept = world.kernel().query().unwrap().iterations(task, live.current, Ask::ALL).unwrap().rows;
+        assert_eq!(kept.len(), turns, "{name}: each turn is on record, whatever came of it");
         let row = world.kernel().query().unwrap().attempt(live.current.unwrap()).unwrap().unwrap();
         assert_eq!(row.termination, Some(reason), "{name}: it can be looked up");
         // The next host knows the run from the log alone, and leaves it ended.
