@@ -41,7 +41,7 @@ fn walk(world: &World, task: model::TaskId) -> BTreeMap<AttemptId, AttemptStatus
     "HK-8.3-7",
     "HK-9-2",
     "HK-12.3-2",
-    "HK-12.3-3",
+    part = "HK-12.3-3",
     "HK-25.1-2",
     "HK-3-3",
     "HK-8.3-4"

@@ -186,6 +186,17 @@ fn an_act_whose_entries_the_log_does_not_take_is_not_begun_and_the_gate_has_not_
             entries(world.kernel()).iter().filter(|e| e.state_to == KernelState::Executing).count();
         assert_eq!((dispatched, executing), (1, 1));
     }
+    // Nor does a boot whose entry the log does not take wake a gate that was halted.
+    let world = World::new(1_739);
+    world.kernel().halt("enough").unwrap();
+    let before = entries(world.kernel());
+    world.faults.plan(Point::GateBoot, Edge::Before, Mode::Full, 1);
+    let booted = world.kernel().boot();
+    assert!(world.faults.fired() && booted.is_err(), "{booted:?}");
+    world.faults.clear();
+    assert_eq!((entries(world.kernel()), world.kernel().halted().is_some()), (before.clone(), true));
+    world.kernel().boot().unwrap();
+    assert_eq!((entries(world.kernel()).len(), world.kernel().halted()), (before.len() + 1, None));
 }
 
 #[conforms::conforms("KS-3.5-1", "KS-4.7-1", "KS-7.1-1")]

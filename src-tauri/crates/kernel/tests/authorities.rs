@@ -242,4 +242,16 @@ fn a_receipt_of_a_store_without_keys_says_that_hashes_alone_hold_it_and_they_do(
     assert_eq!(seal::Digest::of(&envelope), record.envelope.sha256, "the log names its very bytes");
     let found = ledger::verify(world.kernel().reader(), &[], None, &mut |_| true).unwrap();
     assert!(!matches!(found.verdict, ledger::Verdict::Invalid { .. }), "{:?}", found.verdict);
+    // Who changes what is recorded of a receipt is found out by the hashes.
+    world.crash();
+    let raw = rusqlite::Connection::open(world.store.path().join(ledger::FILE)).unwrap();
+    let keep = "SELECT sql FROM sqlite_schema WHERE name = 'events_keep'";
+    let keep: String = raw.query_row(keep, [], |row| row.get(0)).unwrap();
+    let changed = "UPDATE events SET bytes = CAST(replace(CAST(bytes AS TEXT), 'granted', 'grantee') AS BLOB) \
+                   WHERE event_type = 'receipt.issued'";
+    raw.execute_batch(&format!("DROP TRIGGER events_keep; {changed}; {keep};")).unwrap();
+    drop(raw);
+    let reader = ledger::Reader::open(world.store.path()).unwrap();
+    let found = ledger::verify(&reader, &[], None, &mut |_| true).unwrap();
+    assert!(matches!(found.verdict, ledger::Verdict::Invalid { .. }), "{:?}", found.verdict);
 }

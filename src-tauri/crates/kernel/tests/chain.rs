@@ -218,7 +218,7 @@ fn work_goes_through_its_stations_in_order() {
     assert_eq!(kept, again, "and views are made again from events");
 }
 
-#[conforms::conforms("RX-1-3", "RX-3-1", "RX-4-2", "RX-5-6", "HK-22-2")]
+#[conforms::conforms("RX-1-3", "RX-3-1", part = "RX-4-2", part = "RX-5-6", "HK-22-2")]
 #[test]
 fn a_turn_thinks_judges_acts_observes_and_is_recorded() {
     let world = World::new(404);

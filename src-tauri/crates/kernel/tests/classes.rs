@@ -2,7 +2,7 @@
 
 use crate::offered::{say_of, terms};
 use crate::receipts::Walled;
-use crate::story::{completed, events, object};
+use crate::story::{completed, count, events, object};
 use crate::told::{Wire, settings};
 use kernel::command::plan::Part;
 use kernel::command::submit::Reasoning;
@@ -86,9 +86,52 @@ fn through(world: &World, kernel: &Kernel, task: TaskId) {
     }
 }
 
+/// As [`through`], with the key of receipts locked whenever a person has said yes. Gives the classes of what they said yes to.
+fn through_locked(world: &World, kernel: &Kernel, task: TaskId) -> BTreeSet<ActionClass> {
+    let (mut is_overridden, mut waited) = (false, BTreeSet::new());
+    let recorded = || {
+        let told = ["receipt.issued", "approval.granted", "attempt.iteration_completed", "memory.promoted"];
+        told.map(|kind| count(kernel, task, kind))
+    };
+    loop {
+        let id = match kernel.drive(task).unwrap() {
+            DriveOutcome::Waiting(Waiting::Approval(id)) => id,
+            standing => {
+                assert_eq!(standing, completed());
+                return waited;
+            }
+        };
+        if let (false, Some(about)) = (is_overridden, denied(kernel, task)) {
+            override_policy(world, kernel, task, about);
+            is_overridden = true;
+        }
+        let class = kernel.task(task).unwrap().approvals[&id].approval.approval_type;
+        let asked = recorded();
+        world.keys.lock(true);
+        let yes = world.person.allow(kernel, task, id);
+        assert!(matches!(yes, Err(Error::KeyLocked("receipt"))), "{class}: {yes:?}");
+        assert_eq!(recorded(), asked, "{class}: a yes without its receipt is none");
+        world.keys.lock(false);
+        world.person.allow(kernel, task, id).unwrap();
+        let allowed = recorded();
+        world.keys.lock(true);
+        let standing = kernel.drive(task);
+        let waits = matches!(standing, Ok(DriveOutcome::KeyLocked) | Err(Error::KeyLocked("receipt")));
+        assert!(waits, "{class} waits for its receipt: {standing:?}");
+        assert_eq!(recorded(), allowed, "{class}: nothing is remembered, and its turn is not over");
+        world.keys.lock(false);
+        waited.insert(class);
+    }
+}
+
+/// [`everything_by`], where what is asked is allowed.
+pub fn everything(world: &mut World) -> (Kernel, [TaskId; 3]) {
+    everything_by(world, &mut through)
+}
+
 /// Looks, changes, commands and remembers in the folder; then calls each tool of [`SAID`], the last of which is denied until a person
 /// overrides that; then one deletion is undone. Gives the kernel that did it, and the three tasks.
-pub fn everything(world: &mut World) -> (Kernel, [TaskId; 3]) {
+fn everything_by(world: &mut World, drive: &mut dyn FnMut(&World, &Kernel, TaskId)) -> (Kernel, [TaskId; 3]) {
     let remember = json!({ "claim": "a is text", "scope": "*", "reason": "asked", "evidence": ["a.txt"] });
     let here = vec![
         look("a.txt"),
@@ -125,17 +168,17 @@ pub fn everything(world: &mut World) -> (Kernel, [TaskId; 3]) {
     let kernel = Kernel::open(world.store.path(), Ports { executors, ..ports }).unwrap();
     let [here, elsewhere] = [here, elsewhere].map(|submission| {
         let task = kernel.submit(&submission).unwrap().task_id;
-        through(world, &kernel, task);
+        drive(world, &kernel, task);
         task
     });
     let receipts = kernel.task(here).unwrap().receipts;
     let deleted = receipts.iter().find(|r| r.action_class == ActionClass::DeleteLocal).unwrap().receipt_id;
     let undo = kernel.rollback(deleted, Channel::Cli, "undo".to_owned()).unwrap().task_id;
-    through(world, &kernel, undo);
+    drive(world, &kernel, undo);
     (kernel, [here, elsewhere, undo])
 }
 
-#[conforms::conforms("HK-7-1", "HK-16.4-1", "HK-3-9")]
+#[conforms::conforms("HK-7-1", "HK-16.4-1", "HK-3-9", "HK-25.1-7", "HK-27-11")]
 #[test]
 fn an_act_of_every_class_is_asked_for_and_every_important_one_that_is_done_leaves_its_receipt() {
     let mut world = world(1_751);
@@ -176,6 +219,46 @@ fn an_act_of_every_class_is_asked_for_and_every_important_one_that_is_done_leave
     assert_eq!(done(ActionClass::PolicyOverride, ResultCode::Granted), 1);
     assert_eq!(done(ActionClass::ReadLocal, ResultCode::Succeeded), 0, "a look is not important");
     assert_eq!(done(ActionClass::Payment, ResultCode::Succeeded), 1, "what was denied was not done");
+}
+
+#[conforms::conforms("HK-6.4-1", "HK-18.6-4")]
+#[test]
+fn no_act_of_any_class_is_over_and_no_yes_counts_before_its_receipt_is_there() {
+    let mut world = world(1_760);
+    let mut waited = BTreeSet::new();
+    let (kernel, tasks) = everything_by(&mut world, &mut |world, kernel, task| {
+        waited.extend(through_locked(world, kernel, task))
+    });
+    let important = [
+        ActionClass::WriteLocal,
+        ActionClass::DeleteLocal,
+        ActionClass::ExecuteCommand,
+        ActionClass::NetworkWrite,
+        ActionClass::CredentialedApiCall,
+        ActionClass::VcsMutation,
+        ActionClass::Publication,
+        ActionClass::Payment,
+        ActionClass::DurableMemoryWrite,
+        ActionClass::Rollback,
+    ];
+    let receipts = tasks.map(|task| kernel.task(task).unwrap().receipts).concat();
+    for class in important {
+        assert!(waited.contains(&class), "{class} was not asked about: {waited:?}");
+        let of =
+            receipts.iter().filter(|r| (r.action_class, r.result_code) == (class, ResultCode::Succeeded));
+        assert!(of.count() > 0, "no receipt for {class}: {receipts:#?}");
+    }
+    let undone: Vec<_> = receipts.iter().filter(|r| r.receipt_class == ReceiptClass::Rollback).collect();
+    let [undone] = &undone[..] else { panic!("one undo, one receipt: {undone:?}") };
+    let deleted = receipts.iter().find(|r| r.action_class == ActionClass::DeleteLocal).unwrap().receipt_id;
+    assert_eq!(undone.rolls_back, Some(deleted));
+    let issued =
+        tasks.into_iter().flat_map(|task| events(&kernel, task)).filter_map(|(_, body)| match body {
+            Body::ReceiptIssued(b) => b.action_request_id,
+            _ => None,
+        });
+    let issued: Vec<ActionRequestId> = issued.collect();
+    assert_eq!(issued.iter().collect::<BTreeSet<_>>().len(), issued.len(), "and none has two");
 }
 
 /// What HK-16.8 has looked at again when a person's yes has come.

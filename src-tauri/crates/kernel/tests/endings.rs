@@ -1,16 +1,17 @@
 //! The ends of a run that the loop counts out: each comes about in a kernel, is on record, and asks the model no more.
 
-use crate::story::{ended, events, state};
+use crate::story::{completed, ended, events, state};
 use kernel::command::submit::Reasoning;
 use model::attempt::TerminationReason;
 use model::proposal::Answer;
 use model::task::{Budget, TaskStatus};
 use model::{Body, TaskId, limits};
+use projections::query::Ask;
 use reasoning::Scripted;
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use testkit::{World, change, look, say};
+use testkit::{World, change, done, look, say, write};
 
 /// What a model says on and on, by how often it was asked before.
 type Says = fn(usize) -> Answer;
@@ -56,7 +57,8 @@ fn move_nothing(at: usize) -> Answer {
 }
 
 #[conforms::conforms(
-    "RX-1-6", "RX-5-2", "RX-5-4", "RX-6-1", "RX-6-2", "RX-6-6", "RX-9-4", "RX-9-5", "RX-10-1", "RX-11-6"
+    "RX-1-6", "RX-4-2", "RX-5-2", "RX-5-4", "RX-5-6", "RX-6-1", "RX-6-2", "RX-6-6", "RX-9-4", "RX-9-5",
+    "RX-10-1", "RX-11-6"
 )]
 #[test]
 fn a_model_that_never_ends_is_ended_and_the_log_says_why() {
@@ -103,14 +105,9 @@ fn a_model_that_never_ends_is_ended_and_the_log_says_why() {
         let turns = if reason == TerminationReason::MalformedOutput { 0 } else { times };
         let counted = &live.attempt().unwrap().loop_state;
         assert_eq!((counted.iteration as usize, counted.termination), (turns, Some(reason)), "{name}");
-        let told: Vec<_> = events(world.kernel(), task)
-            .into_iter()
-            .filter_map(|(_, body)| match body {
-                Body::RunTerminated(body) => Some(body.reason),
-                _ => None,
-            })
-            .collect();
-        assert_eq!(told, [reason], "{name}: once, with its reason");
+        assert_eq!(why(&world, task), [reason], "{name}: once, with its reason");
+        let kept = world.kernel().query().unwrap().iterations(task, live.current, Ask::ALL).unwrap().rows;
+        assert_eq!(kept.len(), turns, "{name}: each turn is on record, whatever came of it");
         let row = world.kernel().query().unwrap().attempt(live.current.unwrap()).unwrap().unwrap();
         assert_eq!(row.termination, Some(reason), "{name}: it can be looked up");
         // The next host knows the run from the log alone, and leaves it ended.
@@ -120,4 +117,35 @@ fn a_model_that_never_ends_is_ended_and_the_log_says_why() {
         assert_eq!(world.drive(task), ended(TaskStatus::Failed, reason), "{name}");
         assert_eq!(asked.load(Ordering::SeqCst), times, "{name}: nobody is asked again");
     }
+    other_ends(&world);
+}
+
+/// A run that comes to its end, one that a person stops and one that they refuse say why, too.
+fn other_ends(world: &World) {
+    let well = world.script("ends well", vec![done("ok")]);
+    assert_eq!(world.drive(well), completed());
+    let [stopped, refused] = ["stopped", "refused"].map(|name| {
+        let task = world.script(name, vec![write(name, "x"), done("not done")]);
+        (task, world.drive_to_approval(task))
+    });
+    world.kernel().cancel(stopped.0, "enough").unwrap();
+    world.person.deny(world.kernel(), refused.0, refused.1, "no").unwrap();
+    let ends = [
+        (well, TerminationReason::Done),
+        (stopped.0, TerminationReason::Cancelled),
+        (refused.0, TerminationReason::ApprovalDenied),
+    ];
+    for (task, reason) in ends {
+        world.drive(task);
+        assert_eq!(why(world, task), [reason]);
+    }
+}
+
+/// Why a run ended, as often as its log says so.
+fn why(world: &World, task: TaskId) -> Vec<TerminationReason> {
+    let told = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
+        Body::RunTerminated(body) => Some(body.reason),
+        _ => None,
+    });
+    told.collect()
 }

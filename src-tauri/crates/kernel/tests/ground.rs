@@ -1,7 +1,7 @@
 //! The ground of a kernel: what is in its log stays as it is, in order and once, whoever works on it and however often.
 
 use crate::records::busy;
-use crate::story::{completed, count, log, rebuilt, state};
+use crate::story::{completed, count, log, rebuilt, state, types};
 use kernel::ports::Notice;
 use kernel::{DriveOutcome, Error};
 use model::fault::Point;
@@ -37,7 +37,13 @@ fn what_is_in_the_log_stays_whatever_comes_later_and_whoever_asks() {
     world.kernel().change_goal(waits, "another goal", Channel::App).unwrap();
     world.kernel().cancel(waits, "enough").unwrap();
     world.drive(waits);
-    world.reopen();
+    // What is shown is made of it: the views are lost, and the log gives all of them again.
+    let (shown, again) = rebuilt(&mut world);
+    assert_eq!(shown, again);
+    let told = types(world.kernel(), task);
+    for said in ["task.status_changed", "attempt.status_changed", "effect.observed", "witness.validated"] {
+        assert!(told.iter().any(|kind| kind == said), "neither a transition nor an observation: no `{said}`");
+    }
     let now = bytes(&world);
     assert!(now.len() > first.len() + 20);
     assert!(now[..first.len()] == first[..], "what was recorded has changed");

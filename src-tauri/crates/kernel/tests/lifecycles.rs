@@ -2,10 +2,11 @@
 
 use crate::records::busy;
 use crate::story::{completed, log, state};
-use model::Body;
 use model::approval::ApprovalStatus;
-use projections::GrantState;
+use model::knowledge::{BeliefStatus, MemoryStatus};
+use model::{Body, TaskId};
 use projections::query::{ArtifactFilter, Ask};
+use projections::{GrantState, Query};
 use seal::Digest;
 use std::collections::{BTreeMap, BTreeSet};
 use testkit::{World, done, look, write};
@@ -43,6 +44,7 @@ fn every_object_begins_moves_and_ends_by_events_of_its_own() {
     world.drive_to_approval(dropped);
     world.kernel().cancel(dropped, "enough").unwrap();
     world.drive(dropped);
+    take_back(&world, task);
     let (of, query) = (by_object(&world), world.kernel().query().unwrap());
     let about = |id: String| of.get(&id).unwrap_or_else(|| panic!("no event is about `{id}`"));
     for id in [task, refused, dropped] {
@@ -91,14 +93,54 @@ fn every_object_begins_moves_and_ends_by_events_of_its_own() {
             assert!(matches!(about(row.decision_id.to_string())[0], Body::DecisionRecorded(_)));
         }
     }
+    kept_known_and_acting(&query, &of, task);
+    a_grant_taken_back_ends_by_an_event();
+}
+
+/// Authority that is taken back while its act is under way.
+fn a_grant_taken_back_ends_by_an_event() {
+    let (world, task) = crate::recovery::dispatched_and_dead(806);
+    let query = world.kernel().query().unwrap();
+    let [grant] = &query.grants(task, Ask::ALL).unwrap().rows[..] else { panic!("one grant") };
+    world.kernel().revoke_grant(task, grant.grant_id, "no").unwrap();
+    let of = by_object(&world);
+    assert!(matches!(of[&grant.grant_id.to_string()][..], [Body::GrantIssued(_), .., Body::GrantRevoked(_)]));
+    assert!(state(&world, task).grants[&grant.grant_id].revoked, "and stands as that event leaves it");
+}
+
+/// A person takes back the belief and the memory of a task.
+fn take_back(world: &World, task: TaskId) {
+    let memory = world.kernel().query().unwrap().memories(None, Ask::ALL).unwrap().rows.remove(0).memory_id;
+    world.kernel().invalidate_memory(memory, "it has changed").unwrap();
+    let belief = *state(world, task).beliefs.keys().next().expect("something is believed");
+    world.kernel().revoke_belief(task, belief, "it is not so").unwrap();
+}
+
+/// Artifacts, beliefs, memory and whoever acts: each began by an event, and stands where its events leave it.
+fn kept_known_and_acting(query: &Query, of: &BTreeMap<String, Vec<Body>>, task: TaskId) {
+    let mut sealed = 0;
     for row in query.artifacts(&ArtifactFilter::default(), Ask::ALL).unwrap().rows {
-        assert!(matches!(about(row.artifact_id.to_string())[0], Body::ArtifactCreated(_)));
+        let all = &of[&row.artifact_id.to_string()];
+        assert!(matches!(all[0], Body::ArtifactCreated(_)));
+        let told = all.iter().any(|b| matches!(b, Body::ArtifactSealed(_)));
+        assert_eq!(row.sealed_by.is_some(), told, "{:?}", row.kind);
+        sealed += usize::from(told);
     }
+    assert!(sealed > 0, "what a receipt rests on is sealed");
     for row in query.memories(None, Ask::ALL).unwrap().rows {
-        assert!(about(row.memory_id.to_string()).iter().any(|b| matches!(b, Body::MemoryPromoted(_))));
+        let all = &of[&row.memory_id.to_string()];
+        assert!(matches!(all[..], [Body::MemoryPromoted(_), .., Body::MemoryInvalidated(_)]), "{all:?}");
+        assert_eq!(row.status, MemoryStatus::Invalidated);
     }
-    for belief in state(&world, task).beliefs.keys() {
-        assert!(matches!(about(belief.to_string())[0], Body::BeliefAsserted(_)));
+    for row in query.beliefs(Some(task), None, Ask::ALL).unwrap().rows {
+        let all = &of[&row.belief_id.to_string()];
+        assert!(matches!(all[..], [Body::BeliefAsserted(_), .., Body::BeliefRevoked(_)]), "{all:?}");
+        assert_eq!(row.status, BeliefStatus::Revoked);
+    }
+    let people = query.principals(Ask::ALL).unwrap().rows;
+    assert!(people.len() > 3, "{people:?}");
+    for row in people {
+        assert!(matches!(of[&row.principal_id.to_string()][0], Body::PrincipalRegistered(_)));
     }
 }
 

@@ -30,7 +30,7 @@ fn memories(world: &World) -> Vec<MemoryRow> {
 }
 
 /// Why the last turn came to nothing, as the model was told.
-#[conforms::conforms("HK-6.3-1", "HK-9-5", "HK-15.5-3", "HK-27-10", "HK-26-1")]
+#[conforms::conforms("HK-6.3-1", part = "HK-9-5", "HK-15.5-3", "HK-27-10", "HK-26-1")]
 #[test]
 fn only_what_rests_on_evidence_is_remembered_and_that_has_a_receipt() {
     let world = World::new(701);
@@ -141,10 +141,19 @@ fn what_was_known_is_corrected_and_never_written_over() {
     assert_eq!(both.iter().filter(|m| m.status == MemoryStatus::Active).count(), 1);
 }
 
-#[conforms::conforms("HK-6.3-2", "HK-15.2-1", "HK-15.2-3", part = "HK-13.6-7")]
-#[test]
-fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
-    let world = World::new(703);
+/// Something that can be got at, by its number.
+fn handle(n: usize) -> String {
+    format!("handle {n}")
+}
+
+/// What is expected in the end, from this number on: long texts, more than a working state has room for.
+fn outputs(from: usize) -> Vec<String> {
+    let long = "z".repeat(limits::WORKING_STATE_ITEM_BYTES_MAX - 16);
+    (from..17).map(|n| format!("{n} {long}")).collect()
+}
+
+/// Notes that are taken, that do not fit, and that are made shorter.
+fn notes() -> Vec<Answer> {
     let long = "x".repeat(limits::WORKING_STATE_ITEM_BYTES_MAX + 1);
     let mut answers = vec![
         say("note", json!({ "plan": "first look" })),
@@ -157,8 +166,19 @@ fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
     }
     let many: Vec<String> = (0..=limits::WORKING_STATE_ITEMS_MAX).map(|n| n.to_string()).collect();
     answers.push(say("note", json!({ "constraints": many })));
+    // What may be dropped is made shorter: what is said twice stands once, and of too much the oldest goes.
+    let handles = (0..limits::WORKING_STATE_ITEMS_MAX + 6).chain([20]).map(handle);
+    answers.push(say("note", json!({ "resource_handles": handles.collect::<Vec<_>>() })));
+    answers.push(say("note", json!({ "expected_outputs": outputs(0) })));
     answers.push(done("ok"));
-    let task = world.script("note", answers);
+    answers
+}
+
+#[conforms::conforms("HK-6.3-2", "HK-15.2-1", "HK-15.2-3", part = "HK-13.6-7")]
+#[test]
+fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
+    let world = World::new(703);
+    let task = world.script("note", notes());
     world.drive(task);
     let updates: Vec<_> = events(world.kernel(), task)
         .into_iter()
@@ -167,7 +187,7 @@ fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
             _ => None,
         })
         .collect();
-    assert_eq!(updates.len(), 13, "what was noted is on record");
+    assert_eq!(updates.len(), 15, "what was noted is on record");
     for (at, (revision, byte_size, _)) in updates.iter().enumerate() {
         assert_eq!(*revision as usize, at + 1, "every change is a revision");
         assert!(*byte_size <= limits::WORKING_STATE_BYTES_MAX as u64, "{byte_size} bytes");
@@ -178,7 +198,8 @@ fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
         "a field there is no place for is refused"
     );
     let now = state(&world, task);
-    let kept: WorkingState = object(world.kernel(), &now, updates.last().unwrap().2.artifact_id);
+    let after = |n: usize| -> WorkingState { object(world.kernel(), &now, updates[n - 1].2.artifact_id) };
+    let kept = after(13);
     assert_eq!(kept.plan.as_deref(), Some("first look"), "what was not said again stays");
     assert!(kept.objectives.is_empty(), "what was too long was refused");
     assert!(kept.constraints.is_empty(), "what was too many was refused");
@@ -193,11 +214,16 @@ fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
     };
     assert_eq!(
         (row.revision, row.byte_size, row.artifact_id),
-        (13, updates[12].1, updates[12].2.artifact_id)
+        (15, updates[14].1, updates[14].2.artifact_id)
     );
-    let size = |state: &WorkingState| seal::canon::to_canonical(state).unwrap().len();
-    let (shorter, taken) = knowledge::working_state::compact(kept.clone()).unwrap();
-    assert_eq!((size(&shorter), taken), (size(&kept), 0), "there is nothing to be dropped");
+    let newest = (6..limits::WORKING_STATE_ITEMS_MAX + 6).filter(|n| *n != 20).chain([20]).map(handle);
+    assert_eq!(after(14).resource_handles, newest.collect::<Vec<_>>());
+    assert_eq!(after(14).uncertainties, kept.uncertainties, "and nothing else");
+    let last = after(15);
+    assert!(last.resource_handles.is_empty(), "handles go first");
+    assert_eq!(last.plan, kept.plan);
+    let from = 17 - last.expected_outputs.len();
+    assert!(from > 0 && last.expected_outputs == outputs(from), "and then the oldest of the rest");
     let other = world.script("other", vec![done("ok")]);
     world.drive(other);
     assert!(state(&world, other).working_state.is_none(), "it belongs to its task");
@@ -289,22 +315,22 @@ fn a_pack_stays_small_says_what_it_left_out_and_each_item_leads_to_what_it_is_ma
     world.kernel().append_note(task, "said-meanwhile", model::ingress::Channel::App, "note").unwrap();
     assert_eq!(world.drive_allowing(task).0, completed());
     let (now, all) = (state(&world, task), packs(world.kernel(), task));
-    let known = |source: &str| {
-        let of_artifact = source.parse().is_ok_and(|id| now.artifacts.contains_key(&id));
-        let of_belief = source.parse().is_ok_and(|id| now.beliefs.contains_key(&id));
-        let held = memories(&world);
-        let of_memory = source.parse().is_ok_and(|id| held.iter().any(|memory| memory.memory_id == id));
-        of_artifact || of_belief || of_memory
+    let held = memories(&world);
+    let leads = |item: &ContextItem| match item.section {
+        Section::Artifacts | Section::WorkingState => {
+            item.source.parse().is_ok_and(|id| now.artifacts.contains_key(&id))
+        }
+        Section::Beliefs => item.source.parse().is_ok_and(|id| now.beliefs.contains_key(&id)),
+        Section::Memory => held.iter().any(|memory| memory.memory_id.to_string() == item.source),
+        _ => !item.source.is_empty(),
     };
     for pack in &all {
         let tokens: u32 = pack.items.iter().map(|item| item.tokens).sum();
         assert!(tokens <= limits::CONTEXT_TOKENS_DEFAULT, "{tokens} tokens");
+        let bytes: usize = pack.items.iter().map(|item| item.text.len()).sum();
+        assert!(bytes <= 8 * limits::CONTEXT_TOKENS_DEFAULT as usize, "{bytes} bytes in {tokens} tokens");
         for item in &pack.items {
-            let made_of = [Section::Artifacts, Section::Beliefs, Section::Memory, Section::WorkingState];
-            if made_of.contains(&item.section) {
-                assert!(known(&item.source), "`{}` of {} is nothing there is", item.source, item.section);
-            }
-            assert!(!item.source.is_empty(), "{item:?}");
+            assert!(leads(item), "`{}` of {} is nothing there is", item.source, item.section);
         }
     }
     // Each is kept, as an artifact of its kind.

@@ -4,18 +4,19 @@ use crate::records::busy;
 use crate::story::{completed, events, log, object, rebuilt, state};
 use kernel::command::plan::Part;
 use kernel::command::submit::Reasoning;
-use model::artifact::{ArtifactKind, EvidenceRef};
+use model::artifact::{ArtifactKind, EvidenceRef, TrustTier};
 use model::context::ContextPack;
 use model::knowledge::BeliefStatus;
 use model::policy::Profile;
 use model::principal::PrincipalType;
 use model::task::{Priority, StepContract, StepStatus, TaskContract, TaskStatus};
 use model::{Body, Event, EventId, PrincipalId, StepId, TaskId};
-use projections::query::Ask;
+use projections::query::{ArtifactFilter, Ask};
+use projections::rows::ArtifactRow;
 use seal::Digest;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use testkit::{World, done, look, say};
+use testkit::{Server, World, done, fetch, look, say};
 
 /// The least fields of each object, one a line.
 const FIELDS: &str = include_str!("../../model/tests/data/fields.tsv");
@@ -179,7 +180,18 @@ fn every_event_says_what_it_is_about_who_did_it_and_what_led_to_it() {
 
 /// What happens within an attempt names its attempt and its step; what happens to the task alone names neither.
 fn applicable(event: &Event, body: &Body, counted: &mut u32) {
-    let within = ["action.", "policy.", "witness.", "approval.", "grant.", "effect.", "belief.", "attempt."];
+    let within = [
+        "action.",
+        "policy.",
+        "witness.",
+        "approval.",
+        "decision.",
+        "grant.",
+        "effect.",
+        "receipt.",
+        "belief.",
+        "attempt.",
+    ];
     if within.iter().any(|of| event.event_type.starts_with(of)) {
         assert!(event.attempt_id.is_some() && event.step_id.is_some(), "{}", event.event_type);
         *counted += 1;
@@ -214,6 +226,55 @@ fn an_artifact_is_recorded_with_every_field() {
     let (seen, grant) = (of(ArtifactKind::FileSnapshot), of(ArtifactKind::CapabilityGrant));
     assert_ne!(seen.trust_tier, grant.trust_tier, "what was read is not trusted as what was granted is");
     assert_ne!(seen.class, grant.class);
+}
+
+#[conforms::conforms("HK-8.5-1")]
+#[test]
+fn an_artifact_is_a_file_bytes_that_were_handed_over_a_record_an_answer_from_elsewhere_or_a_sealed_proof() {
+    let (world, task) = busy(808);
+    let server = Server::agreeing();
+    world.reasoners.script("look it up", vec![fetch("GET", &server.url("/page"), None), done("looked up")]);
+    let mut submission =
+        world.submission("look it up", Reasoning::Scripted { name: "look it up".to_owned() });
+    submission.profile = Profile::NetworkReadAllowed;
+    let elsewhere = world.kernel().submit(&submission).unwrap().task_id;
+    assert_eq!(world.drive_allowing(elsewhere).0, completed());
+    let handed = (0..=255).collect::<Vec<u8>>();
+    let incoming = kernel::command::ingest::Incoming {
+        name: "bytes".to_owned(),
+        uri: "inline:bytes".to_owned(),
+        media_type: "application/octet-stream",
+        bytes: &mut handed.as_slice(),
+        trust_tier: TrustTier::UserAsserted,
+    };
+    let (blob, _) = world.kernel().ingest(incoming, model::ingress::Channel::App).unwrap();
+    let catalog =
+        world.kernel().query().unwrap().artifacts(&ArtifactFilter::default(), Ask::ALL).unwrap().rows;
+    let read = |row: &ArtifactRow| world.kernel().artifacts().read(&row.content_hash).unwrap();
+    // Each is one row of the same catalog, whatever it is and wherever it comes from, and its content is at hand.
+    let one = |task_id: TaskId, kind: ArtifactKind| {
+        let found = catalog.iter().find(|row| row.task_id == task_id && row.kind == kind);
+        found.unwrap_or_else(|| panic!("no `{kind}`"))
+    };
+    let file = one(task, ArtifactKind::FileSnapshot);
+    assert!(String::from_utf8_lossy(&read(file)).contains("text"), "an observation of a file");
+    let record: Value = serde_json::from_slice(&read(one(task, ArtifactKind::ActionRequest))).unwrap();
+    assert!(record.is_object(), "a document of JSON");
+    assert!(
+        String::from_utf8_lossy(&read(one(task, ArtifactKind::Answer))).contains("was busy"),
+        "a work product"
+    );
+    let answer = one(elsewhere, ArtifactKind::WebSnapshot);
+    assert!(String::from_utf8_lossy(&read(answer)).contains("well received"), "a snapshot of a server");
+    let bytes = catalog.iter().find(|row| row.artifact_id == blob.artifact_id).expect("it is listed");
+    assert_eq!(read(bytes), handed, "bytes of no kind that anybody knows");
+    let proof = one(task, ArtifactKind::ReceiptBundle);
+    let envelope = seal::dsse::Envelope::parse(&read(proof)).unwrap();
+    let key = seal::Signer::public(world.keys.receipt_signer().as_ref());
+    seal::dsse::verify(&envelope, &key).expect("evidence, sealed with the key of receipts");
+    for row in [file, answer, bytes, proof] {
+        assert_eq!(Digest::of(&read(row)), row.content_hash, "named by what it holds");
+    }
 }
 
 #[conforms::conforms(part = "HK-8.6-1", "HK-8.6-2", part = "HK-9-5", "HK-15.3-5")]

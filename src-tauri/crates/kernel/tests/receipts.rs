@@ -36,7 +36,7 @@ fn held<T: Clone + std::fmt::Debug>(slot: &Slot<T>) -> T {
     slot.value().cloned().unwrap_or_else(|| panic!("nothing is there: {slot:?}"))
 }
 
-#[conforms::conforms("HK-8.10-1", "HK-18.2-1", "HK-25.1-7", "HK-27-11")]
+#[conforms::conforms("HK-8.10-1", "HK-18.2-1", part = "HK-25.1-7", part = "HK-27-11")]
 #[test]
 fn a_signed_statement_answers_every_question_about_a_deletion() {
     let world = World::new(601);
@@ -96,7 +96,7 @@ fn a_signed_statement_answers_every_question_about_a_deletion() {
     assert_eq!(kernel.artifacts().read(&image.sha256).unwrap(), b"before");
 }
 
-#[conforms::conforms("HK-6.4-1", "HK-2-5")]
+#[conforms::conforms(part = "HK-6.4-1", "HK-2-5")]
 #[test]
 fn without_its_receipt_an_act_is_not_complete() {
     for (name, act) in [("write", write("a.txt", "a")), ("delete", gone("b.txt"))] {
@@ -310,7 +310,14 @@ impl StagedView for Talking {
     }
 }
 
-#[conforms::conforms(part = "HK-6.4-1", part = "HK-7-1", "HK-15.5-3", "HK-18.6-4", "HK-25.2-2", "HK-27-11")]
+#[conforms::conforms(
+    part = "HK-6.4-1",
+    part = "HK-7-1",
+    "HK-15.5-3",
+    part = "HK-18.6-4",
+    "HK-25.2-2",
+    part = "HK-27-11"
+)]
 #[test]
 fn every_class_of_act_that_exists_leaves_its_receipt() {
     let mut world = World::new(603);

@@ -209,7 +209,7 @@ fn goes_on(from: AttemptStatus, to: AttemptStatus) -> bool {
     may.contains(&to) || (stops && !from.is_ended() && from != Executing)
 }
 
-#[conforms::conforms("HK-12.3-1")]
+#[conforms::conforms("HK-12.3-1", "HK-12.3-3")]
 #[test]
 fn an_attempt_stands_in_every_state_there_is_and_in_their_order() {
     let mut world = World::new(1_754);

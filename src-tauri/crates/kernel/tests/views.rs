@@ -193,7 +193,7 @@ fn the_views_of_what_was_made_known_decided_and_proved_hold_it_all_and_nothing_e
     assert_eq!((by.task_id, by.rolls_back), (undo, Some(undone.receipt_id)));
 }
 
-#[conforms::conforms("HK-13.6-12", "HK-15.8-1")]
+#[conforms::conforms("HK-13.6-12", "HK-15.8-1", "HK-9-7", "HK-25.1-8", "HK-27-13")]
 #[test]
 fn the_chat_is_a_view_of_events_and_no_model_is_told_from_it() {
     let mut world = World::new(1_725);

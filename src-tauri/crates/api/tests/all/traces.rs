@@ -59,7 +59,7 @@ fn each_line_of_a_file_names_the_receipt_that_wrote_it_and_a_persons_own_line_na
     assert_eq!(beyond.code, wire::Code::NotFound);
 }
 
-#[conforms::conforms("HK-14.4-1", "HK-14.4-2", "HK-14.4-6")]
+#[conforms::conforms(part = "HK-14.4-1", part = "HK-14.4-6")]
 #[test]
 fn an_artifact_is_explained_by_who_made_it_and_the_receipts_that_rest_on_it() {
     let home = Home::new(22);

@@ -7,7 +7,9 @@ use crate::served::Shown;
 use conforms::conforms;
 use runstream::Family;
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::net::TcpListener;
+use std::path::PathBuf;
 
 pub fn run_of(started: &Value) -> String {
     started["run_id"].as_str().expect("a name").to_owned()
@@ -81,7 +83,12 @@ fn whatever_executes_a_run_its_events_are_the_same_contract() {
     assert!(!said.contains(bench.dir.path().to_str().expect("UTF-8")), "no path of this machine: {said}");
 }
 
-#[conforms("RA-4.4f-1", "RA-4.2-17", "RA-4.4a-1", "RA-3-10", "RA-4.4b-1", "RA-3-16", "RA-2-17")]
+/// The variables and the folder of this process.
+fn environment() -> (Vec<(OsString, OsString)>, PathBuf) {
+    (std::env::vars_os().collect(), std::env::current_dir().expect("a folder"))
+}
+
+#[conforms("RA-4.4f-1", "RA-4.2-17", "RA-4.4a-1", "RA-4.4a-6", "RA-3-10", "RA-4.4b-1", "RA-3-16", "RA-2-17")]
 #[test]
 fn another_backend_in_the_same_session_leaves_what_was_there_as_it_was() {
     let mut bench = Bench::new();
@@ -92,7 +99,9 @@ fn another_backend_in_the_same_session_leaves_what_was_there_as_it_was() {
         "profile": "readonly_analysis", "attachments": [bench.path("notes.md")], "toolsets": ["standard"],
         "source": "webhook", "metadata": { "title": "first" }, "session_id": "garden",
     });
+    let as_it_was = environment();
     let started = bench.post("/v1/runs", &asked);
+    assert_eq!(started["toolsets"], asked["toolsets"]);
     assert_eq!(started["session_id"], asked["session_id"], "the session that was asked for");
     let (first, session) = (run_of(&started), started["session_id"].as_str().expect("a name").to_owned());
     bench.reaches(&first, &["completed", "failed", "awaiting_approval"]);
@@ -107,6 +116,7 @@ fn another_backend_in_the_same_session_leaves_what_was_there_as_it_was() {
     let files = bench.post("/api/artifacts.list", &json!({ "task": first, "limit": 500 }));
     assert!(files.to_string().contains("notes.md"), "what was handed over is at hand");
     let before = bench.events(&first);
+    assert!(before[0]["payload"]["toolset"].as_array().is_some_and(|tools| !tools.is_empty()), "{before:?}");
     let models: Vec<Model> =
         ["one", "two"].map(|said| Model::new(vec![call("done", &json!({ "summary": said }))], true)).into();
     for model in &models {
@@ -142,6 +152,7 @@ fn another_backend_in_the_same_session_leaves_what_was_there_as_it_was() {
     }
     let runs = bench.get(&format!("/v1/sessions/{session}/runs"));
     assert_eq!(runs["runs"].as_array().expect("runs").len(), 4);
+    assert_eq!(environment(), as_it_was, "each start says it all, and the process is not told");
 }
 
 #[conforms("RA-4.4e-1")]
@@ -406,8 +417,6 @@ fn knows_of_the_kettle(one: &Bench, two: &Bench) {
 #[conforms("RA-3-12", "RA-2-10", "RA-4.4a-9")]
 #[test]
 fn two_homes_in_one_process_share_nothing_and_leave_the_environment_alone() {
-    let environment =
-        || (std::env::vars_os().collect::<Vec<_>>(), std::env::current_dir().expect("a folder"));
     let before = environment();
     let (one, two) = (Bench::new(), Bench::new());
     let (first, _) = one.asking();
