@@ -3,8 +3,10 @@
 use crate::story::{completed, count, events, object, packs, place, rebuilt, shows, state, types};
 use acts::ActionRequest;
 use kernel::command::submit::Reasoning;
+use kernel::{DriveOutcome, Waiting};
 use model::attempt::TerminationReason;
 use model::audit::{AuditEntry, GateDecision};
+use model::context::Section;
 use model::grant::CapabilityGrant;
 use model::ingress::Channel;
 use model::policy::{Profile, Verdict};
@@ -214,8 +216,47 @@ fn work_goes_through_its_stations_in_order() {
     );
     let receipt = order.iter().rposition(|t| t == "receipt.issued").unwrap();
     assert!(receipt > place(&order, "effect.observed"));
+    knows_what_it_works_from(&world);
     let (kept, again) = rebuilt(&mut world);
     assert_eq!(kept, again, "and views are made again from events");
+}
+
+/// What a turn works from is compiled of artifacts, working state, beliefs and memory, also of a task that was taken up again.
+fn knows_what_it_works_from(world: &World) {
+    world.file("a.txt", "seen-in-a-file");
+    world.file("b.txt", "nobody has read it");
+    let on = json!(["b.txt"]);
+    let task = world.script(
+        "work from a claim",
+        vec![
+            look("a.txt"),
+            say("note", json!({ "plan": "noted-plan" })),
+            say("hash", json!({ "path": "b.txt" })),
+            say("believe", json!({ "claim": "believed-claim", "confidence": 700, "evidence": on })),
+            say(
+                "remember",
+                json!({ "claim": "remembered-claim", "scope": "*", "reason": "asked", "evidence": on }),
+            ),
+            done("ok"),
+        ],
+    );
+    world.drive_to_approval(task);
+    let attempt = state(world, task).current;
+    world.kernel().pause(task).unwrap();
+    assert_eq!(world.drive(task), DriveOutcome::Waiting(Waiting::Resume));
+    world.kernel().resume(task).unwrap();
+    assert_eq!(world.drive_allowing(task).0, completed());
+    assert_eq!(state(world, task).current, attempt, "taken up again where it was");
+    let last = packs(world.kernel(), task).pop().unwrap();
+    for (section, text) in [
+        (Section::Artifacts, "seen-in-a-file"),
+        (Section::WorkingState, "noted-plan"),
+        (Section::Beliefs, "believed-claim"),
+        (Section::Memory, "remembered-claim"),
+    ] {
+        let is_there = last.items.iter().any(|item| item.section == section && item.text.contains(text));
+        assert!(is_there, "`{text}` is not in {section}: {:#?}", last.items);
+    }
 }
 
 #[conforms::conforms("RX-1-3", "RX-3-1", "RX-4-2", "RX-5-6", "HK-22-2")]
