@@ -118,7 +118,7 @@ fn every_object_belongs_to_a_task_and_to_somebody() {
     "HK-25.3-1",
     "HK-27-2",
     "HK-27-13",
-    "HK-27-16",
+    part = "HK-27-16",
     "HK-2-2",
     "HK-3-2",
     "HK-22-4",
