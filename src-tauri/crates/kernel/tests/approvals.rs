@@ -105,7 +105,15 @@ fn after_a_no_the_same_attempt_goes_on_without_the_act() {
     assert_eq!(world.files().keys().collect::<Vec<_>>(), ["b.txt"]);
 }
 
-#[conforms::conforms("HK-6.2-5", "HK-12.4-6", "HK-16.6-1", "HK-16.8-4", "HK-25.2-5", "HK-26-6", "HK-27-8")]
+#[conforms::conforms(
+    "HK-6.2-5",
+    "HK-12.4-6",
+    part = "HK-16.6-1",
+    "HK-16.8-4",
+    "HK-25.2-5",
+    "HK-26-6",
+    "HK-27-8"
+)]
 #[test]
 fn a_delayed_act_is_done_only_on_the_world_that_was_approved() {
     let world = World::new(303);

@@ -195,7 +195,7 @@ fn a_grant_gives_its_attempt_what_its_act_needs_once_and_nothing_else() {
     assert_eq!(used.len(), all.len());
 }
 
-#[conforms::conforms("HK-25.2-6", "HK-27-9")]
+#[conforms::conforms("HK-6.2-2", "HK-25.2-6", "HK-27-9")]
 #[test]
 fn a_host_that_could_do_it_does_nothing_without_a_living_grant() {
     for end in ["revoked", "expired", "alive"] {

@@ -189,32 +189,49 @@ const LOOKED_AT_AGAIN: [ActionClass; 7] = [
     ActionClass::Rollback,
 ];
 
-#[conforms::conforms("HK-16.8-3")]
+#[conforms::conforms("HK-16.6-1", "HK-16.8-3")]
 #[test]
 fn what_changes_something_is_looked_at_again_between_the_yes_and_its_grant() {
     let mut world = world(1_758);
     let (kernel, tasks) = everything(&mut world);
-    let mut granted = BTreeSet::new();
+    let (mut granted, mut unasked) = (BTreeSet::new(), BTreeSet::new());
     for task in tasks {
-        let mut validated = BTreeSet::new();
+        let (mut asked, mut validated) = (BTreeMap::new(), BTreeSet::new());
+        let (mut allowed, mut agreed) = (BTreeSet::new(), BTreeSet::new());
         for (_, body) in events(&kernel, task) {
             match body {
+                Body::PolicyEvaluated(b) if b.verdict == Verdict::Allow => {
+                    allowed.insert(b.action_request_id);
+                }
+                Body::ApprovalRequested(b) => {
+                    asked.insert(b.approval.approval_id, b.action_request_id);
+                }
                 // What was seen before a yes counts for nothing after it.
-                Body::ApprovalGranted(_) => validated.clear(),
+                Body::ApprovalGranted(b) => {
+                    validated.clear();
+                    agreed.insert(asked[&b.approval_id]);
+                }
                 Body::WitnessValidated(b) => drop(validated.insert(b.action_request_id)),
-                Body::GrantIssued(b) if LOOKED_AT_AGAIN.contains(&b.action_class) => {
+                Body::GrantIssued(b) => {
+                    let (id, class) = (b.action_request_id, b.action_class);
                     assert!(
-                        validated.contains(&b.action_request_id),
-                        "{} was granted unseen",
-                        b.action_class
+                        allowed.contains(&id) || agreed.contains(&id),
+                        "{class} was granted without a yes"
                     );
-                    granted.insert(b.action_class);
+                    if !agreed.contains(&id) {
+                        unasked.insert(class);
+                    } else if LOOKED_AT_AGAIN.contains(&class) {
+                        assert!(validated.contains(&id), "{class} was granted unseen");
+                        granted.insert(class);
+                    }
                 }
                 _ => {}
             }
         }
     }
     assert_eq!(granted, BTreeSet::from(LOOKED_AT_AGAIN));
+    assert!(unasked.contains(&ActionClass::ReadLocal), "policy alone allows a look: {unasked:?}");
+    assert!(LOOKED_AT_AGAIN.iter().all(|class| !unasked.contains(class)), "{unasked:?}");
 }
 
 /// What HK-6.2-3 has decided on record first, but for an override, which is a decision itself.

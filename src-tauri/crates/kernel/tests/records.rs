@@ -231,6 +231,8 @@ fn a_judgment_is_on_record_with_who_made_it_and_why() {
     let (_, receipt) = world.kernel().receipt(now.receipts.last().unwrap().receipt_id).unwrap();
     assert_eq!(receipt.decision_ref.value(), Some(&execution.decision_id), "the receipt names it");
     // Where nobody has to be asked it is policy that decides, and it says by which rule.
+    let world = World::new(809);
+    world.file("b.txt", "text");
     std::fs::write(world.store.path().join("policy.rules"), "allow FileDelete(**)\n").unwrap();
     let gone = say("delete", json!({ "path": "b.txt" }));
     let alone = world.script("delete it unasked", vec![gone, done("ok")]);
@@ -238,6 +240,7 @@ fn a_judgment_is_on_record_with_who_made_it_and_why() {
     assert!(world.files().is_empty());
     let decisions = state(&world, alone).decisions;
     let [decided] = &decisions[..] else { panic!("one judgment: {decisions:?}") };
+    let people = world.kernel().store_state().principals;
     assert_eq!(people[&decided.decided_by].principal_type, PrincipalType::PolicyEngine);
     assert!(decided.rationale.shown().unwrap().contains("your rules allow this"), "{:?}", decided.rationale);
 }
