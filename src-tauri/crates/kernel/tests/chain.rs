@@ -16,7 +16,8 @@ use model::{ActionRequestId, Body, TaskId};
 use projections::query::Ask;
 use serde_json::json;
 use std::collections::BTreeMap;
-use testkit::{World, change, command, done, look, say, write};
+use std::sync::Arc;
+use testkit::{ManyTools, World, change, command, done, look, say, write};
 
 /// What is on record before the dispatch of one request.
 #[derive(Default)]
@@ -359,6 +360,25 @@ fn only_tools_of_the_registry_are_called() {
     let last = packs(world.kernel(), task).pop().unwrap();
     assert!(shows(&last, "there is no tool `nobody__tool` that can be used"), "{:#?}", last.items);
     assert!(world.files().is_empty());
+    // One that a person registered is called, by the same words that called nothing before.
+    let mut world = World::new(410);
+    world.servers = Arc::new(ManyTools);
+    world.reopen();
+    for registered in 0..2 {
+        world.register_many(registered);
+        let name = format!("call {registered}");
+        let call = say("s00__entry_00", json!({ "minutes": 1 }));
+        world.reasoners.script(&name, vec![call, done("ok")]);
+        let mut submission = world.submission(&name, Reasoning::Scripted { name: name.clone() });
+        submission.profile = Profile::ExternalPublishGated;
+        let task = world.kernel().submit(&submission).unwrap().task_id;
+        assert_eq!(world.drive_allowing(task).0, completed());
+        for event in ["action.requested", "effect.dispatched"] {
+            assert_eq!(count(world.kernel(), task, event), registered, "{event}");
+        }
+        let answered = shows(packs(world.kernel(), task).last().unwrap(), "entry_00 was called");
+        assert_eq!(answered, registered == 1, "what it said comes back");
+    }
 }
 
 /// What the loop may be made of: meaning and words, and nothing that stores, sends or reaches.
