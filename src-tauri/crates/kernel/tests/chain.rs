@@ -11,7 +11,7 @@ use model::grant::CapabilityGrant;
 use model::ingress::Channel;
 use model::policy::{Profile, Verdict};
 use model::receipt::ResultCode;
-use model::task::StepStatus;
+use model::task::{Proposer, StepStatus};
 use model::{ActionRequestId, Body, TaskId};
 use projections::query::Ask;
 use serde_json::json;
@@ -94,7 +94,7 @@ fn whole_way(world: &World, task: TaskId) -> Vec<ActionRequestId> {
     "HK-6.2-1",
     part = "HK-10.4-1",
     part = "HK-11.2-2",
-    part = "HK-11.3-1",
+    "HK-11.3-1",
     part = "HK-25.1-6",
     part = "HK-27-4",
     part = "HK-16.6-1",
@@ -135,6 +135,9 @@ fn whoever_proposes_it_every_effect_goes_the_whole_way() {
     assert_eq!(whole_way(&world, refused), [], "what a person refused was not dispatched");
     assert_eq!(whole_way(&world, all).len(), 4, "the command was denied, the rest was done");
     assert_eq!(whole_way(&world, undo).len(), 1, "a plan of the kernel's own goes the same way");
+    assert!(!whole_way(&world, playbook).is_empty(), "and so does a list that nobody thought of");
+    let by = [all, playbook, undo].map(|task| state(&world, task).attempt().unwrap().attempt.proposer);
+    assert_eq!(by, [Some(Proposer::Scripted), Some(Proposer::Playbook), Some(Proposer::Rollback)]);
     for (request, times) in world.oracle.performed() {
         assert!(dispatched.contains(&request), "an executor moved without a dispatch");
         assert_eq!(times, 1);

@@ -135,7 +135,7 @@ pub fn everything(world: &mut World) -> (Kernel, [TaskId; 3]) {
     (kernel, [here, elsewhere, undo])
 }
 
-#[conforms::conforms("HK-7-1", "HK-16.4-1", "HK-3-9")]
+#[conforms::conforms("HK-7-1", "HK-16.4-1", "HK-25.2-2", "HK-3-9")]
 #[test]
 fn an_act_of_every_class_is_asked_for_and_every_important_one_that_is_done_leaves_its_receipt() {
     let mut world = world(1_751);

@@ -310,7 +310,14 @@ impl StagedView for Talking {
     }
 }
 
-#[conforms::conforms(part = "HK-6.4-1", part = "HK-7-1", "HK-15.5-3", "HK-18.6-4", "HK-25.2-2", "HK-27-11")]
+#[conforms::conforms(
+    part = "HK-6.4-1",
+    part = "HK-7-1",
+    "HK-15.5-3",
+    "HK-18.6-4",
+    part = "HK-25.2-2",
+    "HK-27-11"
+)]
 #[test]
 fn every_class_of_act_that_exists_leaves_its_receipt() {
     let mut world = World::new(603);
