@@ -220,7 +220,8 @@ fn what_changes_something_is_looked_at_again_between_the_yes_and_its_grant() {
                     );
                     if !agreed.contains(&id) {
                         unasked.insert(class);
-                    } else if LOOKED_AT_AGAIN.contains(&class) {
+                    }
+                    if LOOKED_AT_AGAIN.contains(&class) {
                         assert!(validated.contains(&id), "{class} was granted unseen");
                         granted.insert(class);
                     }
@@ -231,7 +232,6 @@ fn what_changes_something_is_looked_at_again_between_the_yes_and_its_grant() {
     }
     assert_eq!(granted, BTreeSet::from(LOOKED_AT_AGAIN));
     assert!(unasked.contains(&ActionClass::ReadLocal), "policy alone allows a look: {unasked:?}");
-    assert!(LOOKED_AT_AGAIN.iter().all(|class| !unasked.contains(class)), "{unasked:?}");
 }
 
 /// What HK-6.2-3 has decided on record first, but for an override, which is a decision itself.
