@@ -6,7 +6,7 @@ use model::artifact::{ArtifactKind, EvidenceRef, TrustTier};
 use model::attempt::TerminationReason;
 use model::decision::DecisionClass;
 use model::fault::Point;
-use model::policy::Profile;
+use model::policy::{PolicyResult, Profile};
 use model::principal::PrincipalType;
 use model::{Body, PrincipalId, TaskId};
 use projections::query::{ArtifactFilter, Ask};
@@ -352,6 +352,24 @@ fn a_run_can_be_inspected_step_by_step() {
         let value: Value = serde_json::from_slice(&stored.bytes).unwrap();
         assert_eq!(value["task_id"], json!(task), "every event leads to its goal");
         assert!(value["payload"].is_object() && value["event_type"].is_string());
+    }
+    // Whatever it decided or passed on says why, or what, in words.
+    for (event, body) in events(world.kernel(), task) {
+        let words = match body {
+            Body::TaskStatusChanged(b) => b.reason,
+            Body::StepStatusChanged(b) => b.reason,
+            Body::AttemptStatusChanged(b) => b.reason,
+            Body::ActionRequested(b) => b.summary.shown().unwrap().clone(),
+            Body::PolicyEvaluated(b) => {
+                object::<PolicyResult>(world.kernel(), &now, b.result.artifact_id).reasoning_summary
+            }
+            _ => continue,
+        };
+        assert!(!words.trim().is_empty(), "{} says nothing", event.event_type);
+    }
+    for (_, bytes) in world.kernel().reader().gate_entries(0, 10_000).unwrap() {
+        let entry: gate::AuditEntry = serde_json::from_slice(&bytes).unwrap();
+        assert!(!entry.intent.trim().is_empty(), "an entry of the gate says nothing: {entry:?}");
     }
     let steps = query.steps(Some(task), None, Ask::ALL).unwrap().rows;
     assert_eq!(steps.len(), now.steps.len());
