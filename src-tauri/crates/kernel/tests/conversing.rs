@@ -152,16 +152,6 @@ fn a_message_has_on_record_what_it_answers_quotes_and_is_a_part_of_and_how_surel
     assert!(matches!(world.kernel().say(&missing), Err(Error::NotFound { .. })), "what is quoted is there");
 }
 
-/// What an anchor has, and no more.
-const ANCHOR: [&str; 6] = [
-    "anchor_task_id",
-    "anchor_kind",
-    "selection_reason",
-    "outcome_status",
-    "outcome_summary",
-    "source_artifact_refs",
-];
-
 #[conforms::conforms(
     "HK-8.1-6",
     "HK-8.1.1-1",
@@ -201,9 +191,6 @@ fn however_a_task_has_ended_words_to_it_are_a_new_task_that_follows_it() {
         let anchor = new.continuation_anchor.expect("an anchor");
         assert_eq!((anchor.anchor_task_id, anchor.outcome_status), (first, ends));
         assert_eq!(anchor.anchor_kind, "completed_outcome");
-        let recorded = serde_json::to_value(&anchor).unwrap();
-        let fields: BTreeSet<&str> = recorded.as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(fields, ANCHOR.into(), "what was said in that task is not among it");
         // Why this outcome is meant, how it ended, and what it left, each as it is.
         let bound = log(world.kernel()).into_iter().rev().find_map(|(_, body)| match body {
             Body::IngressBound(b) if b.chosen_task_id == Some(follower) => b.rationale.shown().cloned(),
