@@ -150,7 +150,7 @@ fn whoever_proposes_it_every_effect_goes_the_whole_way() {
     world.reopen();
     assert_eq!(loops(&world), lived);
     for task in tasks {
-        assert!(matches!(world.drive(task), kernel::DriveOutcome::Ended { .. }));
+        assert!(matches!(world.drive(task), DriveOutcome::Ended { .. }));
     }
     assert_eq!(world.oracle.performed(), performed);
 }
@@ -462,7 +462,7 @@ fn a_command_without_walls_is_denied_and_the_model_may_go_another_way() {
     let task = world.script("run", vec![command(&["touch", "x"]), done("could not")]);
     let (standing, asked) = world.drive_allowing(task);
     assert_eq!(asked, 0, "nobody is asked what no yes could allow");
-    assert!(matches!(standing, kernel::DriveOutcome::Ended { .. }), "{standing:?}");
+    assert!(matches!(standing, DriveOutcome::Ended { .. }), "{standing:?}");
     assert!(world.files().is_empty());
     assert_eq!(count(world.kernel(), task, "effect.dispatched"), 0);
 }
