@@ -406,6 +406,7 @@ fn a_command_holds_a_sentinel_and_only_the_secrets_own_host_sees_the_value() {
     assert!(!told.contains(VALUE));
 }
 
+#[conforms(part = "HK-8.12-5")]
 #[test]
 fn what_was_not_named_is_refused_and_so_is_what_is_not_public_by_another_name() {
     let (port, heard) = server();

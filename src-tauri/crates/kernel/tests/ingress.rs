@@ -336,7 +336,9 @@ fn a_note_adds_a_child_stands_apart_and_a_root_stands_alone() {
     assert!(of_child.working_state.is_none(), "a child does not inherit the working state");
     assert_eq!(world.drive(child), completed());
     assert!(!packs(world.kernel(), child).iter().any(|pack| shows(pack, "the parent's")));
-    assert_eq!(of_root.task.parent_task_id, None);
+    assert_eq!((of_root.task.parent_task_id, &of_root.task.continuation_anchor), (None, &None));
+    assert_eq!(world.drive(root), completed());
+    assert!(!packs(world.kernel(), root).iter().any(|pack| shows(pack, "the parent's")), "it knows of none");
     assert_eq!(of_root.task.conversation_id, of_child.task.conversation_id, "in the same conversation");
     let resolutions: Vec<_> = log(world.kernel())
         .into_iter()
