@@ -294,7 +294,7 @@ fn the_focus_and_what_words_are_about_are_made_again_from_what_is_on_record() {
     };
     let before = told(&world);
     assert_eq!((before.0.focus_task_id, before.0.open_tasks), (Some(one), 2));
-    let bound = |id| before.1.iter().find(|row| row.ingress_id == id).unwrap();
+    let bound = |id: model::IngressId| before.1.iter().find(|row| row.ingress_id == id).unwrap();
     let (noted, open) = (bound(by_focus.ingress_id), bound(open.ingress_id));
     assert_eq!((noted.resolution, noted.chosen_task_id), (IngressResolution::AppendNote, Some(two)));
     assert_eq!((open.resolution, open.chosen_task_id), (IngressResolution::PendingDisambiguation, None));
