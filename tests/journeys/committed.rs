@@ -145,7 +145,7 @@ fn a_commit_a_branch_and_a_tag_are_shown_made_told_and_taken_back() {
     stage.is_sound();
 }
 
-#[conforms("HK-6.2-3")]
+#[conforms(part = "HK-6.2-3")]
 #[test]
 fn a_branch_that_is_moved_by_force_and_a_tag_that_is_deleted_are_grave_on_the_card_and_come_back() {
     let stage = Stage::new();

@@ -31,7 +31,7 @@ fn script(stage: &Stage, address: &str) -> String {
     format!("{{ {}; echo tried everything; }} > found.txt", tried.join("; "))
 }
 
-#[conforms("HK-6.2-2")]
+#[conforms(part = "HK-6.2-2")]
 #[test]
 fn a_command_reaches_neither_the_store_nor_a_key_nor_the_loopback_nor_the_persons_terminal() {
     let stage = Stage::new();

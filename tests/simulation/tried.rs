@@ -46,7 +46,7 @@ fn asked(world: &World, task: TaskId) -> ApprovalId {
     }
 }
 
-#[conforms::conforms("HK-10.4-1", "HK-11.2-2", "HK-11.3-1", "HK-18.5-1", "HK-25.1-6", "HK-27-4")]
+#[conforms::conforms("HK-10.4-1", "HK-11.2-2", part = "HK-11.3-1", "HK-18.5-1", "HK-25.1-6", "HK-27-4")]
 #[test]
 fn a_command_that_was_tried_in_a_copy_goes_the_whole_way_like_every_other_act() {
     let Some(world) = walled(1_601) else { return };

@@ -406,6 +406,7 @@ fn a_command_holds_a_sentinel_and_only_the_secrets_own_host_sees_the_value() {
     assert!(!told.contains(VALUE));
 }
 
+#[conforms(part = "HK-8.12-5")]
 #[test]
 fn what_was_not_named_is_refused_and_so_is_what_is_not_public_by_another_name() {
     let (port, heard) = server();
@@ -430,7 +431,7 @@ fn what_was_not_named_is_refused_and_so_is_what_is_not_public_by_another_name() 
     assert!(heard.try_recv().is_err(), "nobody was reached");
 }
 
-#[conforms("HK-6.2-2")]
+#[conforms(part = "HK-6.2-2")]
 #[test]
 fn there_is_no_other_way_out_than_the_proxy() {
     let (port, heard) = server();

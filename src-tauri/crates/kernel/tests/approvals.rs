@@ -9,6 +9,7 @@ use model::action::ActionClass;
 use model::approval::ApprovalStatus;
 use model::artifact::ArtifactKind;
 use model::attempt::AttemptStatus;
+use model::body::Boundary;
 use model::ingress::Channel;
 use model::policy::{PolicyResult, Verdict};
 use model::task::{StepStatus, TaskStatus};
@@ -104,7 +105,15 @@ fn after_a_no_the_same_attempt_goes_on_without_the_act() {
     assert_eq!(world.files().keys().collect::<Vec<_>>(), ["b.txt"]);
 }
 
-#[conforms::conforms("HK-6.2-5", "HK-12.4-6", "HK-16.6-1", "HK-16.8-4", "HK-25.2-5", "HK-26-6", "HK-27-8")]
+#[conforms::conforms(
+    "HK-6.2-5",
+    "HK-12.4-6",
+    part = "HK-16.6-1",
+    "HK-16.8-4",
+    "HK-25.2-5",
+    "HK-26-6",
+    "HK-27-8"
+)]
 #[test]
 fn a_delayed_act_is_done_only_on_the_world_that_was_approved() {
     let world = World::new(303);
@@ -148,7 +157,15 @@ fn asked_anew(world: &World, task: TaskId, first: model::ApprovalId) -> model::A
     second
 }
 
-#[conforms::conforms("HK-11.5-6", "HK-16.7-3", "HK-16.8-4", "HK-16.8-5", "HK-19.6-1")]
+#[conforms::conforms(
+    "HK-8.3-11",
+    "HK-11.5-3",
+    "HK-11.5-6",
+    "HK-16.7-3",
+    "HK-16.8-4",
+    "HK-16.8-5",
+    "HK-19.6-1"
+)]
 #[test]
 fn new_input_a_changed_world_and_an_old_packet_all_lead_back_through_policy() {
     let mut world = World::new(304);
@@ -174,15 +191,22 @@ fn new_input_a_changed_world_and_an_old_packet_all_lead_back_through_policy() {
     world.reopen();
     let fourth = asked_anew(&world, task, third);
     assert_eq!(packs(world.kernel(), task).len(), turns, "no new thought, a new verdict");
-    let evaluated = count(world.kernel(), task, "policy.evaluated");
-    assert_eq!(evaluated, 4, "every time policy spoke anew");
+    // Other rules, though they say the same of this act: so does this one.
     world.person.allow(world.kernel(), task, fourth).unwrap();
+    world.file(".hermit/policy.rules", "deny FileEdit(never/**)\n");
+    world.reopen();
+    let fifth = asked_anew(&world, task, fourth);
+    assert_eq!(packs(world.kernel(), task).len(), turns, "nor a new thought for other rules");
+    let evaluated = count(world.kernel(), task, "policy.evaluated");
+    assert_eq!(evaluated, 5, "every time policy spoke anew");
+    assert_eq!(count(world.kernel(), task, "grant.issued"), 0, "and no old yes gave any authority");
+    world.person.allow(world.kernel(), task, fifth).unwrap();
     assert_eq!(world.drive(task), completed());
     assert_eq!(world.files()["b.txt"], b"two");
     assert_eq!(count(world.kernel(), task, "effect.dispatched"), 1);
 }
 
-#[conforms::conforms("HK-16.8-5")]
+#[conforms::conforms("HK-8.3-10", "HK-11.5-4", "HK-11.5-5", "HK-16.8-5")]
 #[test]
 fn words_that_come_while_an_executor_is_at_work_change_nothing_of_what_it_does() {
     let world = World::new(306);
@@ -195,6 +219,9 @@ fn words_that_come_while_an_executor_is_at_work_change_nothing_of_what_it_does()
         let driving = scope.spawn(|| world.drive(task));
         at.is_reached();
         world.kernel().append_note(task, "write two instead", Channel::App, "note").unwrap();
+        let now = state(&world, task);
+        assert_eq!((now.inputs.len(), now.absorbed.len()), (1, 0), "they are input that waits");
+        assert_eq!(now.attempt().unwrap().attempt.status, AttemptStatus::Executing, "and it goes on");
         at.goes_on();
         assert_eq!(driving.join().unwrap(), completed());
     });
@@ -205,6 +232,15 @@ fn words_that_come_while_an_executor_is_at_work_change_nothing_of_what_it_does()
     let heard: Vec<bool> =
         packs(world.kernel(), task).iter().map(|pack| shows(pack, "write two instead")).collect();
     assert_eq!(heard, [false, true], "the next turn hears them");
+    let boundaries = events(world.kernel(), task).into_iter().filter_map(|(_, body)| match body {
+        Body::TaskInputAbsorbed(b) => Some(b.boundary),
+        _ => None,
+    });
+    assert_eq!(boundaries.collect::<Vec<_>>(), [Boundary::PreCompilation], "at a boundary that is on disk");
+    let order = types(world.kernel(), task);
+    let [dispatched, observed] = ["effect.dispatched", "effect.observed"].map(|at| place(&order, at));
+    assert!(place(&order, "task.input_added") > dispatched && place(&order, "task.input_added") < observed);
+    assert!(place(&order, "task.input_absorbed") > observed, "and not before the act was over");
 }
 
 /// A rule of today that was none when the question was put.
@@ -214,7 +250,7 @@ pub const STRICTER: &str = r#"
 forbid (principal, action == Hermit::Action::"delete_local", resource);
 "#;
 
-#[conforms::conforms("HK-8.3-11", "HK-11.5-3", "HK-19.6-1")]
+#[conforms::conforms(part = "HK-8.3-11", part = "HK-11.5-3", "HK-19.6-1")]
 #[test]
 fn a_yes_given_under_other_rules_goes_before_the_rules_of_today() {
     let mut world = World::new(305);

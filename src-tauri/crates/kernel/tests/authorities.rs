@@ -4,6 +4,7 @@ use crate::objects::{has, recorded, says_all};
 use crate::records::busy;
 use crate::story::{completed, die, ended, events, object, state};
 use kernel::{DriveOutcome, Waiting};
+use model::action::ActionClass;
 use model::approval::ApprovalStatus;
 use model::attempt::TerminationReason;
 use model::body::KeyPurpose;
@@ -174,14 +175,17 @@ fn a_grant_gives_its_attempt_what_its_act_needs_once_and_nothing_else() {
         assert_eq!(kind(&grant.issued_by_principal_id), PrincipalType::PolicyEngine);
         let names: Vec<&str> =
             grant.resource_scope.iter().filter_map(|r| r.rsplit([':', '/']).next()).collect();
-        given.push((attempt.attempt_no, grant.filesystem_scope.clone(), names.join(" ")));
+        let (no, scope) = (attempt.attempt_no, grant.filesystem_scope.clone());
+        given.push((no, grant.action_class, scope, names.join(" ")));
     }
-    let at = |no: u32, scope: FilesystemScope, names: &str| (no, scope, names.to_owned());
+    let at = |no: u32, class: ActionClass, scope: FilesystemScope, names: &str| {
+        (no, class, scope, names.to_owned())
+    };
     let expected = [
-        at(1, FilesystemScope::ReadLease, "a.txt"),
-        at(2, FilesystemScope::ReadLease, "a.txt"),
-        at(2, FilesystemScope::Named, "b.txt"),
-        at(2, FilesystemScope::Named, "a.txt c.txt"),
+        at(1, ActionClass::ReadLocal, FilesystemScope::ReadLease, "a.txt"),
+        at(2, ActionClass::ReadLocal, FilesystemScope::ReadLease, "a.txt"),
+        at(2, ActionClass::WriteLocal, FilesystemScope::Named, "b.txt"),
+        at(2, ActionClass::DeleteLocal, FilesystemScope::Named, "a.txt c.txt"),
     ];
     assert_eq!(given, expected, "nothing that the act does not name");
     // Each is used once, by the attempt that it was given to.
@@ -195,7 +199,7 @@ fn a_grant_gives_its_attempt_what_its_act_needs_once_and_nothing_else() {
     assert_eq!(used.len(), all.len());
 }
 
-#[conforms::conforms("HK-25.2-6", "HK-27-9")]
+#[conforms::conforms("HK-6.2-2", "HK-25.2-6", "HK-27-9")]
 #[test]
 fn a_host_that_could_do_it_does_nothing_without_a_living_grant() {
     for end in ["revoked", "expired", "alive"] {

@@ -3,18 +3,21 @@
 use crate::story::{completed, count, events, object, packs, place, rebuilt, shows, state, types};
 use acts::ActionRequest;
 use kernel::command::submit::Reasoning;
+use kernel::{DriveOutcome, Waiting};
 use model::attempt::TerminationReason;
 use model::audit::{AuditEntry, GateDecision};
+use model::context::Section;
 use model::grant::CapabilityGrant;
 use model::ingress::Channel;
 use model::policy::{Profile, Verdict};
 use model::receipt::ResultCode;
-use model::task::StepStatus;
+use model::task::{Proposer, StepStatus};
 use model::{ActionRequestId, Body, TaskId};
 use projections::query::Ask;
 use serde_json::json;
 use std::collections::BTreeMap;
-use testkit::{World, change, command, done, look, say, write};
+use std::sync::Arc;
+use testkit::{ManyTools, World, change, command, done, look, say, write};
 
 /// What is on record before the dispatch of one request.
 #[derive(Default)]
@@ -91,7 +94,7 @@ fn whole_way(world: &World, task: TaskId) -> Vec<ActionRequestId> {
     "HK-6.2-1",
     part = "HK-10.4-1",
     part = "HK-11.2-2",
-    part = "HK-11.3-1",
+    "HK-11.3-1",
     part = "HK-25.1-6",
     part = "HK-27-4",
     part = "HK-16.6-1",
@@ -132,6 +135,9 @@ fn whoever_proposes_it_every_effect_goes_the_whole_way() {
     assert_eq!(whole_way(&world, refused), [], "what a person refused was not dispatched");
     assert_eq!(whole_way(&world, all).len(), 4, "the command was denied, the rest was done");
     assert_eq!(whole_way(&world, undo).len(), 1, "a plan of the kernel's own goes the same way");
+    assert!(!whole_way(&world, playbook).is_empty(), "and so does a list that nobody thought of");
+    let by = [all, playbook, undo].map(|task| state(&world, task).attempt().unwrap().attempt.proposer);
+    assert_eq!(by, [Some(Proposer::Scripted), Some(Proposer::Playbook), Some(Proposer::Rollback)]);
     for (request, times) in world.oracle.performed() {
         assert!(dispatched.contains(&request), "an executor moved without a dispatch");
         assert_eq!(times, 1);
@@ -144,7 +150,7 @@ fn whoever_proposes_it_every_effect_goes_the_whole_way() {
     world.reopen();
     assert_eq!(loops(&world), lived);
     for task in tasks {
-        assert!(matches!(world.drive(task), kernel::DriveOutcome::Ended { .. }));
+        assert!(matches!(world.drive(task), DriveOutcome::Ended { .. }));
     }
     assert_eq!(world.oracle.performed(), performed);
 }
@@ -214,8 +220,47 @@ fn work_goes_through_its_stations_in_order() {
     );
     let receipt = order.iter().rposition(|t| t == "receipt.issued").unwrap();
     assert!(receipt > place(&order, "effect.observed"));
+    knows_what_it_works_from(&world);
     let (kept, again) = rebuilt(&mut world);
     assert_eq!(kept, again, "and views are made again from events");
+}
+
+/// What a turn works from is compiled of artifacts, working state, beliefs and memory, also of a task that was taken up again.
+fn knows_what_it_works_from(world: &World) {
+    world.file("a.txt", "seen-in-a-file");
+    world.file("b.txt", "nobody has read it");
+    let on = json!(["b.txt"]);
+    let task = world.script(
+        "work from a claim",
+        vec![
+            look("a.txt"),
+            say("note", json!({ "plan": "noted-plan" })),
+            say("hash", json!({ "path": "b.txt" })),
+            say("believe", json!({ "claim": "believed-claim", "confidence": 700, "evidence": on })),
+            say(
+                "remember",
+                json!({ "claim": "remembered-claim", "scope": "*", "reason": "asked", "evidence": on }),
+            ),
+            done("ok"),
+        ],
+    );
+    world.drive_to_approval(task);
+    let attempt = state(world, task).current;
+    world.kernel().pause(task).unwrap();
+    assert_eq!(world.drive(task), DriveOutcome::Waiting(Waiting::Resume));
+    world.kernel().resume(task).unwrap();
+    assert_eq!(world.drive_allowing(task).0, completed());
+    assert_eq!(state(world, task).current, attempt, "taken up again where it was");
+    let last = packs(world.kernel(), task).pop().unwrap();
+    for (section, text) in [
+        (Section::Artifacts, "seen-in-a-file"),
+        (Section::WorkingState, "noted-plan"),
+        (Section::Beliefs, "believed-claim"),
+        (Section::Memory, "remembered-claim"),
+    ] {
+        let is_there = last.items.iter().any(|item| item.section == section && item.text.contains(text));
+        assert!(is_there, "`{text}` is not in {section}: {:#?}", last.items);
+    }
 }
 
 #[conforms::conforms("RX-1-3", "RX-3-1", part = "RX-4-2", part = "RX-5-6", "HK-22-2")]
@@ -318,6 +363,25 @@ fn only_tools_of_the_registry_are_called() {
     let last = packs(world.kernel(), task).pop().unwrap();
     assert!(shows(&last, "there is no tool `nobody__tool` that can be used"), "{:#?}", last.items);
     assert!(world.files().is_empty());
+    // One that a person registered is called, by the same words that called nothing before.
+    let mut world = World::new(410);
+    world.servers = Arc::new(ManyTools);
+    world.reopen();
+    for registered in 0..2 {
+        world.register_many(registered);
+        let name = format!("call {registered}");
+        let call = say("s00__entry_00", json!({ "minutes": 1 }));
+        world.reasoners.script(&name, vec![call, done("ok")]);
+        let mut submission = world.submission(&name, Reasoning::Scripted { name: name.clone() });
+        submission.profile = Profile::ExternalPublishGated;
+        let task = world.kernel().submit(&submission).unwrap().task_id;
+        assert_eq!(world.drive_allowing(task).0, completed());
+        for event in ["action.requested", "effect.dispatched"] {
+            assert_eq!(count(world.kernel(), task, event), registered, "{event}");
+        }
+        let answered = shows(packs(world.kernel(), task).last().unwrap(), "entry_00 was called");
+        assert_eq!(answered, registered == 1, "what it said comes back");
+    }
 }
 
 /// What the loop may be made of: meaning and words, and nothing that stores, sends or reaches.
@@ -398,7 +462,7 @@ fn a_command_without_walls_is_denied_and_the_model_may_go_another_way() {
     let task = world.script("run", vec![command(&["touch", "x"]), done("could not")]);
     let (standing, asked) = world.drive_allowing(task);
     assert_eq!(asked, 0, "nobody is asked what no yes could allow");
-    assert!(matches!(standing, kernel::DriveOutcome::Ended { .. }), "{standing:?}");
+    assert!(matches!(standing, DriveOutcome::Ended { .. }), "{standing:?}");
     assert!(world.files().is_empty());
     assert_eq!(count(world.kernel(), task, "effect.dispatched"), 0);
 }

@@ -18,7 +18,7 @@ use model::task::TaskContract;
 use model::{ActionRequestId, Body, TaskId};
 use reasoning::{Address, ModelServer, ToolMode};
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use testkit::{ManyTools, World, command, done, look, say, write};
 
@@ -178,7 +178,7 @@ fn everything_by(world: &mut World, drive: &mut dyn FnMut(&World, &Kernel, TaskI
     (kernel, [here, elsewhere, undo])
 }
 
-#[conforms::conforms("HK-7-1", "HK-16.4-1", "HK-3-9", "HK-25.1-7", "HK-27-11")]
+#[conforms::conforms("HK-7-1", "HK-16.4-1", "HK-25.2-2", "HK-3-9", "HK-25.1-7", "HK-27-11")]
 #[test]
 fn an_act_of_every_class_is_asked_for_and_every_important_one_that_is_done_leaves_its_receipt() {
     let mut world = world(1_751);
@@ -272,32 +272,100 @@ const LOOKED_AT_AGAIN: [ActionClass; 7] = [
     ActionClass::Rollback,
 ];
 
-#[conforms::conforms("HK-16.8-3")]
+#[conforms::conforms("HK-16.6-1", "HK-16.8-3")]
 #[test]
 fn what_changes_something_is_looked_at_again_between_the_yes_and_its_grant() {
     let mut world = world(1_758);
     let (kernel, tasks) = everything(&mut world);
-    let mut granted = BTreeSet::new();
+    let (mut granted, mut unasked) = (BTreeSet::new(), BTreeSet::new());
     for task in tasks {
-        let mut validated = BTreeSet::new();
+        let (mut asked, mut validated) = (BTreeMap::new(), BTreeSet::new());
+        let (mut allowed, mut agreed) = (BTreeSet::new(), BTreeSet::new());
         for (_, body) in events(&kernel, task) {
             match body {
+                Body::PolicyEvaluated(b) if b.verdict == Verdict::Allow => {
+                    allowed.insert(b.action_request_id);
+                }
+                Body::ApprovalRequested(b) => {
+                    asked.insert(b.approval.approval_id, b.action_request_id);
+                }
                 // What was seen before a yes counts for nothing after it.
-                Body::ApprovalGranted(_) => validated.clear(),
+                Body::ApprovalGranted(b) => {
+                    validated.clear();
+                    agreed.insert(asked[&b.approval_id]);
+                }
                 Body::WitnessValidated(b) => drop(validated.insert(b.action_request_id)),
-                Body::GrantIssued(b) if LOOKED_AT_AGAIN.contains(&b.action_class) => {
+                Body::GrantIssued(b) => {
+                    let (id, class) = (b.action_request_id, b.action_class);
                     assert!(
-                        validated.contains(&b.action_request_id),
-                        "{} was granted unseen",
-                        b.action_class
+                        allowed.contains(&id) || agreed.contains(&id),
+                        "{class} was granted without a yes"
                     );
-                    granted.insert(b.action_class);
+                    if !agreed.contains(&id) {
+                        unasked.insert(class);
+                    }
+                    if LOOKED_AT_AGAIN.contains(&class) {
+                        assert!(validated.contains(&id), "{class} was granted unseen");
+                        granted.insert(class);
+                    }
                 }
                 _ => {}
             }
         }
     }
     assert_eq!(granted, BTreeSet::from(LOOKED_AT_AGAIN));
+    assert!(unasked.contains(&ActionClass::ReadLocal), "policy alone allows a look: {unasked:?}");
+}
+
+/// What HK-6.2-3 has decided on record first, but for an override, which is a decision itself.
+const OF_CONSEQUENCE: [ActionClass; 7] = [
+    ActionClass::DeleteLocal,
+    ActionClass::NetworkWrite,
+    ActionClass::CredentialedApiCall,
+    ActionClass::VcsMutation,
+    ActionClass::Publication,
+    ActionClass::Payment,
+    ActionClass::Rollback,
+];
+
+#[conforms::conforms("HK-6.2-3")]
+#[test]
+fn what_is_of_consequence_is_decided_on_record_before_it_is_begun() {
+    let mut world = world(1_760);
+    let (kernel, tasks) = everything(&mut world);
+    let (mut begun, mut overridden) = (BTreeSet::new(), 0);
+    for task in tasks {
+        let (mut requests, mut decided, mut grants) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        for (_, body) in events(&kernel, task) {
+            match body {
+                Body::ActionRequested(b) => drop(requests.insert(b.action_request_id, b.request)),
+                Body::DecisionRecorded(b) => drop(decided.insert(b.decision.decision_id, b.decision)),
+                Body::GrantIssued(b) => drop(grants.insert(b.grant_id, (b.action_class, b.decision_ref))),
+                Body::EffectDispatched(b) => {
+                    let (class, decision) = &grants[&b.grant_id];
+                    if !OF_CONSEQUENCE.contains(class) {
+                        continue;
+                    }
+                    let decision = decision.value().unwrap_or_else(|| panic!("{class} was not decided"));
+                    // A decision is about one act, which it names.
+                    let decision = decided.remove(decision);
+                    let decision =
+                        decision.unwrap_or_else(|| panic!("{class} was begun before it was decided"));
+                    let request = requests[&b.action_request_id].artifact_id;
+                    assert!(decision.evidence_refs.iter().any(|on| on.artifact_id == request), "{class}");
+                    assert!(!decision.rationale.shown().unwrap().is_empty(), "{class}");
+                    if let Some(rests_on) = decision.policy_override_ref {
+                        assert_eq!(decided[&rests_on].decision_type, DecisionClass::Safety, "{class}");
+                        overridden += 1;
+                    }
+                    begun.insert(*class);
+                }
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(begun, BTreeSet::from(OF_CONSEQUENCE));
+    assert_eq!(overridden, 1, "what policy denied was begun on a person's decision to override that");
 }
 
 #[conforms::conforms("HK-18.6-2")]

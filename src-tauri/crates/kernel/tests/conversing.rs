@@ -9,7 +9,7 @@ use kernel::command::ingress::{Bound, Saying};
 use kernel::command::submit::{Reasoning, Submission};
 use kernel::{DriveOutcome, Error, Waiting};
 use model::approval::ApprovalStatus;
-use model::artifact::TrustTier;
+use model::artifact::{ArtifactKind, TrustTier};
 use model::fault::Point;
 use model::ingress::{Channel, IngressRecord, IngressResolution, IngressStatus};
 use model::task::{Priority, TaskStatus};
@@ -152,7 +152,15 @@ fn a_message_has_on_record_what_it_answers_quotes_and_is_a_part_of_and_how_surel
     assert!(matches!(world.kernel().say(&missing), Err(Error::NotFound { .. })), "what is quoted is there");
 }
 
-#[conforms::conforms("HK-8.1.1-1", "HK-8.1.1-3")]
+#[conforms::conforms(
+    "HK-8.1-6",
+    "HK-8.1.1-1",
+    "HK-8.1.1-3",
+    "HK-8.1.1-4",
+    "HK-8.1.1-5",
+    "HK-8.1.1-6",
+    "HK-8.1.1-7"
+)]
 #[test]
 fn however_a_task_has_ended_words_to_it_are_a_new_task_that_follows_it() {
     let world = World::new(9_603);
@@ -178,8 +186,28 @@ fn however_a_task_has_ended_words_to_it_are_a_new_task_that_follows_it() {
         let late = Saying { idempotency_key: &format!("late {ends}"), ..open };
         let follower = world.kernel().say(&late).unwrap().task_id.expect("a task");
         assert_ne!(follower, first, "{ends}: it is never reopened");
-        let anchor = state(&world, follower).task.continuation_anchor.expect("an anchor");
+        let new = state(&world, follower).task;
+        assert_eq!(new.parent_task_id, None, "{ends}: to follow is not to descend");
+        let anchor = new.continuation_anchor.expect("an anchor");
         assert_eq!((anchor.anchor_task_id, anchor.outcome_status), (first, ends));
+        assert_eq!(anchor.anchor_kind, "completed_outcome");
+        // Why this outcome is meant, how it ended, and what it left, each as it is.
+        let bound = log(world.kernel()).into_iter().rev().find_map(|(_, body)| match body {
+            Body::IngressBound(b) if b.chosen_task_id == Some(follower) => b.rationale.shown().cloned(),
+            _ => None,
+        });
+        assert_eq!(anchor.selection_reason.shown().cloned(), bound, "{ends}");
+        assert!(!anchor.outcome_summary.shown().unwrap().is_empty(), "{ends}");
+        let left = state(&world, first).artifacts.into_values().filter(|a| a.kind == ArtifactKind::Answer);
+        let left: Vec<_> = left.map(|a| a.artifact_id).collect();
+        assert_eq!(anchor.source_artifact_refs, left, "{ends}");
+        assert!(ends != TaskStatus::Completed || left.len() == 1, "its answer is named");
+        // A part of one is its child, and follows nothing.
+        let part = Saying { text: "a part", task: None, part_of: Some(follower), ..open };
+        let part = Saying { idempotency_key: &format!("part {ends}"), ..part };
+        let part = world.kernel().say(&part).unwrap().task_id.expect("a task");
+        let part = state(&world, part).task;
+        assert_eq!((part.parent_task_id, part.continuation_anchor), (Some(follower), None));
         assert_eq!((state(&world, first).task.status, events(world.kernel(), first).len()), (ends, before));
     }
 }

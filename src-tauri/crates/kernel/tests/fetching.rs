@@ -101,7 +101,7 @@ fn a_profile_without_the_network_sends_nothing_and_asks_nobody() {
     assert!(server.heard().is_empty());
 }
 
-#[conforms(part = "HK-7-1", "HK-6.2-3", "HK-16.8-3")]
+#[conforms(part = "HK-7-1", part = "HK-6.2-3", "HK-16.8-3")]
 #[test]
 fn what_is_sent_is_what_was_shown_with_a_key_of_its_own_a_witness_a_decision_and_a_receipt() {
     let world = World::new(1103);

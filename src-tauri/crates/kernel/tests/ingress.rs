@@ -2,6 +2,7 @@
 
 use crate::objects::fields;
 use crate::story::{completed, count, events, log, packs, place, shows, state, types};
+use kernel::command::add_input::Note;
 use kernel::command::erase::Erasure;
 use kernel::command::person::{Matter, Signed};
 use kernel::command::submit::{Reasoning, Submission};
@@ -39,8 +40,11 @@ fn received(log: &[(model::Event, Body)], id: IngressId) -> (usize, IngressRecor
 #[test]
 fn every_message_is_on_record_before_it_changes_a_task() {
     let world = World::new(101);
-    let task = world.script("ask first", vec![say("ask", json!({ "question": "which?" })), done("a")]);
+    let ask = say("ask", json!({ "question": "which?" }));
+    let task = world.script("ask first", vec![ask, done("a"), done("b")]);
     world.kernel().append_note(task, "mind the gap", Channel::App, "note").unwrap();
+    world.kernel().queue(task, &Note::of("and a summary", Channel::Acp, "queued")).unwrap();
+    assert!(world.kernel().change_goal(task, "ask once more", Channel::Cli).unwrap());
     let DriveOutcome::Waiting(Waiting::Answer(question)) = world.drive(task) else { panic!("no question") };
     world.kernel().answer(task, question, "the left one", Channel::RunApi).unwrap();
     assert_eq!(world.drive(task), completed());
@@ -48,6 +52,7 @@ fn every_message_is_on_record_before_it_changes_a_task() {
     let changes = log.iter().enumerate().filter_map(|(at, (_, body))| match body {
         Body::TaskCreated(b) => Some((at, b.ingress_id)),
         Body::TaskInputAdded(b) => Some((at, b.ingress_id)),
+        Body::TaskInputQueued(b) => Some((at, b.ingress_id)),
         Body::ClarificationAnswered(b) => Some((at, b.ingress_id)),
         _ => None,
     });
@@ -77,12 +82,39 @@ fn every_message_is_on_record_before_it_changes_a_task() {
         said.push((record.raw_text.shown().unwrap().clone(), record.source_channel));
     }
     said.dedup();
-    let expected =
-        [("ask first", Channel::Cli), ("mind the gap", Channel::App), ("the left one", Channel::RunApi)];
+    let expected = [
+        ("ask first", Channel::Cli),
+        ("mind the gap", Channel::App),
+        ("and a summary", Channel::Acp),
+        ("the left one", Channel::RunApi),
+    ];
     assert_eq!(said, expected.map(|(text, channel)| (text.to_owned(), channel)));
+    let edited = |body: &Body| matches!(body, Body::TaskGoalChanged(_));
+    assert!(first(&log, &|body| came(body, "ask once more")) < first(&log, &edited), "so is another goal");
+    // Words that end what a task is at are on record before anything of it has ended.
+    let task = world.script("write", vec![write("a.txt", "x"), done("done")]);
+    world.drive_to_approval(task);
+    let note = Note::of("something else", Channel::App, "stop");
+    world.kernel().stop_and_send(task, &note).unwrap();
+    let log = crate::story::log(world.kernel());
+    let stopped = |body: &Body| {
+        matches!(body, Body::ApprovalInvalidated(_))
+            || matches!(body, Body::AttemptStatusChanged(b) if b.to == AttemptStatus::Superseded)
+    };
+    assert!(first(&log, &|body| came(body, "something else")) < first(&log, &stopped));
 }
 
-#[conforms::conforms("HK-8.1.2-6", "HK-8.1.2-8")]
+/// Whether these words came in.
+fn came(body: &Body, words: &str) -> bool {
+    matches!(body, Body::IngressReceived(b) if b.record.raw_text.shown().is_some_and(|text| text == words))
+}
+
+/// The place of the first event like that.
+fn first(log: &[(model::Event, Body)], is_it: &dyn Fn(&Body) -> bool) -> usize {
+    log.iter().position(|(_, body)| is_it(body)).expect("it is on record")
+}
+
+#[conforms::conforms(part = "HK-8.1.2-1", part = "HK-8.1.2-4", "HK-8.1.2-6", "HK-8.1.2-8")]
 #[test]
 fn a_message_that_was_not_bound_says_so_and_stops_nothing() {
     let mut world = World::new(102);
@@ -304,7 +336,9 @@ fn a_note_adds_a_child_stands_apart_and_a_root_stands_alone() {
     assert!(of_child.working_state.is_none(), "a child does not inherit the working state");
     assert_eq!(world.drive(child), completed());
     assert!(!packs(world.kernel(), child).iter().any(|pack| shows(pack, "the parent's")));
-    assert_eq!(of_root.task.parent_task_id, None);
+    assert_eq!((of_root.task.parent_task_id, &of_root.task.continuation_anchor), (None, &None));
+    assert_eq!(world.drive(root), completed());
+    assert!(!packs(world.kernel(), root).iter().any(|pack| shows(pack, "the parent's")), "it knows of none");
     assert_eq!(of_root.task.conversation_id, of_child.task.conversation_id, "in the same conversation");
     let resolutions: Vec<_> = log(world.kernel())
         .into_iter()
@@ -322,7 +356,7 @@ fn a_note_adds_a_child_stands_apart_and_a_root_stands_alone() {
     assert_eq!(resolutions, expected);
 }
 
-#[conforms::conforms("HK-8.3-5", "HK-8.3-10", "HK-11.5-4", "HK-11.5-5")]
+#[conforms::conforms("HK-8.3-5", part = "HK-8.3-10", part = "HK-11.5-4", "HK-11.5-5")]
 #[test]
 fn a_note_never_reaches_what_is_already_under_way() {
     let world = World::new(106);

@@ -315,7 +315,7 @@ impl StagedView for Talking {
     part = "HK-7-1",
     "HK-15.5-3",
     part = "HK-18.6-4",
-    "HK-25.2-2",
+    part = "HK-25.2-2",
     part = "HK-27-11"
 )]
 #[test]

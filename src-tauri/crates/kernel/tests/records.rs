@@ -7,7 +7,7 @@ use model::artifact::{ArtifactKind, EvidenceRef, TrustTier};
 use model::attempt::TerminationReason;
 use model::decision::DecisionClass;
 use model::fault::Point;
-use model::policy::Profile;
+use model::policy::{PolicyResult, Profile};
 use model::principal::PrincipalType;
 use model::{ArtifactId, Body, PrincipalId, TaskId};
 use projections::query::{ArtifactFilter, Ask};
@@ -144,7 +144,7 @@ fn beside_the_views(world: &World) -> Vec<String> {
     "HK-25.3-1",
     "HK-27-2",
     part = "HK-27-13",
-    "HK-27-16",
+    part = "HK-27-16",
     "HK-2-2",
     "HK-3-2",
     "HK-22-4",
@@ -278,6 +278,19 @@ fn a_judgment_is_on_record_with_who_made_it_and_why() {
     assert_eq!(execution.attempt_id, now.current);
     let (_, receipt) = world.kernel().receipt(now.receipts.last().unwrap().receipt_id).unwrap();
     assert_eq!(receipt.decision_ref.value(), Some(&execution.decision_id), "the receipt names it");
+    // Where nobody has to be asked it is policy that decides, and it says by which rule.
+    let world = World::new(809);
+    world.file("b.txt", "text");
+    std::fs::write(world.store.path().join("policy.rules"), "allow FileDelete(**)\n").unwrap();
+    let gone = say("delete", json!({ "path": "b.txt" }));
+    let alone = world.script("delete it unasked", vec![gone, done("ok")]);
+    assert_eq!(world.drive(alone), completed());
+    assert!(world.files().is_empty());
+    let decisions = state(&world, alone).decisions;
+    let [decided] = &decisions[..] else { panic!("one judgment: {decisions:?}") };
+    let people = world.kernel().store_state().principals;
+    assert_eq!(people[&decided.decided_by].principal_type, PrincipalType::PolicyEngine);
+    assert!(decided.rationale.shown().unwrap().contains("your rules allow this"), "{:?}", decided.rationale);
 }
 
 #[conforms::conforms(
@@ -387,6 +400,24 @@ fn a_run_can_be_inspected_step_by_step() {
         let value: Value = serde_json::from_slice(&stored.bytes).unwrap();
         assert_eq!(value["task_id"], json!(task), "every event leads to its goal");
         assert!(value["payload"].is_object() && value["event_type"].is_string());
+    }
+    // Whatever it decided or passed on says why, or what, in words.
+    for (event, body) in events(world.kernel(), task) {
+        let words = match body {
+            Body::TaskStatusChanged(b) => b.reason,
+            Body::StepStatusChanged(b) => b.reason,
+            Body::AttemptStatusChanged(b) => b.reason,
+            Body::ActionRequested(b) => b.summary.shown().unwrap().clone(),
+            Body::PolicyEvaluated(b) => {
+                object::<PolicyResult>(world.kernel(), &now, b.result.artifact_id).reasoning_summary
+            }
+            _ => continue,
+        };
+        assert!(!words.trim().is_empty(), "{} says nothing", event.event_type);
+    }
+    for (_, bytes) in world.kernel().reader().gate_entries(0, 10_000).unwrap() {
+        let entry: gate::AuditEntry = serde_json::from_slice(&bytes).unwrap();
+        assert!(!entry.intent.trim().is_empty(), "an entry of the gate says nothing: {entry:?}");
     }
     let steps = query.steps(Some(task), None, Ask::ALL).unwrap().rows;
     assert_eq!(steps.len(), now.steps.len());

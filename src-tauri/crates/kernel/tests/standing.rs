@@ -43,7 +43,7 @@ fn uses(world: &World, grant: GrantId) -> u32 {
     world.kernel().reader().grant_uses(grant).unwrap()
 }
 
-#[conforms::conforms("HK-16.6-1", "HK-6.2-2")]
+#[conforms::conforms(part = "HK-16.6-1", part = "HK-6.2-2")]
 #[test]
 fn what_was_always_allowed_is_not_asked_again_and_is_named_in_policy_grant_and_receipt() {
     let mut world = World::new(901);

@@ -110,13 +110,16 @@ fn a_task_stands_in_every_state_there_is_and_moves_only_as_the_table_says() {
     let tries: [(&str, Try); 6] = [
         ("pause", |w, t| w.kernel().pause(t)),
         ("resume", |w, t| w.kernel().resume(t)),
-        ("cancel", |w, t| w.kernel().cancel(t, "enough")),
+        ("cancel", |w, t| {
+            w.kernel().cancel(t, "enough")?;
+            w.kernel().drive(t).map(drop)
+        }),
         ("retry", |w, t| w.kernel().retry(t, format!("again {t}")).map(drop)),
         ("undo", undo),
         ("drive", |w, t| w.kernel().drive(t).map(drop)),
     ];
     let mut seen = BTreeSet::from([Created]);
-    let mut refused = Vec::new();
+    let (mut went, mut refused) = (BTreeSet::new(), Vec::new());
     for status in every {
         for (name, tried) in tries {
             let world = World::new(1_751);
@@ -125,6 +128,7 @@ fn a_task_stands_in_every_state_there_is_and_moves_only_as_the_table_says() {
             let answer = tried(&world, task);
             let now = walked(&world, task);
             seen.extend(now.iter().flat_map(|(from, to)| [*from, *to]));
+            went.extend(now.iter().copied());
             if matches!(status, Completed | Failed | Cancelled | RolledBack) && name != "undo" {
                 assert_eq!(now, before, "{status} {name}: what has ended is not gone back to");
             }
@@ -135,6 +139,16 @@ fn a_task_stands_in_every_state_there_is_and_moves_only_as_the_table_says() {
         }
     }
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), TaskStatus::ALL, "all nine");
+    // One at work whose host has died is cancelled where it stands.
+    let mut world = World::new(1_755);
+    world.file("a.txt", "text");
+    let task = world.script("at work", vec![look("a.txt"), done("over")]);
+    die(&mut world, task, Point::ContextCompile, Edge::After);
+    assert_eq!(state(&world, task).task.status, Running);
+    world.kernel().cancel(task, "enough").unwrap();
+    world.drive(task);
+    went.extend(walked(&world, task));
+    assert_eq!(went, BTreeSet::from(MAY), "each way that is allowed was gone");
     for (status, name) in [
         (Ready, "resume"),
         (Completed, "pause"),

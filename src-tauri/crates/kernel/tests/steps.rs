@@ -380,7 +380,7 @@ fn steps_that_wait_for_later_ones_or_share_a_name_are_refused_with_words() {
     }
 }
 
-#[conforms::conforms("HK-12.2-1")]
+#[conforms::conforms(part = "HK-12.2-1")]
 #[test]
 fn an_edited_goal_supersedes_the_steps_that_nobody_has_begun_and_one_for_it_takes_their_place() {
     let mut world = World::new(1_431);

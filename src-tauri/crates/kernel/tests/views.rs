@@ -2,12 +2,13 @@
 
 use crate::records::busy;
 use crate::story::{completed, count, events, state};
+use kernel::command::ingress::Saying;
 use kernel::command::plan::Part;
 use kernel::command::submit::Reasoning;
 use kernel::{DriveOutcome, Waiting};
 use model::artifact::TrustTier;
 use model::attempt::TerminationReason;
-use model::ingress::Channel;
+use model::ingress::{Channel, IngressResolution};
 use model::knowledge::MemoryStatus;
 use model::task::{StepStatus, TaskStatus};
 use model::{Body, Sensitive, limits};
@@ -273,6 +274,40 @@ fn a_conversation_has_one_focus_that_only_a_person_moves() {
     submission.channel = Channel::Webhook;
     world.kernel().submit(&submission).unwrap();
     assert_eq!(row().focus_task_id, Some(one), "nor does a task that no person began");
+}
+
+#[conforms::conforms("HK-27-16")]
+#[test]
+fn the_focus_and_what_words_are_about_are_made_again_from_what_is_on_record() {
+    let mut world = World::new(1_727);
+    let [one, two] = ["one", "two"].map(|name| world.script(name, vec![done("ok")]));
+    let conversation = state(&world, one).task.conversation_id;
+    let said = |text: &str| world.kernel().say(&Saying::of(text, Channel::App, text)).unwrap();
+    let by_focus = said("mind the gap");
+    world.kernel().turn_to(conversation, None).unwrap();
+    let open = said("which one do I mean?");
+    world.kernel().turn_to(conversation, Some(one)).unwrap();
+    let told = |world: &World| {
+        let query = world.kernel().query().unwrap();
+        let row = query.conversation(conversation).unwrap().unwrap();
+        (row, query.ingress(conversation, Ask::ALL).unwrap().rows)
+    };
+    let before = told(&world);
+    assert_eq!((before.0.focus_task_id, before.0.open_tasks), (Some(one), 2));
+    let bound = |id: model::IngressId| before.1.iter().find(|row| row.ingress_id == id).unwrap();
+    let (noted, open) = (bound(by_focus.ingress_id), bound(open.ingress_id));
+    assert_eq!((noted.resolution, noted.chosen_task_id), (IngressResolution::AppendNote, Some(two)));
+    assert_eq!((open.resolution, open.chosen_task_id), (IngressResolution::PendingDisambiguation, None));
+    assert_eq!(open.candidates.len(), 2, "and which it may be about");
+    world.crash();
+    let views = rusqlite::Connection::open(world.store.path().join("ledger.db")).unwrap();
+    for view in ["view_conversations", "view_ingress"] {
+        assert!(views.execute(&format!("DELETE FROM {view}"), []).unwrap() > 0, "{view} is lost");
+    }
+    projections::rebuild(&views, &mut |_| projections::Flow::Continue).unwrap();
+    drop(views);
+    world.take_up().unwrap();
+    assert_eq!(told(&world), before);
 }
 
 #[conforms::conforms("HK-13.6-5")]

@@ -352,7 +352,7 @@ fn a_grant_under_a_standing_one_is_minted_anew_and_only_while_that_one_holds() {
     assert_eq!(code(MintInput { policy: &critical, ..input }), "standing_critical");
 }
 
-#[conforms::conforms("HK-6.2-2")]
+#[conforms::conforms(part = "HK-6.2-2")]
 #[test]
 fn only_a_person_at_a_native_surface_gives_one() {
     let grant = run(&["cargo", "test"], false, &["target/**"]);
