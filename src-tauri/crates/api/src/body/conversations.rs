@@ -252,7 +252,7 @@ pub(crate) fn bind(host: &dyn Host, p: Bind) -> Result<Said, Error> {
 }
 
 /// An open message begins this work. Its words are the goal and stay those of whoever sent them, whoever begins it.
-pub(super) fn begin(host: &dyn Host, named: &str, p: Submit) -> Result<Submitted, Error> {
+pub(super) fn begin_with_message(host: &dyn Host, named: &str, p: Submit) -> Result<Submitted, Error> {
     if !p.goal.trim().is_empty() || !p.attachments.is_empty() || p.spoken {
         return Err(usage("the words of a `message` are the goal, and nothing stands beside them")
             .hint("leave out `goal`, `attachments` and `spoken`, or leave out `message`"));

@@ -49,7 +49,7 @@ pub(crate) fn channel(named: Option<&str>) -> Result<Channel, Error> {
 
 pub(crate) fn submit(host: &dyn Host, p: Submit) -> Result<Submitted, Error> {
     match p.message.clone() {
-        Some(message) => super::conversations::begin(host, &message, p),
+        Some(message) => super::conversations::begin_with_message(host, &message, p),
         None => submit_in(host, p, None),
     }
 }
