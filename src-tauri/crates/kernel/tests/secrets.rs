@@ -295,3 +295,20 @@ fn what_git_prints_in_a_folder_with_a_file_of_secrets_is_found_by_words_unless_i
     assert_eq!(secret, [false, true, true]);
     assert!(!kernel.query().unwrap().search("hello", Ask::default()).unwrap().rows.is_empty());
 }
+
+#[test]
+fn what_a_model_repeats_of_a_secret_that_it_looked_at_is_found_by_no_words_and_the_rest_of_its_answer_is() {
+    let world = World::new(913);
+    world.file(".env", "PET=flamingo\n");
+    let task = world.script("which pet?", vec![look(".env"), done("It is a flamingo, which is a bird.")]);
+    let (standing, asked) = world.drive_allowing(task);
+    assert_eq!(
+        standing,
+        DriveOutcome::Ended { status: TaskStatus::Completed, reason: Some(TerminationReason::Done) }
+    );
+    assert_eq!(asked, 1);
+    assert!(told(&world, task).contains("a flamingo, which"), "whoever asked is told");
+    let query = world.kernel().query().unwrap();
+    let hits = |words: &str| query.search(words, Ask::default()).unwrap().rows.len();
+    assert_eq!((hits("bird") > 0, hits("flamingo")), (true, 0));
+}
