@@ -82,10 +82,17 @@ pub fn hold_with_pointer(room: &Room, app: &Driver, begun: impl Fn() -> bool) {
 }
 
 /// Holds a window's button until what it is held for is so. What moved away under the pointer or lost the focus is
-/// pressed again, as a person would.
+/// pressed again, as a person would. A hold that was refused, since a busy machine heard it end too early, takes the
+/// passphrase with it: that is typed again.
 pub fn hold_until(room: &Room, app: &Driver, at: (&str, &str), what: &str, over: impl Fn() -> bool) {
     let counts = format!("{}[@data-closing]", at.1);
-    until(what, || over() || (!app.has(&counts) && press_and_count(room, app, at, &over) && over()));
+    // A field that is not there asks for none. One that a yes has emptied is left alone: by then it is over.
+    let is_typed = || match typed(app) {
+        Value::Null => true,
+        now => now == APPROVAL || (!over() && type_once(room, app, at.0)),
+    };
+    let held = || !app.has(&counts) && is_typed() && press_and_count(room, app, at, &over);
+    until(what, || over() || (held() && over()));
     room.xdo(&["mouseup", "1"]);
 }
 
@@ -121,17 +128,16 @@ fn whole_card(room: &Room, app: &Driver) -> String {
 /// Types the approval passphrase with real keys. A busy machine may lose one before the field has the focus; then it is
 /// typed again, as a person would.
 pub fn type_passphrase(room: &Room, app: &Driver, window: &str) {
-    let field = "//input[@type='password']";
-    until("the passphrase stands there", || {
-        if typed(app) == APPROVAL {
-            return true;
-        }
-        let Some(place) = app.middle(field) else { return false };
-        room.point(window, place, &["click", "1"]);
-        room.xdo(&["key", "ctrl+a"]);
-        room.xdo(&["type", "--delay", "12", APPROVAL]);
-        typed(app) == APPROVAL
-    });
+    until("the passphrase stands there", || typed(app) == APPROVAL || type_once(room, app, window));
+}
+
+/// Types it into the field; whether it stands there then.
+fn type_once(room: &Room, app: &Driver, window: &str) -> bool {
+    let Some(place) = app.middle("//input[@type='password']") else { return false };
+    room.point(window, place, &["click", "1"]);
+    room.xdo(&["key", "ctrl+a"]);
+    room.xdo(&["type", "--delay", "12", APPROVAL]);
+    typed(app) == APPROVAL
 }
 
 /// What stands in the window's field for a passphrase.

@@ -45,7 +45,7 @@ const tasks = createRoute({
 });
 const newTask = createRoute({
   getParentRoute: () => frame, path: "/tasks/new", component: () => { const given = newTask.useSearch(); return <NewTask key={JSON.stringify(given)} {...given} />; },
-  validateSearch: (search: Record<string, unknown>): { folder?: string; goal?: string; like?: string } => ({ folder: text(search["folder"]), goal: text(search["goal"]), like: text(search["like"]) }),
+  validateSearch: (search: Record<string, unknown>): { folder?: string; goal?: string; like?: string; message?: string } => ({ folder: text(search["folder"]), goal: text(search["goal"]), like: text(search["like"]), message: text(search["message"]) }),
 });
 const task = createRoute({
   getParentRoute: () => frame, path: "/task/$id", component: () => {

@@ -162,18 +162,27 @@ test("a message that nobody could bind is bound by a person, once", async () => 
   expect(await seriousFindings()).toEqual([]);
 });
 
-test("a message where no task is yet leads to a new task with its words", async () => {
+test("a message where no task is yet leads to a new task with its words, which stay those of its sender", async () => {
   const message = {
-    message_id: "ing_1", conversation_id: "cnv_1", channel: "cli" as const, trust: "user_asserted" as const, text: "sort the notes", said_at: Date.now(), confidence: null, margin: null,
+    message_id: "ing_1", conversation_id: "cnv_1", channel: "webhook" as const, trust: "untrusted" as const, text: "sort the notes", said_at: Date.now(), confidence: null, margin: null,
     rationale: "there is no task here yet", candidates: [],
   };
-  const { user } = show(scene({ "approvals.list": { rows: [] }, "conversations.undecided": { rows: [message] } }), "/");
+  const host = scene({ "approvals.list": { rows: [] }, "conversations.undecided": { rows: [message] }, "task.submit": { task_id: DONE, ingress_id: "ing_1", duplicate: false } });
+  const { user } = show(host, "/");
   expect(await screen.findByText("There is no task here yet.")).toBeTruthy();
-  expect(screen.getByText(/at a terminal/)).toBeTruthy();
+  expect(screen.getByText(/through a webhook, by a sender that nobody confirms/)).toBeTruthy();
   expect(screen.getByText("Message, no task yet")).toBeTruthy();
   expect(await seriousFindings()).toEqual([]);
   await user.click(screen.getByRole("link", { name: "Begin a task with these words" }));
-  expect(await screen.findByDisplayValue("sort the notes")).toBeTruthy();
+  expect(await screen.findByText("sort the notes")).toBeTruthy();
+  expect(screen.getByText(/whom nobody confirms: policy treats what follows from them as untrusted/)).toBeTruthy();
+  expect(screen.queryByLabelText("Goal")).toBeNull();
+  await user.type(screen.getByLabelText("Folder to work in"), "/home/you/notes");
+  await user.click(await screen.findByRole("radio", { name: /Sorts a folder/ }));
+  expect(await seriousFindings()).toEqual([]);
+  await user.click(await screen.findByRole("button", { name: "Begin" }));
+  await waitFor(() => expect(host.asked.find((one) => one.name === "task.submit")?.params).toMatchObject({ message: "ing_1", workspace: "/home/you/notes" }));
+  expect(host.asked.find((one) => one.name === "task.submit")?.params).not.toHaveProperty("goal");
 });
 
 test("a task that nobody works on says so, and where what is known of it ends", async () => {

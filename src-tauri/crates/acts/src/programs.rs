@@ -117,6 +117,24 @@ const INTERPRETERS: [&str; 17] = [
 const VERSION_CONTROL: [&str; 11] =
     ["git", "git-lfs", "hg", "svn", "jj", "fossil", "bzr", "cvs", "gh", "glab", "hub"];
 
+/// Acts of git that print names, counts and messages. Those that start a program which their words name are not among them, nor
+/// is what puts files aside that git does not keep and shows them again.
+const QUIET_ACTS: [&str; 13] = [
+    "add",
+    "branch",
+    "checkout",
+    "cherry-pick",
+    "commit",
+    "init",
+    "merge",
+    "mv",
+    "reset",
+    "restore",
+    "revert",
+    "rm",
+    "switch",
+];
+
 /// Shells whose `-c` is read word by word. Others have other grammars.
 const READ_SHELLS: [&str; 3] = ["sh", "bash", "dash"];
 
@@ -167,6 +185,14 @@ pub(crate) fn mentions_version_control(text: &str) -> bool {
 /// Whether any of the words names a program of version control.
 pub fn names_version_control(argv: &[String]) -> bool {
     argv.iter().any(|word| mentions_version_control(word))
+}
+
+/// Whether a command is an act of git that starts nothing which its words say, and prints no content of a file that git does
+/// not keep.
+pub fn prints_what_git_keeps(argv: &[String]) -> bool {
+    let [program, act, ..] = argv else { return false };
+    let name = program.strip_prefix("/usr/bin/").or_else(|| program.strip_prefix("/bin/")).unwrap_or(program);
+    name == "git" && QUIET_ACTS.contains(&act.as_str())
 }
 
 /// Whether anything may be added to the words of a command and it stays the program it is.
@@ -232,6 +258,26 @@ mod tests {
                 command.classes().contains(&model::action::ActionClass::VcsMutation),
                 "{program} git push"
             );
+        }
+    }
+
+    #[test]
+    fn an_act_of_git_prints_what_git_keeps_unless_its_words_say_what_to_start_or_show() {
+        for quiet in [&["git", "commit", "-m", "x"][..], &["/usr/bin/git", "add", "-A"]] {
+            assert!(prints_what_git_keeps(&words(quiet)), "{quiet:?}");
+        }
+        let others: [&[&str]; 8] = [
+            &["git"],
+            &["git", "-c", "alias.x=!cat *", "x"],
+            &["git", "rebase", "--exec", "cat *"],
+            &["git", "stash", "-u"],
+            &["git", "fetch", "--upload-pack=cat *", "."],
+            &["sh", "-c", "git commit -m x"],
+            &["./git", "commit"],
+            &["gh", "commit"],
+        ];
+        for other in others {
+            assert!(!prints_what_git_keeps(&words(other)), "{other:?}");
         }
     }
 

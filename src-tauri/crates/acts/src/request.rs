@@ -93,7 +93,9 @@ impl ActionRequest {
         let mut counts = self.action.as_tool().counts();
         let staged = self.staged.iter().flat_map(|staged| &staged.items);
         staged.for_each(|item| counts.add_change(item));
-        counts.secret_paths > 0 || self.reach.as_ref().is_some_and(|reach| !reach.secrets.is_empty())
+        let names =
+            |reach: &model::action::Reach| reach.secrets.iter().any(|path| !reach.in_sight.contains(path));
+        counts.secret_paths > 0 || self.reach.as_ref().is_some_and(names)
     }
 
     /// Every class in it, the gravest first, never empty: those of its act, and those that a staged run of it would add:

@@ -338,19 +338,8 @@ impl Sandbox {
         Ok(command)
     }
 
-    /// The same of what is spoken to over its standard streams; none where no profile that was believed holds its network.
-    pub(crate) fn enclosed_server(
-        &self,
-        view: &View,
-        argv: &[String],
-        cpu_seconds: u64,
-    ) -> Option<Result<Command, String>> {
-        let holds = self.is_by_profile() && self.can_hold_network();
-        holds.then(|| self.enclosed(view, argv, cpu_seconds))
-    }
-
-    /// The same of what is spoken to over its standard streams, so that nothing marks its start; only where its network
-    /// can be held.
+    /// The command in namespaces, of what is spoken to over its standard streams, so that nothing marks its start; only where its
+    /// network can be held.
     pub(crate) fn server(
         &self,
         view: &View,

@@ -362,8 +362,8 @@ impl Kernel {
     }
 
     /// Tasks that a host should take up after it started: everything that has not ended and does not wait for
-    /// a person to resume it. Found through projections, judged from events (HK-20.1-3). What is at work past its deadline is
-    /// told to leave off.
+    /// a person to resume it. Found through projections, judged from events (HK-20.1-3). What the ceiling of a day paused that
+    /// is over goes on, and what is at work past its deadline is told to leave off.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -371,7 +371,15 @@ impl Kernel {
         let mut found = Vec::new();
         for task_id in self.open_tasks()? {
             let cell = self.cell(task_id)?;
-            let state = self.lock_task(&cell)?;
+            let mut state = self.lock_task(&cell)?;
+            if self.is_held_by_an_old_day(&state) {
+                drop(state);
+                // It stays paused where the log does not take it; the others go on.
+                if let Err(error) = self.resume_for_a_new_day(&cell) {
+                    tracing::warn!(task = %task_id, %error, "what the ceiling of a day paused does not go on yet");
+                }
+                state = self.lock_task(&cell)?;
+            }
             let now = self.now_of(&state);
             let (step, children) = (next(&state, now), state.children_waited_for());
             if is_overdue(&state, now) {
@@ -391,7 +399,7 @@ impl Kernel {
     }
 
     /// The first instant after `after` at which a task goes on by time alone: its deadline passes, what it asked a
-    /// person lapses, or the day is over whose ceiling paused it ([`Kernel::resume_for_a_new_day`]).
+    /// person lapses, or the day is over whose ceiling paused it.
     ///
     /// # Errors
     /// When the store cannot be read.

@@ -130,13 +130,15 @@ fn what_the_ceiling_of_a_day_paused_goes_on_by_itself_once_the_day_is_over_and_w
     // Whatever else is due before, the clock of a host wakes when the day is over.
     let before = ends.plus_ms(-1);
     assert_eq!(world.kernel().next_instant(before).unwrap(), Some(ends));
-    assert_eq!(world.kernel().resume_for_a_new_day().unwrap(), [], "the day is not over");
-    assert!(paused(&world, task) && !world.kernel().resumable().unwrap().contains(&task));
+    assert_eq!(world.kernel().resumable().unwrap(), [], "the day is not over");
+    assert!(paused(&world, task));
     world.clock.advance(ends.0 - now.0);
     *world.days.max.lock().unwrap() = Some(u64::MAX / 2);
-    assert_eq!(world.kernel().resume_for_a_new_day().unwrap(), [task]);
-    assert_eq!(world.kernel().resume_for_a_new_day().unwrap(), [], "once");
-    assert!(world.kernel().resumable().unwrap().contains(&task));
+    let resumed = count(world.kernel(), task, "task.status_changed");
+    assert_eq!(world.kernel().resumable().unwrap(), [task], "what a person paused is not among them");
+    assert!(!paused(&world, task));
+    assert_eq!(world.kernel().resumable().unwrap(), [task], "it was let go on, and nobody took it up yet");
+    assert_eq!(count(world.kernel(), task, "task.status_changed"), resumed + 1, "once");
     assert_eq!(world.drive(task), completed());
     assert_eq!(wire.sent().len(), 1);
     assert!(paused(&world, held), "a person's pause is theirs to end");
@@ -154,7 +156,7 @@ fn what_the_ceiling_of_a_day_paused_stays_paused_once_a_person_pauses_it() {
     assert!(matches!(world.kernel().pause(task), Err(kernel::Error::Conflict(_))), "it is theirs already");
     world.clock.advance(2 * DAY_MS);
     *world.days.max.lock().unwrap() = Some(u64::MAX / 2);
-    assert_eq!(world.kernel().resume_for_a_new_day().unwrap(), []);
+    assert_eq!(world.kernel().resumable().unwrap(), []);
     assert!(paused(&world, task));
     world.kernel().resume(task).unwrap();
     assert_eq!(world.drive(task), completed());

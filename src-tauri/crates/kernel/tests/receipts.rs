@@ -380,7 +380,7 @@ fn every_class_of_act_that_exists_leaves_its_receipt() {
     }
 }
 
-fn drive_allowing(world: &World, kernel: &Kernel, task: TaskId) {
+pub fn drive_allowing(world: &World, kernel: &Kernel, task: TaskId) {
     loop {
         match kernel.drive(task).unwrap() {
             DriveOutcome::Waiting(Waiting::Approval(id)) => {

@@ -1,9 +1,10 @@
 //! Secrets: by handle everywhere, and nothing that holds a value is kept.
 
+use crate::receipts::{Walled, drive_allowing};
 use conforms::conforms;
 use kernel::command::submit::Reasoning;
 use kernel::ports::Notice;
-use kernel::{DriveOutcome, Error};
+use kernel::{DriveOutcome, Error, Kernel, Ports};
 use model::Body;
 use model::TaskId;
 use model::artifact::{ArtifactKind, Sensitivity};
@@ -14,7 +15,8 @@ use model::task::TaskStatus;
 use projections::query::Ask;
 use redact::Redactor;
 use serde_json::json;
-use testkit::{World, change, done, look, say, write};
+use std::sync::Arc;
+use testkit::{World, change, command, done, look, say, write};
 use zeroize::Zeroizing;
 
 const VALUE: &str = "kR7-u2Vq/9fXw+Lm4zPt0aBc8dEh";
@@ -265,4 +267,48 @@ fn what_a_look_into_a_file_of_secrets_brought_is_told_to_its_task_and_found_by_n
     let query = kernel.query().unwrap();
     let hits = |words: &str| query.search(words, Ask::default()).unwrap().rows.len();
     assert_eq!((hits("pelican") > 0, hits("flamingo")), (true, 0));
+}
+
+#[test]
+fn what_git_prints_in_a_folder_with_a_file_of_secrets_is_found_by_words_unless_it_names_that_file() {
+    let mut world = World::new(912);
+    world.file(".env", "PET=flamingo\n");
+    let answers = vec![
+        command(&["git", "commit", "-m", "x"]),
+        command(&["git", "commit", "-F", ".env"]),
+        command(&["git", "stash", "-u"]),
+        done("ok"),
+    ];
+    world.reasoners.script("commit", answers);
+    let mut submission = world.submission("commit", Reasoning::Scripted { name: "commit".to_owned() });
+    submission.profile = model::policy::Profile::ExternalPublishGated;
+    world.crash();
+    let ports = world.ports();
+    let executors = Arc::new(Walled(Arc::clone(&ports.executors)));
+    let kernel = Kernel::open(world.store.path(), Ports { executors, ..ports }).unwrap();
+    let task = kernel.submit(&submission).unwrap().task_id;
+    drive_allowing(&world, &kernel, task);
+    let state = kernel.task(task).unwrap();
+    let printed = state.artifacts.values().filter(|kept| kept.kind == ArtifactKind::CommandTranscript);
+    let mut secret: Vec<bool> = printed.map(|kept| kept.sensitivity_class == Sensitivity::Secret).collect();
+    secret.sort_unstable();
+    assert_eq!(secret, [false, true, true]);
+    assert!(!kernel.query().unwrap().search("hello", Ask::default()).unwrap().rows.is_empty());
+}
+
+#[test]
+fn what_a_model_repeats_of_a_secret_that_it_looked_at_is_found_by_no_words_and_the_rest_of_its_answer_is() {
+    let world = World::new(913);
+    world.file(".env", "PET=flamingo\n");
+    let task = world.script("which pet?", vec![look(".env"), done("It is a flamingo, which is a bird.")]);
+    let (standing, asked) = world.drive_allowing(task);
+    assert_eq!(
+        standing,
+        DriveOutcome::Ended { status: TaskStatus::Completed, reason: Some(TerminationReason::Done) }
+    );
+    assert_eq!(asked, 1);
+    assert!(told(&world, task).contains("a flamingo, which"), "whoever asked is told");
+    let query = world.kernel().query().unwrap();
+    let hits = |words: &str| query.search(words, Ask::default()).unwrap().rows.len();
+    assert_eq!((hits("bird") > 0, hits("flamingo")), (true, 0));
 }

@@ -261,6 +261,13 @@ fn words_are_bound_by_what_they_name_then_by_focus_then_by_being_the_only_ones()
         assert_eq!(recorded.rationale.shown(), Some(&bound.rationale));
         bound.rationale.clone()
     });
+    // What focus bound, or being the only one, named no task, and does not count as if it had.
+    let named = [&by_focus, &by_name, &named, &open, &only].map(|bound| {
+        let record = crate::conversing::record(&world, bound.ingress_id);
+        (record.explicit_task_ref, record.chosen_task_id)
+    });
+    let names = |task| (Some(task), Some(task));
+    assert_eq!(named, [(None, Some(two)), names(one), names(two), (None, None), (None, Some(one))]);
     let reasons: std::collections::BTreeSet<&String> = bound.iter().collect();
     assert_eq!(reasons.len(), bound.len(), "each has its own reason: {bound:?}");
     let missing = world.kernel().say(&Saying { reply_to: Some("task_x"), ..saying("x", "7") });

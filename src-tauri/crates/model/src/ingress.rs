@@ -42,7 +42,7 @@ pub struct IngressRecord {
     /// Who sent it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<PrincipalId>,
-    /// The task named outright.
+    /// The task that it names: outright, by what it answers or quotes, or by an identifier in it. None where focus alone binds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explicit_task_ref: Option<TaskId>,
     /// Artifacts named.

@@ -35,6 +35,7 @@ pub mod guest;
 pub mod id;
 pub mod identity;
 pub mod ingress;
+pub mod json;
 pub mod knowledge;
 pub mod launch;
 pub mod limits;

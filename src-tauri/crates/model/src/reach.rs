@@ -16,9 +16,12 @@ pub struct Reach {
     /// Places that look like keys or passwords and that its words do not name: it does not see what is there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<RelPath>,
-    /// Places that look like keys or passwords and that it can see, because its words name them.
+    /// Places that look like keys or passwords and that it can see: its words name them, or nothing hides them from it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<RelPath>,
+    /// Those of `secrets` that it could see and has nothing to do with: its words name none of them, and what it does reads none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_sight: Vec<RelPath>,
     /// Why not everything that it could see is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsure: Option<String>,

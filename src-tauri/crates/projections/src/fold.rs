@@ -7,6 +7,7 @@ mod rows;
 mod search;
 mod spent;
 mod talk;
+mod withheld;
 mod work;
 
 use crate::rebuild::{Flow, Progress, rebuild};

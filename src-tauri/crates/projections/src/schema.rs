@@ -3,14 +3,15 @@
 use rusqlite::{Connection, OptionalExtension};
 
 /// Version of the tables and of the fold. Raise it with every change of either: the writer then folds anew.
-pub const VERSION: u32 = 14;
+pub const VERSION: u32 = 15;
 
 const TABLES: &str = concat!(
     include_str!("../../../../migrations/projections/0001_views.sql"),
     include_str!("../../../../migrations/projections/0002_search.sql"),
     include_str!("../../../../migrations/projections/0003_state_roots.sql"),
     include_str!("../../../../migrations/projections/0004_spent.sql"),
-    include_str!("../../../../migrations/projections/0005_memory_uses.sql")
+    include_str!("../../../../migrations/projections/0005_memory_uses.sql"),
+    include_str!("../../../../migrations/projections/0006_withheld.sql")
 );
 
 /// Makes the tables, empty, where they are not there. The caller holds the transaction.

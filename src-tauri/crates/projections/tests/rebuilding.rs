@@ -62,6 +62,7 @@ fn folding_anew_leaves_every_table_and_index_of_a_new_store() {
         include_str!("../../../../migrations/projections/0003_state_roots.sql"),
         include_str!("../../../../migrations/projections/0004_spent.sql"),
         include_str!("../../../../migrations/projections/0005_memory_uses.sql"),
+        include_str!("../../../../migrations/projections/0006_withheld.sql"),
     ];
     let indexes: usize = sources.iter().map(|text| text.matches("CREATE INDEX").count()).sum();
     assert_eq!(

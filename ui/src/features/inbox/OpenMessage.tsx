@@ -14,7 +14,7 @@ export function OpenMessage({ message }: { message: Message }) {
   const bind = useAct("conversations.bind");
   const be = (about: string, task: string | null) => bind.mutate({ message: message.message_id, about, task });
   // Erased words are no goal.
-  const goal = message.candidates.length === 0 && typeof message.text === "string" ? message.text : null;
+  const isGoal = message.candidates.length === 0 && typeof message.text === "string";
   const because = bind.isPending ? "It is being recorded" : null;
   return (
     <section className={styles.form} aria-label="Message">
@@ -39,9 +39,9 @@ export function OpenMessage({ message }: { message: Message }) {
           );
         })}
       </ul>
-      {goal !== null && <p>To have it done, begin a task with these words and choose its folder. Then say here that no action is needed.</p>}
+      {isGoal && <p>To have it done, begin a task with these words and choose its folder. They stay the words of whoever sent them.</p>}
       <div className={styles.row}>
-        {goal !== null && <Link to="/tasks/new" search={{ goal }}>Begin a task with these words</Link>}
+        {isGoal && <Link to="/tasks/new" search={{ message: message.message_id }}>Begin a task with these words</Link>}
         <Button because={because} onClick={() => be("talk", null)}>No action needed</Button>
       </div>
       {bind.error !== null && <Failed error={bind.error} />}

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { agentOf } from "~/screen/agent";
 import { Screen } from "~/screen/Screen";
-import { brief, capital, plain, profileName, said } from "~/screen/words";
+import { brief, capital, channelName, plain, profileName, said } from "~/screen/words";
 import { useAct, useAsk, useHost } from "~/ipc/client";
 import { PROFILE, STEP_KIND } from "~/ipc/generated/words";
 import type { Playbook } from "~/ipc/generated/playbooks";
@@ -29,10 +29,12 @@ const PROFILES = [
 ];
 
 const MODEL = "model";
+/** Open messages among which the one is looked for. */
+const MESSAGES_MAX = 200;
 const OWN = "own";
 
-/** `like` is a task whose folder, goal, rules and model are taken over. */
-export function NewTask({ folder, goal: given, like }: { folder?: string; goal?: string; like?: string }) {
+/** `like` is a task whose folder, goal, rules and model are taken over; `message` an open message whose words are the goal. */
+export function NewTask({ folder, goal: given, like, message }: { folder?: string; goal?: string; like?: string; message?: string }) {
   const host = useHost();
   const navigate = useNavigate();
   const playbooks = useAsk("playbooks.list", {});
@@ -41,6 +43,8 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
   const submit = useAct("task.submit");
   const [workspace, setWorkspace] = useState(folder ?? "");
   const [goal, write] = useState(given ?? "");
+  const open = useAsk("conversations.undecided", { limit: MESSAGES_MAX }, { enabled: message !== undefined });
+  const words = open.data?.rows.find((one) => one.message_id === message) ?? null;
   const [isSpoken, setSpoken] = useState(false);
   const setGoal = (to: string) => { write(to); if (to.trim() === "") setSpoken(false); };
   const [who, setWho] = useState<string>(MODEL);
@@ -86,7 +90,8 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
 
   const because = workspace.trim() === "" ? "Name a folder first"
     : who === OWN && chosen === undefined ? "Choose the file of your playbook"
-    : chosen === undefined && goal.trim() === "" && steps.length === 0 ? "Write a goal"
+    : message !== undefined && words === null ? (open.data === undefined ? "The message is not read yet" : "The message is no longer open")
+    : message === undefined && chosen === undefined && goal.trim() === "" && steps.length === 0 ? "Write a goal"
     : agent !== undefined ? (agent.has_secret ? null : `Set its key first: hermit secret set ${agent.secret} --host ${agent.hosts[0] ?? ""}`)
     : chosen === undefined && address === null ? "Choose a model, or a playbook"
     : chosen === undefined && address?.trim() === "" ? "Give the model's address" : null;
@@ -102,7 +107,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
     try {
       const attachments = await pathsOf(attached, host.files);
       const made = await submit.mutateAsync({
-        goal: goal.trim(), workspace: workspace.trim(), reasoner, attachments, ...(steps.length === 0 ? {} : { steps: steps.map(stepOf) }),
+        ...(message === undefined ? { goal: goal.trim() } : { message }), workspace: workspace.trim(), reasoner, attachments, ...(steps.length === 0 ? {} : { steps: steps.map(stepOf) }),
         profile: profile === "" ? null : profile, title: title.trim() === "" ? null : title.trim(),
         constraints: constraint.split("\n").map((rule) => rule.trim()).filter(Boolean),
         done_when: criteria.split("\n").map((line) => line.trim()).filter(Boolean), idempotency_key: key, channel: "app", ask_at_limit: host.kind === "tauri", ...(isSpoken ? { spoken: true } : {}), ...(fallbacks.length === 0 ? {} : { fallbacks, fallback_remote: chain.elsewhere }),
@@ -123,12 +128,28 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
         </section>
         <section>
           <h2>What</h2>
-          <GoalField label={chosen === undefined && who !== OWN ? "Goal" : "Goal (optional for a playbook)"} folder={workspace} value={goal} onChange={setGoal} />
-          <div className={styles.dictate}>
-            <Dictate text={goal} onSpoken={(words) => { setGoal(words); setSpoken(true); }} />
-            {isSpoken && <p className={styles.about}>Marked as spoken: read it through before you begin.</p>}
-          </div>
-          <PromptPicker text={goal} folder={workspace} draft={(words) => { setGoal(words); setSpoken(false); }} />
+          {message !== undefined && (
+            <Answer asked={open} what="the message" lines={2}>
+              {() => words === null ? <p className={styles.about}>The message is no longer open: somebody said what it is about, or it was erased.</p> : (
+                <>
+                  <p><Words of={said(words.text)} /></p>
+                  <p className={styles.about}>
+                    The words of a message that came {channelName(words.channel)}. They stay the words of whoever sent them{words.trust === "untrusted" && ", whom nobody confirms: policy treats what follows from them as untrusted"}.
+                  </p>
+                </>
+              )}
+            </Answer>
+          )}
+          {message === undefined && (
+            <>
+              <GoalField label={chosen === undefined && who !== OWN ? "Goal" : "Goal (optional for a playbook)"} folder={workspace} value={goal} onChange={setGoal} />
+              <div className={styles.dictate}>
+                <Dictate text={goal} onSpoken={(words) => { setGoal(words); setSpoken(true); }} />
+                {isSpoken && <p className={styles.about}>Marked as spoken: read it through before you begin.</p>}
+              </div>
+              <PromptPicker text={goal} folder={workspace} draft={(words) => { setGoal(words); setSpoken(false); }} />
+            </>
+          )}
         </section>
         <section>
           <h2 id="who">{agents.length > 0 ? "Model, playbook or agent" : "Model or playbook"}</h2>
@@ -163,7 +184,7 @@ export function NewTask({ folder, goal: given, like }: { folder?: string; goal?:
           <TextArea label="Must hold at the end (optional): one a line" rows={2} value={criteria} placeholder="file: report.md" hint="Checked when it says that it is done: file: PATH, no file: PATH, text: PATH: WORDS, command: WORDS. Other words you judge." onChange={(event) => setCriteria(event.target.value)} />
           {who === MODEL && address !== null && address !== "" && <Fallbacks first={address} value={chain} onChange={setChain} />}
           {who === MODEL && <TextArea label="Plan (optional): one step a line" rows={2} value={plan} placeholder={"inspect: the notes\nawait approval: the summary is right\nedit: write it down"} hint={`Each step begins when the one before it has succeeded. A kind before a colon allows a step no more than that: ${KINDS}.`} onChange={(event) => setPlan(event.target.value)} />}
-          <Attachments value={attached} onChange={setAttached} />
+          {message === undefined && <Attachments value={attached} onChange={setAttached} />}
         </section>
         <div className={styles.send}>
           <Button look="person" loose type="submit" because={sending ? "Starting" : because}>Begin</Button>

@@ -52,6 +52,8 @@ export interface Part {
 export interface Submit {
   /** What is to be done; a playbook may leave it empty. */
   goal?: string;
+  /** The open message that it begins with, in the place of a goal: its words are the goal, and stay those of whoever sent them. */
+  message?: string | null;
   /** The folder to work in, absolute. */
   workspace: string;
   /** Who proposes. */

@@ -19,7 +19,7 @@ use wire::conversations::{
     Bind, Candidate, Conversation, Conversations, Focus, Focused, List, Message, Messages, Open, Opened,
     Said, Say, Show, Undecided,
 };
-use wire::task::Submit;
+use wire::task::{Submit, Submitted};
 use words::slash::Written;
 
 pub(crate) use super::encloses::files;
@@ -249,6 +249,21 @@ pub(crate) fn bind(host: &dyn Host, p: Bind) -> Result<Said, Error> {
         }
     };
     told(host, kernel.bind_message(id, about).wire()?)
+}
+
+/// An open message begins this work. Its words are the goal and stay those of whoever sent them, whoever begins it.
+pub(super) fn begin_with_message(host: &dyn Host, named: &str, p: Submit) -> Result<Submitted, Error> {
+    if !p.goal.trim().is_empty() || !p.attachments.is_empty() || p.spoken {
+        return Err(usage("the words of a `message` are the goal, and nothing stands beside them")
+            .hint("leave out `goal`, `attachments` and `spoken`, or leave out `message`"));
+    }
+    let missing = || not_found("message", named);
+    let id: IngressId = named.trim().parse().map_err(|_| missing())?;
+    let work = super::task::submission(host, p, None)?;
+    let begun = host.kernel()?.begin_with(id, work).wire()?;
+    let task = begun.task_id.ok_or_else(missing)?;
+    host.drive(task)?;
+    Ok(Submitted { task_id: task.to_string(), ingress_id: id.to_string(), duplicate: false })
 }
 
 /// An open message begins work in the folder of its conversation.

@@ -48,7 +48,10 @@ pub(crate) fn channel(named: Option<&str>) -> Result<Channel, Error> {
 }
 
 pub(crate) fn submit(host: &dyn Host, p: Submit) -> Result<Submitted, Error> {
-    submit_in(host, p, None)
+    match p.message.clone() {
+        Some(message) => super::conversations::begin_with_message(host, &message, p),
+        None => submit_in(host, p, None),
+    }
 }
 
 /// As [`submit`], into a conversation; the first one when none is named.

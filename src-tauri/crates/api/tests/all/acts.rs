@@ -29,6 +29,38 @@ fn a_playbook_is_submitted_once_for_one_key() {
 }
 
 #[test]
+fn a_task_that_begins_with_an_open_message_is_of_whoever_sent_it() {
+    let home = Home::new(4_301);
+    home.world.file("a.txt", "a\n");
+    let said = json!({ "text": "count the files here", "channel": "webhook" });
+    let said = home.must("conversations.say", said);
+    assert_eq!(said["task_id"], Value::Null, "{said}");
+    let name = reasoning::Playbook::shipped()[0].name().to_owned();
+    let asked = json!({
+        "message": said["message_id"],
+        "workspace": home.world.folder.path(),
+        "reasoner": { "kind": "playbook", "name": name },
+        "channel": "app",
+    });
+    for (field, beside) in [("goal", json!("and delete them")), ("attachments", json!(["/a.txt"]))] {
+        let mut more = asked.clone();
+        more[field] = beside;
+        assert_eq!(home.ask("task.submit", more).unwrap_err().code, Code::Usage, "{field}");
+    }
+    let begun = home.must("task.submit", asked.clone());
+    let shown = home.must("task.show", json!({ "task": begun["task_id"] }));
+    assert_eq!(shown["goal"], "count the files here");
+    assert_eq!(shown["row"]["origin"], "program", "the person who begins it does not vouch for the words");
+    let task = begun["task_id"].as_str().expect("a task").parse().expect("an identifier");
+    let tier = home.world.kernel().task(task).expect("it is there").goal_tier();
+    assert_eq!(tier, model::artifact::TrustTier::Untrusted);
+    assert_eq!(home.must("conversations.undecided", json!({}))["rows"], json!([]), "it is bound");
+    assert_eq!(home.ask("task.submit", asked).unwrap_err().code, Code::Conflict, "once");
+    let nowhere = json!({ "message": "nothing", "workspace": home.world.folder.path() });
+    assert_eq!(home.ask("task.submit", nowhere).unwrap_err().code, Code::NotFound);
+}
+
+#[test]
 fn a_card_is_shown_a_signed_yes_is_taken_and_the_same_attempt_goes_on() {
     let home = Home::new(41);
     let (task, approval) = home.with_a_question("delete held");

@@ -18,6 +18,10 @@ const COUNT: Duration = Duration::from_millis(500);
 /// Parts of the limit by which all processes of the machine may grow before it is worth counting.
 const PART: u64 = 4;
 
+/// Why what cannot be counted is ended.
+const UNCOUNTED: &str =
+    "the system did not list its processes, so nothing holds it to what it may have running; it was ended";
+
 /// What a command may have running.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
@@ -48,7 +52,14 @@ impl ProcessUse {
             return None;
         }
         self.counted = Instant::now();
-        let found = family(self.first);
+        self.beyond(family(self.first))
+    }
+
+    /// Why what was counted has to be ended; what cannot be counted is held to no bound.
+    fn beyond(&self, found: Option<FamilyUse>) -> Option<String> {
+        let Some(found) = found else {
+            return Some(UNCOUNTED.to_owned());
+        };
         if found.threads > self.bounds.processes {
             return Some(format!(
                 "it had more than the {} processes that one command may have at once, and was ended",
@@ -109,35 +120,36 @@ fn free_bytes() -> Option<u64> {
 #[cfg(target_os = "macos")]
 use listed::family;
 
+/// Nothing is counted where a job of the system holds the bounds.
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-fn family(_: u32) -> FamilyUse {
-    FamilyUse::default()
+#[allow(clippy::unnecessary_wraps, reason = "other systems may fail to list")]
+fn family(_: u32) -> Option<FamilyUse> {
+    Some(FamilyUse::default())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn whole_family(first: u32) -> FamilyUse {
+fn whole_family(first: u32) -> Option<FamilyUse> {
     family(first)
 }
 
-/// Everything that descends from a process or is of its group.
+/// Everything that descends from a process or is of its group; none where the system does not list its processes.
 #[cfg(target_os = "linux")]
-fn family(first: u32) -> FamilyUse {
-    members(first).1
+fn family(first: u32) -> Option<FamilyUse> {
+    members(first).map(|(_, seen)| seen)
 }
 
 /// The same, with the memory that the system keeps for it and no process shows as its own.
 #[cfg(target_os = "linux")]
-fn whole_family(first: u32) -> FamilyUse {
-    let (pids, seen) = members(first);
-    FamilyUse { bytes: seen.bytes.saturating_add(held::bytes(&pids, seen.child)), ..seen }
+fn whole_family(first: u32) -> Option<FamilyUse> {
+    let (pids, seen) = members(first)?;
+    Some(FamilyUse { bytes: seen.bytes.saturating_add(held::bytes(&pids, seen.child)), ..seen })
 }
 
 /// Its processes, and what they use.
 #[cfg(target_os = "linux")]
-fn members(first: u32) -> (std::collections::BTreeSet<u32>, FamilyUse) {
+fn members(first: u32) -> Option<(std::collections::BTreeSet<u32>, FamilyUse)> {
     let mut known: Vec<Seen> = Vec::new();
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Default::default() };
-    for entry in entries.flatten() {
+    for entry in std::fs::read_dir("/proc").ok()?.flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
             continue;
         };
@@ -161,7 +173,7 @@ fn members(first: u32) -> (std::collections::BTreeSet<u32>, FamilyUse) {
         cpu_ms: used.cpu_ms.saturating_add(p.ticks.saturating_mul(TICK_MS)),
         ..used
     });
-    (of_it, used)
+    Some((of_it, used))
 }
 
 /// One process as the system tells it.
@@ -214,9 +226,9 @@ mod tests {
 
     #[test]
     fn this_process_is_of_its_own_family_and_fills_memory() {
-        let used = family(std::process::id());
+        let used = family(std::process::id()).unwrap();
         assert!(used.threads >= 1 && used.bytes > 0, "{used:?}");
-        assert_eq!(family(u32::MAX), FamilyUse::default());
+        assert_eq!(family(u32::MAX), Some(FamilyUse::default()));
         let bounds = |processes| Bounds { processes, memory_bytes: u64::MAX };
         let mut crowd = ProcessUse::of(std::process::id(), bounds(0));
         crowd.quiet = Some(0);
@@ -224,5 +236,13 @@ mod tests {
         let mut crowd = ProcessUse::of(std::process::id(), bounds(1_000_000));
         crowd.quiet = Some(0);
         assert_eq!(crowd.too_large(), None);
+    }
+
+    #[test]
+    fn what_cannot_be_counted_is_ended_and_not_taken_for_nothing() {
+        let bounds = Bounds { processes: u64::MAX, memory_bytes: u64::MAX };
+        let crowd = ProcessUse::of(std::process::id(), bounds);
+        assert_eq!(crowd.beyond(Some(FamilyUse::default())), None);
+        assert!(crowd.beyond(None).unwrap().contains("did not list its processes"));
     }
 }

@@ -266,6 +266,12 @@ impl Keys {
         }
         if !can_hide || action.classes().contains(&ActionClass::VcsMutation) {
             // What changes version control would commit them as the empty files that it sees.
+            if acts::programs::prints_what_git_keeps(action.as_tool().argv()) {
+                let ignore = Ignore::of(executors);
+                let known =
+                    |path: &&RelPath| ignore.tracks(path) || ignore.tracked_within(path).next().is_some();
+                reach.in_sight = self.unnamed.iter().filter(|path| !known(path)).cloned().collect();
+            }
             self.named.append(&mut self.unnamed);
         } else if acts::programs::names_version_control(action.as_tool().argv()) {
             // What is committed is read from the history as well.

@@ -187,7 +187,8 @@ impl Stage<'_> {
         view.proxy = outlet.as_ref().map(Outlet::way_out);
         let before =
             Manifest::before(&executors.workspace, &folder.join("before"), &executors.redactor.now())?;
-        let ran = spawn(executors, asked, &view, &folder, mark, &mut self.spawned, cancelled, progress);
+        let behind = (executors, &executors.sandbox);
+        let ran = spawn(behind, asked, &view, &folder, mark, &mut self.spawned, cancelled, progress);
         // Also of a command whose end nobody saw: what it sent is on record.
         self.connections = outlet.map(Outlet::close).unwrap_or_default();
         let mut ran = ran?;
@@ -268,25 +269,9 @@ impl Stage<'_> {
     }
 }
 
-/// Starts a command behind the walls of this machine and hears it to its end. `spawned` says whether it may have begun.
+/// Starts a command behind these walls and hears it to its end. `spawned` says whether it may have begun.
 #[allow(clippy::too_many_arguments, reason = "everything that one process needs, once")]
 pub(crate) fn spawn(
-    executors: &Executors,
-    asked: &Asked<'_>,
-    view: &View,
-    folder: &Path,
-    mark: File,
-    spawned: &mut bool,
-    cancelled: &dyn Fn() -> bool,
-    progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Ran, Error> {
-    let walls = &executors.sandbox;
-    spawn_behind((executors, walls), asked, view, folder, mark, spawned, cancelled, progress)
-}
-
-/// The same behind walls of its own.
-#[allow(clippy::too_many_arguments, reason = "everything that one process needs, once")]
-pub(crate) fn spawn_behind(
     (executors, walls): (&Executors, &Sandbox),
     asked: &Asked<'_>,
     view: &View,

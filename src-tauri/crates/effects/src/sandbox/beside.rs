@@ -73,8 +73,8 @@ impl Sandbox {
         network: bool,
         cpu_seconds: u64,
     ) -> Result<(Command, LentPlaces), String> {
-        if let Some(enclosed) = self.enclosed_server(view, argv, cpu_seconds) {
-            return enclosed.map(|command| (command, LentPlaces::none()));
+        if self.is_by_profile() && self.can_hold_network() {
+            return self.enclosed(view, argv, cpu_seconds).map(|command| (command, LentPlaces::none()));
         }
         if let Some(command) = self.server(view, argv, network, cpu_seconds) {
             return Ok((command, LentPlaces::none()));

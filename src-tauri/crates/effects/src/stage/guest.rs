@@ -231,7 +231,8 @@ fn asked_version(
         hosts: &[],
         secrets: &[],
     };
-    let ran = spawn(executors, &asked, &view, folder, mark, &mut false, cancelled, &mut |_| {})?;
+    let behind = (executors, &executors.sandbox);
+    let ran = spawn(behind, &asked, &view, folder, mark, &mut false, cancelled, &mut |_| {})?;
     let printed = String::from_utf8_lossy(&ran.stdout.kept()).into_owned();
     let line = printed.lines().map(str::trim).find(|line| !line.is_empty());
     let line = line.filter(|_| ran.code() == Some(0));

@@ -210,7 +210,8 @@ fn command(
     stop: &dyn Fn() -> bool,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Came, Once> {
-    let mut ran = spawn(executors, asked, view, folder, mark, &mut false, stop, progress)?;
+    let behind = (executors, &executors.sandbox);
+    let mut ran = spawn(behind, asked, view, folder, mark, &mut false, stop, progress)?;
     if executors.sandbox.marks_start() {
         ran.mark = spool::mark(folder)
             .map_err(|source| Error::Spool { doing: "reading the mark of a staged run", source })?;

@@ -10,7 +10,7 @@ pub use refs::Head;
 
 use crate::change::scope::Scope;
 use crate::command::removal::remove_tree;
-use crate::command::run::{Asked, Ran, spawn_behind};
+use crate::command::run::{Asked, Ran, spawn};
 use crate::command::spool::{self, Begun, Mark, Transcript, TranscriptState};
 use crate::command::view::view;
 use crate::system::permissions::PLAIN_FILE;
@@ -211,7 +211,7 @@ fn run(
         secrets: &[],
     };
     let behind = (executors, &walls);
-    let mut ran = spawn_behind(behind, &asked, &view, &folder, mark, spawned, cancelled, progress)?;
+    let mut ran = spawn(behind, &asked, &view, &folder, mark, spawned, cancelled, progress)?;
     let _ = remove_tree(&folder.join("private"));
     if marked {
         ran.mark =

@@ -42,9 +42,6 @@ impl Work {
             }
             return Ok(Vec::new());
         }
-        if let Err(error) = self.kernel.resume_for_a_new_day() {
-            tracing::warn!(%error, "tasks that the ceiling of a day paused do not go on yet");
-        }
         let tasks = self.kernel.resumable().map_err(api::of_kernel)?;
         tasks.iter().for_each(|task| self.drives.wake(*task));
         Ok(tasks)

@@ -255,7 +255,10 @@ impl Running {
             if wall.left().is_zero() {
                 self.used.ended_for = Some(BudgetPart::WallTime);
             }
-            self.measure(budget);
+            if let Err(why) = self.measure(budget) {
+                self.end_all();
+                return Err(why);
+            }
             if self.used.ended_for.is_some() {
                 self.end_all();
                 break self.child.wait().map_err(|e| format!("the clone cannot be waited for: {e}"))?;
@@ -286,8 +289,12 @@ impl Running {
     }
 
     /// What it uses now, and which part of its budget that is more than.
-    fn measure(&mut self, budget: &Budget) {
+    ///
+    /// # Errors
+    /// In words, where the system does not list its processes: nothing holds it to its budget then.
+    fn measure(&mut self, budget: &Budget) -> Result<(), String> {
         let family = self.looks.now();
+        let family = family.ok_or("the system did not list the clone's processes, so it was ended")?;
         self.used.cpu_ms = self.used.cpu_ms.max(family.cpu_ms);
         self.used.memory_bytes = self.used.memory_bytes.max(family.bytes);
         self.crowd = self.crowd.max(family.threads);
@@ -302,6 +309,7 @@ impl Running {
             over = Some(BudgetPart::Disk);
         }
         self.used.ended_for = self.used.ended_for.or(over);
+        Ok(())
     }
 
     /// Whether its home is full.

@@ -130,7 +130,7 @@ pub fn answer_of(recorded: &Value) -> Result<Answer, serde_json::Error> {
     let mut answer = recorded.clone();
     for call in calls_of(&mut answer) {
         if let Some(Value::String(text)) = call.remove(ARGUMENTS_TEXT) {
-            call.insert("arguments".to_owned(), serde_json::from_str(&text)?);
+            call.insert("arguments".to_owned(), model::json::read(text.as_bytes())?);
         }
     }
     serde_json::from_value(answer)
@@ -214,6 +214,8 @@ mod tests {
             "1e3",
             "2.5e-7",
             "1e300",
+            "51.248178375505404",
+            "-93.31137037688033",
             "9007199254740993",
             "18446744073709551615",
             "7",
@@ -227,7 +229,7 @@ mod tests {
             );
             let usage = r#"{"tokens_in":1,"tokens_out":2,"cost_micros":0}"#;
             let text = format!(r#"{{"text":"","calls":{calls},"usage":{usage},"finish_reason":"stop"}}"#);
-            let given: Value = serde_json::from_str(&text).unwrap();
+            let given = model::json::read(text.as_bytes()).unwrap();
             let kept = sealable(given.clone());
             let bytes = seal::canon::to_canonical(&kept).unwrap_or_else(|error| panic!("{number}: {error}"));
             let again = answer_of(&seal::canon::parse_strict(&bytes).unwrap()).unwrap();

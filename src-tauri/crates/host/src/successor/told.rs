@@ -69,7 +69,9 @@ impl Told {
             }
             Body::ModelRequested(b) => self.asked = Some(b.request.sha256),
             Body::ModelResponded(b) => {
-                let answer = sealable(object(kernel, &b.answer.sha256)?);
+                let bytes = kernel.artifacts().read(&b.answer.sha256).map_err(|e| e.to_string())?;
+                let answer = model::json::read(&bytes);
+                let answer = sealable(answer.map_err(|e| format!("a stored answer cannot be read: {e}"))?);
                 let request_sha256 = self.asked.take().unwrap_or(Digest::ZERO);
                 let tokens = b.tokens_in.saturating_add(b.tokens_out);
                 self.answers.push(RecordedAnswer { request_sha256, answer, tokens });

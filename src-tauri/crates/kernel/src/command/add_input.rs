@@ -30,6 +30,8 @@ pub(crate) struct Words<'w> {
     pub(crate) answers: Answers<'w>,
     /// What comes with them.
     pub(crate) with: Option<&'w Enclosed>,
+    /// Whether they name their task, answer it, quote it, or were said to it: not so where focus alone binds them.
+    pub(crate) names: bool,
 }
 
 /// Words as a person or a program sends them to a task.
@@ -306,7 +308,7 @@ impl Kernel {
             created_at: w.now,
             updated_at: w.now,
             actor: Some(w.actor.actor_id),
-            explicit_task_ref: about,
+            explicit_task_ref: about.filter(|_| words.names),
             referenced_artifact_refs: kept.iter().map(Enclosure::artifact_id).collect(),
             chosen_task_id: about,
             prompt_ref: words.answers.prompt,
@@ -367,5 +369,5 @@ pub(crate) fn noted<'w>(text: &'w str, sender: impl Into<Sender>, key: &'w str) 
         )));
     }
     let (sender, resolution, answers) = (sender.into(), IngressResolution::AppendNote, Answers::default());
-    Ok(Words { text, sender, key, resolution, why: NAMED, answers, with: None })
+    Ok(Words { text, sender, key, resolution, why: NAMED, answers, with: None, names: true })
 }

@@ -109,7 +109,7 @@ impl Kernel {
         let (ingress_id, resolution) = (row.ingress_id, IngressResolution::AppendNote);
         let given = self.enclosed_in(ingress_id)?;
         let (answers, with) = (Answers::default(), None);
-        let words = Words { text, sender, key: "", resolution, why, answers, with };
+        let words = Words { text, sender, key: "", resolution, why, answers, with, names: false };
         bound(&mut w, ingress_id, resolution, Some(task), row.candidates.clone(), why);
         self.go_on_in(&mut w, &state);
         let given = super::enclose::hand_over(&mut w, &given);

@@ -164,17 +164,19 @@ impl Kernel {
             return self.heard_before(&record, key, text);
         }
         let with = self.enclosed(encloses)?;
-        match self.meant(saying, &with, conversation_id)? {
+        let named = self.meant_by_name(saying, &with)?;
+        let names = named.is_some();
+        match named.map_or_else(|| self.meant(saying, conversation_id), Ok)? {
             Meant::Answer(task, question, why) if sender.origin() == Origin::Person => {
                 let words = super::add_input::noted(text, sender, key)?;
                 let (answers, with) = (saying.answers(&with), Some(&with));
-                self.answer_as(task, question, Words { why: &why, answers, with, ..words })?;
+                self.answer_as(task, question, Words { why: &why, answers, with, names, ..words })?;
                 self.bound_by_key(key, IngressResolution::AppendNote, Some(task), why)
             }
             Meant::One(task, why) | Meant::Answer(task, _, why) if !self.has_ended(task)? => {
                 let resolution = self.resolution_of(saying, task)?;
                 let (answers, with) = (saying.answers(&with), Some(&with));
-                let words = Words { text, sender, key, resolution, why: &why, answers, with };
+                let words = Words { text, sender, key, resolution, why: &why, answers, with, names };
                 self.said(task, words, |tx, as_recorded| {
                     tx.push(words.added(task, as_recorded));
                     Ok(())
@@ -185,7 +187,8 @@ impl Kernel {
                 self.fits_behind(task, with.len())?;
                 // Until the task is made it is open, with this one candidate: a crash in between leaves it to a person.
                 let open = (Ranking::unranked(vec![task]), why.clone());
-                let ingress_id = self.take_down(saying, &with, conversation_id, Some(task), open)?;
+                let named = Some(task).filter(|_| names);
+                let ingress_id = self.take_down(saying, &with, conversation_id, named, open)?;
                 let why = format!("{why}; it has ended, so a task follows it");
                 self.follow(task, ingress_id, text, sender, &why, Vec::new())
             }
@@ -230,38 +233,39 @@ impl Kernel {
         Ok(if waits { IngressResolution::Approval } else { IngressResolution::AppendNote })
     }
 
-    /// What the words are about, by the order of HK-8.1.3.
-    fn meant(
-        &self,
-        saying: &Saying<'_>,
-        with: &Enclosed,
-        conversation: ConversationId,
-    ) -> Result<Meant, Error> {
+    /// What the words say themselves that they are about, by the first two of the order of HK-8.1.3.
+    fn meant_by_name(&self, saying: &Saying<'_>, with: &Enclosed) -> Result<Option<Meant>, Error> {
         let query = self.query()?;
         if let Some(parent) = saying.part_of {
             self.cell(parent)?;
-            return Ok(Meant::Part(parent));
+            return Ok(Some(Meant::Part(parent)));
         }
         if let Some(task) = saying.task {
             self.cell(task)?;
-            return self.one(&query, task, "the task was named outright".to_owned());
+            return self.one(&query, task, "the task was named outright".to_owned()).map(Some);
         }
         if let Some(reply) = saying.reply_to {
-            let missing = || Error::NotFound { kind: "thing answered", id: reply.to_owned() };
-            return self.named(&query, reply)?.map_or_else(
-                || Err(missing()),
-                |named| self.of_named(&query, named, format!("it answers `{reply}`")),
-            );
+            let named = self.named(&query, reply)?;
+            let named =
+                named.ok_or_else(|| Error::NotFound { kind: "thing answered", id: reply.to_owned() })?;
+            return self.of_named(&query, named, format!("it answers `{reply}`")).map(Some);
         }
         // A quotation leads to its task, where it has one (HK-8.1.3-2, the second of the order).
         if let Some(task) = with.task() {
-            return self.one(&query, task, "it quotes what was said or done in the task".to_owned());
+            let why = "it quotes what was said or done in the task".to_owned();
+            return self.one(&query, task, why).map(Some);
         }
         for word in saying.text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
             if let Some(named) = self.named(&query, word)? {
-                return self.of_named(&query, named, format!("`{word}` stands in it"));
+                return self.of_named(&query, named, format!("`{word}` stands in it")).map(Some);
             }
         }
+        Ok(None)
+    }
+
+    /// What words are about that do not say it themselves, by the rest of the order of HK-8.1.3.
+    fn meant(&self, saying: &Saying<'_>, conversation: ConversationId) -> Result<Meant, Error> {
+        let query = self.query()?;
         let row = query.conversation(conversation).map_err(broken)?;
         if let Some(focus) = row.as_ref().and_then(|row| row.focus_task_id)
             && !self.has_ended(focus)?

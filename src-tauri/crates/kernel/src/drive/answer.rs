@@ -37,7 +37,7 @@ impl Kernel {
     ) -> Result<(Answer, Result<Vec<Proposal>, String>), Error> {
         let at = state.attempt().and_then(|a| a.turn.answer().cloned());
         let at = at.ok_or_else(|| Error::Broken("there is no answer in hand".to_owned()))?;
-        let answer: Answer = serde_json::from_slice(&self.artifacts.read(&at.sha256)?)
+        let answer: Answer = model::json::read_as(&self.artifacts.read(&at.sha256)?)
             .map_err(|e| Error::Broken(format!("a stored answer is malformed: {e}")))?;
         let proposals = match self.proposer(state)? {
             Proposer::Guest => self.guest_proposals(state, &answer)?,

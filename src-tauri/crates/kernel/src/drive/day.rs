@@ -3,7 +3,7 @@
 
 use super::Then;
 use crate::Error;
-use crate::kernel::{Kernel, lock};
+use crate::kernel::{Cell, Kernel, lock};
 use crate::query::view;
 use crate::state::{DAY_CEILING, TaskState};
 use crate::tx::Tx;
@@ -87,29 +87,19 @@ impl Kernel {
         }
     }
 
-    /// Lets tasks go on that the ceiling of a day paused which is over; what a person paused stays paused. The tasks, which
-    /// [`Kernel::resumable`] names as well.
-    ///
-    /// # Errors
-    /// When the store cannot be read or written.
-    pub fn resume_for_a_new_day(&self) -> Result<Vec<TaskId>, Error> {
-        let mut resumed = Vec::new();
-        for task_id in self.open_tasks()? {
-            let cell = self.cell(task_id)?;
-            let state = self.lock_task(&cell)?;
-            let (ends, now) = (self.day_of_hold_ends(&state), self.now_of(&state));
-            drop(state);
-            if ends.is_none_or(|ends| now < ends) {
-                continue;
-            }
-            let mut tx = self.begin_tx(&cell, Point::TaskResume, PrincipalType::System)?;
-            // Somebody may have let it go on meanwhile.
-            if tx.held_by_day.is_some() {
-                tx.set_task(TaskStatus::Ready, "a new day began", None)?;
-                tx.commit()?;
-                resumed.push(task_id);
-            }
+    /// Whether the ceiling of a day paused a task, and that day is over. What a person paused stays paused.
+    pub(super) fn is_held_by_an_old_day(&self, state: &TaskState) -> bool {
+        self.day_of_hold_ends(state).is_some_and(|ends| self.now_of(state) >= ends)
+    }
+
+    /// Lets a task go on that the ceiling of a day paused which is over.
+    pub(super) fn resume_for_a_new_day(&self, cell: &Cell) -> Result<(), Error> {
+        let mut tx = self.begin_tx(cell, Point::TaskResume, PrincipalType::System)?;
+        // Somebody may have let it go on meanwhile.
+        if tx.held_by_day.is_some() {
+            tx.set_task(TaskStatus::Ready, "a new day began", None)?;
+            tx.commit()?;
         }
-        Ok(resumed)
+        Ok(())
     }
 }

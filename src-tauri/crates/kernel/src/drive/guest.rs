@@ -101,7 +101,7 @@ impl Kernel {
         if self.proposer(state)? != model::task::Proposer::Guest {
             return Ok(None);
         }
-        let answer: Answer = serde_json::from_slice(&self.artifacts.read(&at.sha256)?)
+        let answer: Answer = model::json::read_as(&self.artifacts.read(&at.sha256)?)
             .map_err(|e| Error::Broken(format!("a stored answer is malformed: {e}")))?;
         let carried = answer.calls.iter().find(|call| call.name == reasoning::guest::CARRY_OVER);
         let Some((id, report)) = carried.map(|call| self.guest_report(state, call)).transpose()?.flatten()

@@ -1,6 +1,6 @@
 //! The search index: every readable leaf of every event, and the text of small artifacts that people look for.
 
-use super::{Seen, int, text};
+use super::{Seen, int, text, withheld};
 use crate::Error;
 use crate::rows::ArtifactRow;
 use model::artifact::{Artifact, ArtifactKind, Sensitivity};
@@ -164,9 +164,15 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> Result<()
     }
     match body {
         Body::MemoryPromoted(b) => memory(seen, &b.record),
-        Body::ArtifactCreated(b) => content(seen, &b.artifact),
+        Body::ArtifactCreated(b) => {
+            withheld::keep(seen, &b.artifact)?;
+            content(seen, &b.artifact)
+        }
         Body::DisclosuresErased(b) => forget(seen, &b.digests),
-        Body::ArtifactExpired(b) => forget_content(seen, b.artifact_id),
+        Body::ArtifactExpired(b) => {
+            withheld::forget(seen, b.artifact_id)?;
+            forget_content(seen, b.artifact_id)
+        }
         _ => Ok(()),
     }
 }
@@ -256,6 +262,7 @@ enum Source {
 }
 
 fn index(seen: &Seen<'_>, number: i64, part: String, source: Source, words: String) -> Result<(), Error> {
+    let words = withheld::without(seen, words)?;
     if words.trim().is_empty() {
         return Ok(());
     }

@@ -202,7 +202,7 @@ fn received(seen: &Seen<'_>, r: &IngressRecord) -> Result<(), Error> {
     })?;
     seen.add(NewMessage {
         conversation_id: r.conversation_id,
-        task_id: r.explicit_task_ref,
+        task_id: r.explicit_task_ref.or(r.chosen_task_id),
         role: Role::User,
         kind: MessageKind::Message,
         ref_id: text(r.ingress_id),

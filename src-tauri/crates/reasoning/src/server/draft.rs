@@ -239,7 +239,7 @@ fn arguments_of(text: &str) -> Value {
     if text.trim().is_empty() {
         return Value::Object(serde_json::Map::new());
     }
-    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+    model::json::read(text.as_bytes()).unwrap_or_else(|_| Value::String(text.to_owned()))
 }
 
 #[derive(Deserialize)]
@@ -250,8 +250,11 @@ struct Action {
 }
 
 fn action_of(text: &str) -> Option<ToolCall> {
-    let action: Action = serde_json::from_str(text.trim()).ok()?;
-    Some(ToolCall { name: action.tool, arguments: action.arguments })
+    let text = text.trim();
+    // What names a tool twice is no action; read as a value, the last of both would count.
+    let Action { tool, .. } = serde_json::from_str(text).ok()?;
+    let Action { arguments, .. } = model::json::read_as(text.as_bytes()).ok()?;
+    Some(ToolCall { name: tool, arguments })
 }
 
 /// What an error object says, in its own words. Gemini wraps it in a list where it does not stream.

@@ -111,6 +111,9 @@ params! {
         /// What is to be done; a playbook may leave it empty.
         #[serde(default)]
         goal: String,
+        /// The open message that it begins with, in the place of a goal: its words are the goal, and stay those of whoever sent them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
         /// The folder to work in, absolute.
         workspace: String,
         /// Who proposes.
@@ -188,8 +191,7 @@ params! {
     Retry { task: String, idempotency_key: Option<String> }
     /// See the table.
     Note {
-        task: String,
-        text: String,
+        task: String, text: String,
         /// `steer`, which is usual: heard at the next turn. `queue`: when the task would else be done. `stop_and_send`: what it is at ends, and it begins anew with the words.
         mode: Option<String>,
         /// The identifier of what it quotes: a message, question, approval, receipt, or the attempt whose last words are quoted.
@@ -202,8 +204,7 @@ params! {
         /// Whether the words were spoken and written down by a machine.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         spoken: bool,
-        idempotency_key: Option<String>,
-        channel: Option<String>,
+        idempotency_key: Option<String>, channel: Option<String>,
     }
     /// See the table.
     EditGoal {

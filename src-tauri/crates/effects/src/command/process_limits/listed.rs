@@ -4,20 +4,24 @@ use super::FamilyUse;
 use std::collections::BTreeSet;
 
 /// What `ps` is asked to list: each process by its number, its parent and its group, the KiB that it fills and how long it ran.
-#[cfg(target_os = "macos")]
 const LISTS: [&str; 2] = ["-axo", "pid=,ppid=,pgid=,rss=,time="];
 /// Where it is; never through a search path that somebody else could set.
 #[cfg(target_os = "macos")]
 const PS: &str = "/bin/ps";
 
-/// Everything that descends from a process or is of its group; nothing where no list is to be had.
+/// Everything that descends from a process or is of its group; none where no list is to be had.
 #[cfg(target_os = "macos")]
-pub(super) fn family(first: u32) -> FamilyUse {
-    let mut ps = std::process::Command::new(PS);
+pub(super) fn family(first: u32) -> Option<FamilyUse> {
+    family_by(PS, first)
+}
+
+/// The same by the list that this program prints. In a crowd that leaves no room for one more process it cannot be started.
+fn family_by(program: &str, first: u32) -> Option<FamilyUse> {
+    let mut ps = std::process::Command::new(program);
     // In the words and numbers of no language.
     ps.args(LISTS).env_clear().env("LC_ALL", "C").stdin(std::process::Stdio::null());
-    let listed = ps.output().map(|output| output.stdout).unwrap_or_default();
-    used(first, &String::from_utf8_lossy(&listed))
+    let listed = ps.output().ok().filter(|output| output.status.success())?;
+    used(first, &String::from_utf8_lossy(&listed.stdout))
 }
 
 /// One line of the list.
@@ -29,18 +33,23 @@ struct Line {
     cpu_ms: u64,
 }
 
-/// What a family uses by this list. Threads are not listed: each process counts as one. What processes share is counted with each.
-pub(super) fn used(first: u32, listed: &str) -> FamilyUse {
+/// What a family uses by this list; none where it lists nothing. Threads are not listed: each process counts as one. What
+/// processes share is counted with each.
+fn used(first: u32, listed: &str) -> Option<FamilyUse> {
     let lines: Vec<Line> = listed.lines().filter_map(line).collect();
+    if lines.is_empty() {
+        return None;
+    }
     let of_it = of_family(first, &lines);
     let child = lines.iter().filter(|line| line.parent == first).map(|line| line.pid).min();
     let none = FamilyUse { child, ..FamilyUse::default() };
-    lines.iter().filter(|line| of_it.contains(&line.pid)).fold(none, |used, line| FamilyUse {
+    let of_it = lines.iter().filter(|line| of_it.contains(&line.pid));
+    Some(of_it.fold(none, |used, line| FamilyUse {
         threads: used.threads.saturating_add(1),
         bytes: used.bytes.saturating_add(line.bytes),
         cpu_ms: used.cpu_ms.saturating_add(line.cpu_ms),
         ..used
-    })
+    }))
 }
 
 /// What among these descends from a process or is of its group.
@@ -90,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_family_is_what_descends_from_the_first_or_is_of_its_group() {
-        let found = used(400, LIST);
+        let found = used(400, LIST).unwrap();
         assert_eq!(
             found.threads, 4,
             "one that left the group is of it by its parent, an orphan by its group"
@@ -98,7 +107,7 @@ mod tests {
         assert_eq!(found.bytes, (2048 + 1024 + 512 + 16) * 1024);
         assert_eq!(found.cpu_ms, 1_500 + 60_050 + 250);
         assert_eq!(found.child, Some(401));
-        assert_eq!(used(7, LIST), FamilyUse::default());
+        assert_eq!(used(7, LIST), Some(FamilyUse::default()));
     }
 
     #[test]
@@ -114,10 +123,17 @@ mod tests {
         assert_eq!(milliseconds("0:00.100"), None);
     }
 
+    #[test]
+    fn where_no_list_is_to_be_had_nothing_is_counted() {
+        assert_eq!(family_by("/no such/ps", std::process::id()), None, "it cannot be started");
+        assert_eq!(used(400, ""), None);
+        assert_eq!(used(400, "ps: fork: Resource temporarily unavailable\n"), None);
+    }
+
     #[cfg(target_os = "macos")]
     #[test]
     fn this_process_is_of_its_own_family_and_fills_memory() {
-        let found = family(std::process::id());
+        let found = family(std::process::id()).unwrap();
         assert!(found.threads >= 1 && found.bytes > 0, "{found:?}");
     }
 }

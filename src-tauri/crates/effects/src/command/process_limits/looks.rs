@@ -51,15 +51,15 @@ impl FamilyLooks {
         }
     }
 
-    /// What the family uses, as the system tells it now or told it at the last look.
-    pub fn now(&mut self) -> FamilyUse {
+    /// What the family uses, as the system tells it now or told it at the last look; none where it does not list its processes.
+    pub fn now(&mut self) -> Option<FamilyUse> {
         let machine = Machine { threads: machine(), free_bytes: free_bytes() };
         if self.looked.is_none_or(|at| self.is_due(machine, at.elapsed())) {
-            let seen = whole_family(self.first);
+            let seen = whole_family(self.first)?;
             self.wait = self.wait_behind(seen);
             (self.seen, self.machine, self.looked) = (seen, machine, Some(Instant::now()));
         }
-        self.seen
+        Some(self.seen)
     }
 
     /// Whether the family may have come to a bound since the last look.
@@ -158,6 +158,6 @@ mod tests {
             assert_eq!(looks.now(), seen, "it is told from the last look");
         }
         looks.most.cpu_ms = 0;
-        assert_eq!(looks.now(), FamilyUse::default(), "nothing is of this family");
+        assert_eq!(looks.now(), Some(FamilyUse::default()), "nothing is of this family");
     }
 }

@@ -1,6 +1,7 @@
 //! The executor of profiles with a stand-in in the place of the program that enforces them: what it is told is seen, and that
 //! walls which hold nothing are found out.
 
+use super::super::Asks;
 use super::super::seatbelt::{Seatbelt, Stays};
 use super::*;
 use crate::system::walls::System;
@@ -161,12 +162,13 @@ fn a_server_of_tools_behind_a_profile_asks_its_host_through_the_proxy_and_needs_
         printf 'GET http://127.0.0.1:%s/ HTTP/1.1\\r\\n%s\\r\\n\\r\\n' \"$1\" \"Proxy-Authorization: Basic $said\" >&3
         cat <&3";
     let argv = ["/bin/bash", "-c", script, "bash", &port.to_string()].map(str::to_owned);
-    let mut command = walls.enclosed_server(&view, &argv, 60).unwrap().unwrap();
+    let (mut command, _lent) = walls.spoken_to(&view, &argv, true, 60).unwrap();
     let ran = command.stdin(Stdio::null()).output().unwrap();
     let out = String::from_utf8_lossy(&ran.stdout).into_owned();
     assert!(out.starts_with("HTTP/1.1 200") && out.ends_with("here"), "{out} {:?}", ran.stderr);
     let open = Sandbox { level: SandboxLevel::SeatbeltOpen, ..walls };
-    assert!(open.enclosed_server(&view, &argv, 60).is_none(), "what got through somewhere holds no network");
+    let refused = open.spoken_to(&view, &argv, true, 60).err();
+    assert_eq!(refused, Some(open.lacks(Asks::Server)), "what got through somewhere holds no network");
 }
 
 /// Where there is a program that enforces profiles, all of the table is tried and refused: else commands have no walls there.
