@@ -188,8 +188,8 @@ impl Writer {
         })
     }
 
-    /// Deletes the deltas of a run that has ended, and lets go of what was reasoned in it; answers how many deltas. The last `seq` and every other event stay
-    /// (reconciliation C31).
+    /// Deletes the deltas of a run that has ended, and lets go of what was reasoned in it; answers how many deltas. The
+    /// last `seq` and every other event stay (reconciliation C31).
     ///
     /// # Errors
     /// [`Error::NoRun`], [`Error::StillGoing`], [`Error::Disk`].
