@@ -36,7 +36,10 @@ fn lies_in(folder: &Path, words: &str) -> bool {
 
 /// No file of the store, of the folder or beside them holds a word of what was reasoned, and one of the store does of what was asked with it.
 fn nothing_is_kept(bench: &Bench, when: &str) {
-    assert!(lies_in(&bench.path("store"), "asked-4471"), "{when}: what was asked in one of the answers is kept");
+    assert!(
+        lies_in(&bench.path("store"), "asked-4471"),
+        "{when}: what was asked in one of the answers is kept"
+    );
     assert!(!lies_in(bench.dir.path(), "scratchpad-4471"), "{when}: a file holds what was reasoned");
 }
 
