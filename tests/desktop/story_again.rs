@@ -152,7 +152,10 @@ fn runs_that_end_are_told_again_as_they_ended_by_the_window_and_by_the_next_app_
     let app = killed(&mut room, app);
     for (page, before) in &told {
         open(&app, page);
-        until(&format!("the next app tells the same of {page}"), || story(&app) == *before);
+        // What was reasoned was told by the app that heard it: no file holds it (HK-15.1).
+        let before = before.replace("What it was thinking ", "");
+        until(&format!("the next app tells the same of {page}"), || story(&app) == before);
+        assert!(!within(&app, BROKEN_OFF).contains("I weigh both."), "{before}");
         assert!(!app.has("//*[@role='log']//*[@aria-busy='true']"), "{before}");
     }
     let statuses = told.iter().map(|(page, _)| {
@@ -184,7 +187,7 @@ fn an_app_that_is_killed_in_mid_sentence_leaves_what_was_said_told_as_broken_off
     model.goes_on(0, format!("{}{}", said("at the notes."), called("read", &json!({ "path": "notes.md" }))));
     story_with(&app, "First I look at the notes.");
     let before = story_with(&app, "Once upon");
-    // Read anew, it tells words, reasoning and tool as they are kept, each once.
+    // Read anew, it tells words, reasoning and tool, each once.
     again(&app, &before);
     until("what it reasons is there", || times(&within(&app, AT_WORK), "One thought.") == 1);
     for once in ["First I look at the notes.", "Once upon"] {
@@ -203,7 +206,7 @@ fn an_app_that_is_killed_in_mid_sentence_leaves_what_was_said_told_as_broken_off
     });
     until("what was said of its answer is told as broken off", || {
         let kept = within(&app, BROKEN_OFF);
-        times(&kept, "Once upon") == 1 && times(&kept, "One thought.") == 1
+        times(&kept, "Once upon") == 1 && !kept.contains("One thought.")
     });
     assert!(!app.has("//*[@role='log']//*[@aria-busy='true']"), "it seems to be at nothing");
     let halted = story_with(&app, "First I look at the notes.");

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { scene } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
 
-const HALTED = { "gate.halt": { halted: true, reason: "halted from the window", session: "s", since: 1, entries: 31, head: "00".repeat(32) } };
+const HALTED = { "gate.halt": { state: "HALTED", halted: true, reason: "halted from the window", session: "s", since: 1, entries: 31, head: "00".repeat(32) } };
 const halts = (host: ReturnType<typeof scene>) => host.asked.filter((one) => one.name === "gate.halt");
 
 test("nothing is halted before the question is answered; the question says what stops, and lets go of it", async () => {

@@ -284,7 +284,7 @@ export function sceneAnswers(): Answers {
     "proof.preview": { events: 12, receipts: 1, values: [{ pointer: "/task/goal", count: 1, example: "\"Tidy the downloads\"" }], withheld: 0, artifacts: [{ kind: "context.pack", count: 3, byte_size: 900 }], artifacts_withheld: 2, left_out: [] },
     "ledger.stats": { log_id: HASH, events: 127, tasks: 2, entries: 30, blobs: 60, disclosures: 9, checkpoints: 3, epoch: 1, file_bytes: 1_000_000, wal_bytes: 0, schema: 1 },
     "ledger.verify": { verdict: "valid", reason: "every link holds", place: null, events: 127, tasks: 2, entries: 30, checkpoints: 3, trusted_checkpoints: 3, disclosures: 9, artifacts: 60, unsigned_events: 0, pinned: true, severed: [], content: null },
-    "gate.state": { halted: false, reason: null, session: "s", since: AT, entries: 30, head: HASH },
+    "gate.state": { state: "IDLE", halted: false, reason: null, session: "s", since: AT, entries: 30, head: HASH },
     "keys.list": { keys: [{ purpose: "approval", keyid: HASH, pem: "-----BEGIN PUBLIC KEY-----", ssh_fingerprint: "SHA256:abc", open: false, status: "in_force", since: AT, until: null, revoked_at: null, revoked_because: null, vkey: null }] },
   };
 }

@@ -1,5 +1,6 @@
 //! From the ledger to the run stream: folds each task, says how it stands after every event, and writes what the
-//! mirror tells. Everything here can be thrown away and made again from the ledger, but for the deltas.
+//! mirror tells. Everything here can be thrown away and made again from the ledger, but for the deltas; what a model reasons
+//! is in no file at all, and goes with this process.
 
 use kernel::Kernel;
 use kernel::state::TaskState;
@@ -8,7 +9,7 @@ use model::attempt::TerminationReason;
 use model::task::TaskContract;
 use model::{ActionRequestId, Body, Digest, Event, TaskId, UnixMs, limits};
 use projections::{Ending, RunStatus, run_status};
-use runstream::{Draft, Lifecycle, Mirrored, RunFold, Writer};
+use runstream::{Draft, Lifecycle, Mirrored, RunFold, Thoughts, Watch, Writer};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -20,7 +21,8 @@ const STRIDE: usize = 500;
 const FOLDED_MAX: usize = 128;
 /// A text within a payload that is larger than an event may be is cut to this; the whole of it is in the ledger.
 const TEXT_BYTES_MAX: usize = 16 * 1024;
-/// Deltas of a run that has ended stay this long: what they told is an artifact by then, and what was reasoned is let go.
+/// Deltas of a run that has ended stay this long: what they told is an artifact by then. What was reasoned goes with them, or
+/// with the process that heard it, whichever is first.
 const DELTAS_MS_MAX: i64 = 7 * 24 * 3600 * 1000;
 /// How far the store's own stream was searched for erasures.
 const HEEDED: &str = "journal.heeded";
@@ -93,9 +95,9 @@ impl RunStreamWriter {
         Self { kernel, writer, folded: HashMap::new(), not_runs: HashSet::new(), toolset }
     }
 
-    /// Wakes whoever has caught up.
-    pub fn watch(&self) -> runstream::Watch {
-        self.writer.watch()
+    /// What wakes whoever has caught up, and what was reasoned.
+    pub fn live(&self) -> (Watch, Thoughts) {
+        (self.writer.watch(), self.writer.thoughts())
     }
 
     /// Every task there is, the newest first: what is looked at is mostly new.

@@ -9,7 +9,7 @@ use kernel::Kernel;
 use kernel::ports::Notice;
 use ledger::Reader;
 use model::{ActionRequestId, Clock as _, TaskId, UnixMs};
-use runstream::{Watch, Writer};
+use runstream::{Thoughts, Watch, Writer};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
@@ -108,7 +108,7 @@ impl Feed {
 pub struct RunStream {
     feed: Feed,
     reader: Reader,
-    watch: Arc<Mutex<Watch>>,
+    live: Arc<Mutex<(Watch, Thoughts)>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -119,7 +119,7 @@ impl RunStream {
     /// [`Error::Journal`] when it cannot be had; everything but the run stream works without.
     pub fn begin(kernel: Arc<Kernel>) -> Result<Self, Error> {
         let stream_writer = RunStreamWriter::new(Arc::clone(&kernel), open(&kernel)?);
-        let watch = Arc::new(Mutex::new(stream_writer.watch()));
+        let live = Arc::new(Mutex::new(stream_writer.live()));
         let (send, receive) = sync_channel(BEHIND_MAX);
         let lost = Arc::new(AtomicBool::new(false));
         let reader = kernel.reader().clone();
@@ -128,7 +128,7 @@ impl RunStream {
             stream_writer,
             receive,
             lost: Arc::clone(&lost),
-            watch: Arc::clone(&watch),
+            live: Arc::clone(&live),
             backlog: VecDeque::new(),
         };
         let spawned = std::thread::Builder::new().name("journal".to_owned()).spawn(move || keeper.run());
@@ -137,7 +137,7 @@ impl RunStream {
             path: "the journal's thread".to_owned(),
             why: e.to_string(),
         })?;
-        Ok(Self { feed: Feed { send, lost }, reader, watch, thread: Mutex::new(Some(thread)) })
+        Ok(Self { feed: Feed { send, lost }, reader, live, thread: Mutex::new(Some(thread)) })
     }
 
     /// Where notices go in.
@@ -145,9 +145,9 @@ impl RunStream {
         self.feed.clone()
     }
 
-    /// Wakes whoever has caught up.
-    pub fn watch(&self) -> Watch {
-        self.watch.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// What wakes whoever has caught up, and what was reasoned in the runs of this host.
+    pub fn live(&self) -> (Watch, Thoughts) {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Waits until everything that is committed of a task stands in its stream, or for a while.
@@ -188,7 +188,7 @@ struct Keeper {
     stream_writer: RunStreamWriter,
     receive: Receiver<Word>,
     lost: Arc<AtomicBool>,
-    watch: Arc<Mutex<Watch>>,
+    live: Arc<Mutex<(Watch, Thoughts)>>,
     /// Tasks that may lack something, told when nothing else is to be told.
     backlog: VecDeque<TaskId>,
 }
@@ -270,7 +270,7 @@ impl Keeper {
         match (aside, open(&self.kernel)) {
             (Ok(_), Ok(writer)) => {
                 self.stream_writer = RunStreamWriter::new(Arc::clone(&self.kernel), writer);
-                *self.watch.lock().unwrap_or_else(PoisonError::into_inner) = self.stream_writer.watch();
+                *self.live.lock().unwrap_or_else(PoisonError::into_inner) = self.stream_writer.live();
                 let tasks = self.stream_writer.tasks().or_logged("the tasks to tell again cannot be listed");
                 self.backlog = tasks.unwrap_or_default().into();
             }

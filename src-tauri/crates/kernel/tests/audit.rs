@@ -403,3 +403,52 @@ fn check_halted(world: &World, task: TaskId) {
     let booted = entries(world.kernel()).pop().unwrap();
     assert_ne!(booted.request_id, session, "what works again is another session");
 }
+
+/// Asks for the state of the gate again and again: it is this one, it is that of the newest entry, and all that is kept stays as it is.
+fn stands(kernel: &Kernel, state: KernelState) {
+    let kept = || (entries(kernel), kernel.reader().gate_head().unwrap(), log(kernel).len());
+    let before = kept();
+    for _ in 0..3 {
+        assert_eq!(kernel.gate_state(), state);
+    }
+    assert_eq!(before.0.last().unwrap().state_to, state);
+    assert_eq!(kept(), before, "asking has changed something");
+}
+
+#[conforms::conforms("KS-5.2-1")]
+#[test]
+fn whoever_asks_for_the_state_is_told_where_the_gate_stands_and_changes_nothing() {
+    let mut world = World::new(1_740);
+    world.file("a.txt", "text");
+    stands(world.kernel(), KernelState::Idle);
+    // While an executor is at work the gate has let it pass, and takes the next.
+    let (stop, at) = testkit::stop();
+    world.oracle.tells(move |_, _| stop.waits());
+    let task = world.script("asked", vec![look("a.txt"), write("b.txt", "b"), done("ok")]);
+    let approval = std::thread::scope(|scope| {
+        let driving = scope.spawn(|| world.drive_to_approval(task));
+        at.is_reached();
+        stands(world.kernel(), KernelState::Idle);
+        at.goes_on();
+        driving.join().unwrap()
+    });
+    stands(world.kernel(), KernelState::Idle);
+    world.kernel().halt("stop").unwrap();
+    stands(world.kernel(), KernelState::Halted);
+    // The next host finds it halted as well, and what a person boots is ready.
+    world.reopen();
+    stands(world.kernel(), KernelState::Halted);
+    world.kernel().boot().unwrap();
+    stands(world.kernel(), KernelState::Idle);
+    world.person.allow(world.kernel(), task, approval).unwrap();
+    assert_eq!(world.drive(task), completed(), "what was asked so often works as ever");
+    stands(world.kernel(), KernelState::Idle);
+
+    // A halt that the log could not take is one, whatever the newest entry says.
+    world.faults.plan(Point::GateHalt, Edge::Before, Mode::Full, 1);
+    assert!(matches!(world.kernel().halt("stop"), Err(Error::HaltUnrecorded(_))));
+    world.faults.clear();
+    assert_eq!(world.kernel().gate_state(), KernelState::Halted);
+    world.kernel().record_halt().unwrap();
+    stands(world.kernel(), KernelState::Halted);
+}

@@ -3,8 +3,8 @@
 model::names! {
     /// Where a piece of knowledge lives.
     pub enum Layer ("knowledge layer") {
-        /// Ephemeral, easy to discard: no event and no artifact holds it. The journal of the run stream shows it to whoever
-        /// looks; that is a mirror, and no knowledge is taken from it.
+        /// Ephemeral, easy to discard: no file holds it. The run stream tells it to whoever listens while the process lives that
+        /// heard it; no knowledge is taken from it.
         Scratchpad = "scratchpad",
         /// Durable but local to its task: bounded, schema-governed, cheap to revise.
         WorkingState = "working_state",

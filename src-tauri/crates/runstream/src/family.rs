@@ -71,6 +71,15 @@ impl Family {
         }
     }
 
+    /// The key of what was reasoned, which no file holds: [`crate::Thoughts`] does.
+    pub(crate) const fn thought(self) -> Option<&'static str> {
+        match self {
+            Self::ReasoningDelta => Some("delta"),
+            Self::ReasoningDone => Some("text"),
+            _ => None,
+        }
+    }
+
     /// Whether it carries a piece of text whose whole is kept elsewhere once the run has ended.
     pub const fn is_delta(self) -> bool {
         matches!(self, Self::TokenDelta | Self::ReasoningDelta)

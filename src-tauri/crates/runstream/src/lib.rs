@@ -18,6 +18,8 @@
 //!    replays from the start and says so.
 //! 5. Deltas may go once their run has ended; every other event, the last `seq` and the terminal event stay.
 //! 6. After a crash what is left is a beginning of what was written.
+//! 7. What a model reasons is in no file. It is told, and told again, while the process lives that heard it ([`Thoughts`]);
+//!    afterwards its events say that it came, with no word of it.
 //!
 //! **Where to start reading.** [`Family`] and [`Envelope`], then [`RunFold`], [`Writer`], [`Reader`];
 //! `migrations/runstream/0001_streams.sql` for what is stored.
@@ -29,6 +31,7 @@ mod family;
 mod from_ledger;
 mod reader;
 mod schema;
+mod thoughts;
 mod watch;
 mod writer;
 
@@ -39,5 +42,6 @@ pub use family::Family;
 pub use from_ledger::{Lifecycle, RunFold, Usage};
 pub use reader::{Page, Reader, Run};
 pub use schema::{FILE, damaged, set_aside};
+pub use thoughts::Thoughts;
 pub use watch::Watch;
 pub use writer::{Mirrored, Writer, Written};

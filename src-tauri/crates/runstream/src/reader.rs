@@ -2,7 +2,7 @@
 
 use crate::cursor::{Mark, Stream, resolve};
 use crate::envelope::event_id;
-use crate::{Envelope, Error, Position, Resumed, schema};
+use crate::{Envelope, Error, Position, Resumed, Thoughts, schema};
 use model::{ConversationId, TaskId, UnixMs};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use serde::Serialize;
@@ -15,7 +15,10 @@ const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Reads the journal; each one holds a connection of its own.
 #[derive(Debug)]
-pub struct Reader(Mutex<Connection>);
+pub struct Reader {
+    conn: Mutex<Connection>,
+    thoughts: Thoughts,
+}
 
 /// A piece of a run's stream, in order.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -79,12 +82,20 @@ fn unsigned(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
 }
 
 impl Reader {
-    /// Opens the journal of a store.
+    /// Opens the journal of a store, as its file holds it: without what was reasoned.
     ///
     /// # Errors
     /// [`Error::NoJournal`], [`Error::Damaged`], [`Error::NewerSchema`], [`Error::Disk`].
     pub fn open(dir: &Path) -> Result<Self, Error> {
-        Ok(Self(Mutex::new(schema::open_reader(dir)?)))
+        Self::hearing(dir, Thoughts::default())
+    }
+
+    /// Opens the journal of a store in the process that writes it, with what was reasoned there ([`crate::Writer::thoughts`]).
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn hearing(dir: &Path, thoughts: Thoughts) -> Result<Self, Error> {
+        Ok(Self { conn: Mutex::new(schema::open_reader(dir)?), thoughts })
     }
 
     /// The events behind a position, at most `limit` ([`model::limits::PAGE_ROWS_MAX`] caps it), ordered by `seq`.
@@ -97,7 +108,7 @@ impl Reader {
             let head = head(tx, run_id)?.ok_or(Error::NoRun { run_id })?;
             let (after, resumed) = resolve(position, &head.stream);
             let rows = limit.clamp(1, model::limits::PAGE_ROWS_MAX);
-            let (events, more) = events(tx, &head, after, rows)?;
+            let (events, more) = events(tx, &self.thoughts, &head, after, rows)?;
             let seq = events.last().map_or(after, |event| event.seq);
             let last_event_id = (seq > 0).then(|| event_id(run_id, seq));
             let cursor = mark(&head.stream, seq);
@@ -110,7 +121,7 @@ impl Reader {
     /// # Errors
     /// [`Error::Damaged`], [`Error::Disk`].
     pub fn run(&self, run_id: TaskId) -> Result<Option<Run>, Error> {
-        self.within(|tx| head(tx, run_id)?.map(|head| run(tx, &head)).transpose())
+        self.within(|tx| head(tx, run_id)?.map(|head| run(tx, &self.thoughts, &head)).transpose())
     }
 
     /// The runs of a session, oldest first: a restarted client finds its run here (RA-2-11).
@@ -121,7 +132,8 @@ impl Reader {
         let ids = "SELECT run_id FROM runs WHERE session_id = ?1 ORDER BY run_id LIMIT ?2";
         self.within(|tx| {
             let ids = run_ids(tx, ids, params![session_id.to_string(), model::limits::PAGE_ROWS_MAX])?;
-            ids.into_iter().filter_map(|id| head(tx, id).transpose()).map(|h| run(tx, &h?)).collect()
+            let heads = ids.into_iter().filter_map(|id| head(tx, id).transpose());
+            heads.map(|head| run(tx, &self.thoughts, &head?)).collect()
         })
     }
 
@@ -136,7 +148,7 @@ impl Reader {
     }
 
     fn within<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T, Error>) -> Result<T, Error> {
-        let mut conn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut conn = self.conn.lock().unwrap_or_else(PoisonError::into_inner);
         work(&conn.transaction().map_err(sql)?)
     }
 }
@@ -181,14 +193,14 @@ fn head(tx: &Transaction<'_>, run_id: TaskId) -> Result<Option<Head>, Error> {
     Ok(Some(Head { stream, session_id, mirrored, compacted, last_seq, ended_seq }))
 }
 
-fn run(tx: &Transaction<'_>, head: &Head) -> Result<Run, Error> {
+fn run(tx: &Transaction<'_>, thoughts: &Thoughts, head: &Head) -> Result<Run, Error> {
     let Stream { run_id, .. } = head.stream;
     let first = "SELECT created_at FROM events WHERE run_id = ?1 ORDER BY seq LIMIT 1";
     let key = run_id.uuid().into_bytes();
     let started_at = tx.query_row(first, [key], |row| row.get(0)).optional().map_err(sql)?.map(UnixMs);
     let ended = match head.ended_seq {
         None => None,
-        Some(seq) => events(tx, head, seq.saturating_sub(1), 1)?.0.pop(),
+        Some(seq) => events(tx, thoughts, head, seq.saturating_sub(1), 1)?.0.pop(),
     };
     Ok(Run {
         run_id,
@@ -203,7 +215,13 @@ fn run(tx: &Transaction<'_>, head: &Head) -> Result<Run, Error> {
 }
 
 /// Events behind `after`, and whether there are more.
-fn events(tx: &Transaction<'_>, head: &Head, after: u64, rows: u32) -> Result<(Vec<Envelope>, bool), Error> {
+fn events(
+    tx: &Transaction<'_>,
+    thoughts: &Thoughts,
+    head: &Head,
+    after: u64,
+    rows: u32,
+) -> Result<(Vec<Envelope>, bool), Error> {
     let text = "SELECT seq, family, created_at, terminal, payload FROM events \
                 WHERE run_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
     let mut found = tx.prepare_cached(text).map_err(sql)?;
@@ -214,12 +232,7 @@ fn events(tx: &Transaction<'_>, head: &Head, after: u64, rows: u32) -> Result<(V
     let (mut events, mut bytes) = (Vec::new(), 0usize);
     while let Some(row) = cells.next().map_err(sql)? {
         let (family, payload): (String, String) = (row.get(1).map_err(sql)?, row.get(4).map_err(sql)?);
-        bytes = bytes.saturating_add(payload.len());
-        let full = events.len() >= rows as usize || (bytes > PAGE_BYTES_MAX && !events.is_empty());
-        if full {
-            return Ok((events, true));
-        }
-        events.push(Envelope {
+        let mut event = Envelope {
             seq: unsigned(row, 0).map_err(sql)?,
             run_id,
             session_id: head.session_id,
@@ -227,7 +240,13 @@ fn events(tx: &Transaction<'_>, head: &Head, after: u64, rows: u32) -> Result<(V
             created_at: UnixMs(row.get(2).map_err(sql)?),
             terminal: row.get(3).map_err(sql)?,
             payload: serde_json::from_str(&payload).map_err(damaged)?,
-        });
+        };
+        bytes = bytes.saturating_add(payload.len()).saturating_add(thoughts.tell(&mut event));
+        let full = events.len() >= rows as usize || (bytes > PAGE_BYTES_MAX && !events.is_empty());
+        if full {
+            return Ok((events, true));
+        }
+        events.push(event);
     }
     Ok((events, false))
 }

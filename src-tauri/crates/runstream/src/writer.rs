@@ -2,7 +2,7 @@
 //!
 //! Who holds the ledger's lock opens it; a second writer is not expected and would only be told that a `seq` is taken.
 
-use crate::{Draft, Error, Reader, Watch, schema};
+use crate::{Draft, Error, Reader, Thoughts, Watch, schema};
 use model::chance::Entropy;
 use model::{ConversationId, TaskId};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -35,6 +35,7 @@ pub struct Writer {
     conn: Mutex<Connection>,
     dir: PathBuf,
     watch: Watch,
+    thoughts: Thoughts,
     closed: bool,
 }
 
@@ -60,7 +61,13 @@ fn row(tx: &Transaction<'_>, run_id: TaskId) -> Result<Option<Row>, Error> {
 }
 
 /// Places drafts behind the last event; those behind a terminal one are left out (invariant 2).
-fn place(tx: &Transaction<'_>, run_id: TaskId, row: &mut Row, drafts: &[Draft]) -> Result<usize, Error> {
+fn place(
+    tx: &Transaction<'_>,
+    thoughts: &Thoughts,
+    run_id: TaskId,
+    row: &mut Row,
+    drafts: &[Draft],
+) -> Result<usize, Error> {
     let text = "INSERT INTO events (run_id, seq, family, created_at, terminal, payload) \
                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let mut insert = tx.prepare_cached(text).map_err(sql)?;
@@ -69,7 +76,13 @@ fn place(tx: &Transaction<'_>, run_id: TaskId, row: &mut Row, drafts: &[Draft]) 
         if row.ended {
             break;
         }
-        let payload = draft.stored(u64::try_from(row.next_seq).unwrap_or_default())?;
+        let seq = u64::try_from(row.next_seq).unwrap_or_default();
+        let whole = draft.stored(seq)?;
+        // Before it is committed: whoever reads the row finds its words.
+        let payload = match thoughts.take(run_id, seq, draft) {
+            Some(rest) => rest.stored(seq)?,
+            None => whole,
+        };
         let family = draft.family.as_str();
         insert
             .execute(params![key(run_id), row.next_seq, family, draft.created_at.0, draft.terminal, payload])
@@ -88,15 +101,21 @@ impl Writer {
     /// [`Error::Damaged`] (then [`crate::set_aside`] it and open again), [`Error::NewerSchema`], [`Error::Disk`].
     pub fn open(dir: &Path, entropy: &dyn Entropy) -> Result<Self, Error> {
         let conn = Mutex::new(schema::open_writer(dir, entropy)?);
-        Ok(Self { conn, dir: dir.to_owned(), watch: Watch::default(), closed: false })
+        let (watch, thoughts) = (Watch::default(), Thoughts::default());
+        Ok(Self { conn, dir: dir.to_owned(), watch, thoughts, closed: false })
     }
 
-    /// Reads the same journal.
+    /// Reads the same journal, with what was reasoned.
     ///
     /// # Errors
     /// As [`Reader::open`].
     pub fn reader(&self) -> Result<Reader, Error> {
-        Reader::open(&self.dir)
+        Reader::hearing(&self.dir, self.thoughts())
+    }
+
+    /// What was reasoned in the runs that this one writes, for [`Reader::hearing`].
+    pub fn thoughts(&self) -> Thoughts {
+        self.thoughts.clone()
     }
 
     /// Wakes whoever has caught up.
@@ -142,7 +161,7 @@ impl Writer {
                 if *task_seq != mirrored.saturating_add(1) {
                     return Err(Error::Gap { run_id, mirrored, offered: *task_seq });
                 }
-                events += place(tx, run_id, &mut row, drafts)?;
+                events += place(tx, &self.thoughts, run_id, &mut row, drafts)?;
                 row.mirrored = row.mirrored.saturating_add(1);
             }
             let update = "UPDATE runs SET mirrored = ?2 WHERE run_id = ?1";
@@ -164,13 +183,13 @@ impl Writer {
         }
         self.within(|tx| {
             let mut row = row(tx, run_id)?.ok_or(Error::NoRun { run_id })?;
-            let events = place(tx, run_id, &mut row, drafts)?;
+            let events = place(tx, &self.thoughts, run_id, &mut row, drafts)?;
             Ok(written(events, &row))
         })
     }
 
-    /// Deletes the deltas of a run that has ended; answers how many. The last `seq` and every other event stay
-    /// (reconciliation C31).
+    /// Deletes the deltas of a run that has ended, and lets go of what was reasoned in it; answers how many deltas. The
+    /// last `seq` and every other event stay (reconciliation C31).
     ///
     /// # Errors
     /// [`Error::NoRun`], [`Error::StillGoing`], [`Error::Disk`].
@@ -183,6 +202,7 @@ impl Writer {
                 "DELETE FROM events WHERE run_id = ?1 AND family IN ('token.delta', 'reasoning.delta')";
             let gone = tx.execute(delete, [key(run_id)]).map_err(sql)?;
             tx.execute("UPDATE runs SET compacted = 1 WHERE run_id = ?1", [key(run_id)]).map_err(sql)?;
+            self.thoughts.forget(run_id);
             Ok(gone)
         })
     }
@@ -194,6 +214,8 @@ impl Writer {
     /// # Errors
     /// [`Error::Disk`], [`Error::Damaged`].
     pub fn forget(&self, run_id: TaskId) -> Result<(), Error> {
+        // First: where the disk says no, what was reasoned is gone all the same.
+        self.thoughts.forget(run_id);
         self.within(|tx| {
             for text in [
                 "UPDATE runs SET forgetting = 1 WHERE run_id = ?1",

@@ -3,7 +3,8 @@
 use crate::tale::{begin, delta, done, id, open, replay, run_id};
 use model::TaskId;
 use proptest::prelude::*;
-use runstream::{Envelope, Position, Reader, Resumed};
+use runstream::{Draft, Envelope, Family, Position, Reader, Resumed};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -185,32 +186,100 @@ fn readers_beside_a_writer_replay_then_follow_and_all_see_the_same() {
     }
 }
 
-#[conforms::conforms("RA-2-6")]
-#[test]
-fn reasoning_is_told_again_as_it_was_also_to_who_comes_in_the_middle_and_by_the_next_process() {
-    use runstream::{Draft, Family};
-    use serde_json::json;
-    let dir = tempfile::tempdir().unwrap();
+/// What is reasoned, in pieces and whole, and words that are said behind it.
+fn thinking() -> Vec<Draft> {
     let at = model::UnixMs(1_778_750_000_000);
     let piece = |text: &str| {
         let payload = json!({ "block_id": "b", "delta": text, "visibility": "shown" });
         Draft::new(Family::ReasoningDelta, at, payload)
     };
-    let whole = json!({ "block_id": "b", "text": "so it is", "visibility": "shown" });
+    let whole = json!({ "block_id": "b", "text": "first-thought second-thought", "visibility": "shown" });
+    let pieces = [piece("first-thought "), piece("second-thought")];
+    [&pieces[..], &[Draft::new(Family::ReasoningDone, at, whole), delta("said-words")]].concat()
+}
+
+/// What an event tells of reasoning, and how it may be shown.
+fn told(payload: &serde_json::Map<String, Value>) -> [Option<&Value>; 3] {
+    ["delta", "text", "visibility"].map(|key| payload.get(key))
+}
+
+#[conforms::conforms("RA-2-6", part = "HK-15.1-1")]
+#[test]
+fn reasoning_is_told_again_as_it_was_to_who_comes_in_the_middle_and_no_file_holds_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let holds = |words: &str| {
+        std::fs::read_dir(dir.path()).unwrap().flatten().any(|file| {
+            let bytes = std::fs::read(file.path()).unwrap_or_default();
+            bytes.windows(words.len()).any(|window| window == words.as_bytes())
+        })
+    };
     let writer = open(dir.path());
     begin(&writer, run_id());
-    let told =
-        [piece("so "), piece("it "), piece("is"), Draft::new(Family::ReasoningDone, at, whole), done()];
-    writer.append(run_id(), &told).unwrap();
-    let first = replay(&writer.reader().unwrap(), run_id(), Position::Start, 500);
-    drop(writer);
-    let reader = Reader::open(dir.path()).unwrap();
-    for seq in 0..=first.len() as u64 {
-        let rest = replay(&reader, run_id(), Position::AfterSeq(seq), 2);
-        let expected: Vec<Envelope> = first.iter().filter(|event| event.seq > seq).cloned().collect();
-        assert_eq!(rest, expected);
+    let drafts = [thinking(), vec![done()]].concat();
+    writer.append(run_id(), &drafts).unwrap();
+    // Whoever comes, behind whichever event, while the process lives: each thing as it was told.
+    for seq in 0..=drafts.len() {
+        let reader = writer.reader().unwrap();
+        let rest = replay(&reader, run_id(), Position::AfterSeq(u64::try_from(seq).unwrap()), 2);
+        assert_eq!(rest.len(), drafts.len() - seq);
+        for (event, draft) in rest.iter().zip(&drafts[seq..]) {
+            assert_eq!((event.family, told(&event.payload)), (draft.family, told(&draft.payload)));
+        }
     }
-    let text: String =
-        first.iter().filter_map(|e| e.payload.get("delta")).filter_map(|d| d.as_str()).collect();
-    assert_eq!(text, "so it is");
+    let first = replay(&writer.reader().unwrap(), run_id(), Position::Start, 500);
+    assert!(holds("said-words") && !holds("-thought"), "while the journal is open");
+    writer.close().unwrap();
+    assert!(holds("said-words") && !holds("-thought"), "once it is closed");
+    // The next process knows that it came, and no word of it.
+    let left = replay(&Reader::open(dir.path()).unwrap(), run_id(), Position::Start, 500);
+    assert_eq!(left.len(), first.len());
+    for (now, before) in left.iter().zip(&first) {
+        assert_eq!((now.seq, now.family), (before.seq, before.family));
+        let (gone, let_go) = (json!(""), json!("let_go"));
+        match now.family {
+            Family::ReasoningDelta => assert_eq!(told(&now.payload), [Some(&gone), None, Some(&let_go)]),
+            Family::ReasoningDone => assert_eq!(told(&now.payload), [None, Some(&gone), Some(&let_go)]),
+            _ => assert_eq!(now, before),
+        }
+    }
+}
+
+#[test]
+fn what_was_reasoned_goes_with_the_deltas_of_its_run_and_with_the_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let writer = open(dir.path());
+    let reader = writer.reader().unwrap();
+    let runs: Vec<TaskId> = (1..=3).map(|n| id("task", n)).collect();
+    for run in &runs {
+        begin(&writer, *run);
+        writer.append(*run, &[thinking(), vec![done()]].concat()).unwrap();
+    }
+    let texts = |run: TaskId| -> Vec<Value> {
+        let all = replay(&reader, run, Position::Start, 500);
+        all.iter().filter_map(|event| event.payload.get("text")).cloned().collect()
+    };
+    writer.compact(runs[0]).unwrap();
+    writer.forget(runs[1]).unwrap();
+    begin(&writer, runs[1]);
+    writer.append(runs[1], &thinking()[..1]).unwrap();
+    let whole = json!("first-thought second-thought");
+    assert_eq!([texts(runs[0]), texts(runs[1]), texts(runs[2])], [vec![json!("")], vec![], vec![whole]]);
+    let anew = replay(&reader, runs[1], Position::Start, 500);
+    assert_eq!(told(&anew[0].payload)[0], Some(&json!("first-thought ")), "what comes anew is told anew");
+}
+
+#[test]
+fn a_journal_of_a_program_that_kept_what_was_reasoned_is_read_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let writer = open(dir.path());
+    begin(&writer, run_id());
+    writer.append(run_id(), &[delta("said-words")]).unwrap();
+    let conn = rusqlite::Connection::open(dir.path().join(runstream::FILE)).unwrap();
+    let kept = r#"{"block_id":"b","delta":"an old thought","visibility":"shown"}"#;
+    let row = "INSERT INTO events SELECT run_id, seq + 1, 'reasoning.delta', created_at, 0, ?1 FROM events";
+    assert_eq!(conn.execute(row, [kept]).unwrap(), 1);
+    for reader in [writer.reader().unwrap(), Reader::open(dir.path()).unwrap()] {
+        let all = replay(&reader, run_id(), Position::Start, 500);
+        assert_eq!(told(&all[1].payload), [Some(&json!("an old thought")), None, Some(&json!("shown"))]);
+    }
 }

@@ -19,7 +19,9 @@ pub(crate) fn state(host: &dyn Host, _: State) -> Result<GateState, Error> {
     let now = host.query()?.gate().wire()?;
     let head = reader.gate_head().wire()?;
     let entries = reader.entries_written().wire()?;
+    let at = host.kernel().ok().map(kernel::Kernel::gate_state);
     Ok(GateState {
+        state: at.map(|at| at.to_string()),
         halted: now.as_ref().is_some_and(|gate| gate.halted),
         reason: now.as_ref().and_then(|gate| opt_text(gate.reason.as_ref())),
         session: now.as_ref().map(|gate| gate.session.clone()).unwrap_or_default(),

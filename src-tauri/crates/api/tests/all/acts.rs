@@ -180,9 +180,10 @@ fn a_halt_stops_everything_until_a_person_boots() {
     let home = Home::new(46);
     let halted = home.must("gate.halt", json!({ "reason": "smoke" }));
     assert_eq!((&halted["halted"], &halted["reason"]), (&json!(true), &json!("smoke")));
+    assert_eq!(halted["state"], "HALTED");
     assert_eq!(home.ask("gate.halt", json!({})).expect_err("halted already").code, Code::Halted);
     let booted = home.must("gate.boot", json!({}));
-    assert_eq!(booted["halted"], false);
+    assert_eq!((&booted["halted"], &booted["state"]), (&json!(false), &json!("IDLE")));
     assert_eq!(home.ask("gate.boot", json!({})).expect_err("not halted").code, Code::Conflict);
 }
 

@@ -66,6 +66,7 @@ fn the_gates_evidence_verifies_against_the_head_and_not_against_another() {
     let path = out.path().join("gate.json");
     let made = home.must("gate.export", json!({ "path": path }));
     let state = home.must("gate.state", json!({}));
+    assert_eq!(state["state"], "IDLE", "{state}");
     assert_eq!((&made["root"], &made["entries"]), (&state["head"], &state["entries"]));
     let valid = home.must("gate.verify", json!({ "path": path, "root": made["root"] }));
     assert_eq!(valid["verdict"], "valid", "{valid}");

@@ -384,7 +384,8 @@ impl Local {
         if let Some(run) = run {
             run_stream.catch_up(run);
         }
-        let reader = runstream::Reader::open(self.home.dir()).map_err(api::failed)?;
-        Ok(api::Journal { reader, watch: run_stream.watch() })
+        let (watch, thoughts) = run_stream.live();
+        let reader = runstream::Reader::hearing(self.home.dir(), thoughts).map_err(api::failed)?;
+        Ok(api::Journal { reader, watch })
     }
 }

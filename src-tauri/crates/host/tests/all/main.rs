@@ -15,6 +15,7 @@ mod captured;
 mod contract;
 mod controls;
 mod ends;
+mod layers;
 mod model;
 mod pushes;
 mod rebuilt;

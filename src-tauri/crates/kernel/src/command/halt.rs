@@ -4,6 +4,7 @@ use super::person::{Matter, Signed};
 use crate::Error;
 use crate::gatepass::{self, GatePass};
 use crate::kernel::{Kernel, lock};
+use gate::{Gate, KernelState};
 use model::body::{GateBooted, GateHalted};
 use model::fault::Point;
 use model::principal::PrincipalType;
@@ -80,6 +81,14 @@ impl Kernel {
         self.commit(w)?;
         *guard = Some(gate);
         Ok(())
+    }
+
+    /// The state that the gate is in; asking changes nothing (KS-5.2). A request goes through it within one commit, and whoever asks
+    /// meanwhile is answered behind that: so it is idle, or it is halted.
+    pub fn gate_state(&self) -> KernelState {
+        let guard = lock(&self.gate);
+        let is_unrecorded = lock(&self.halted_unrecorded).is_some();
+        guard.as_ref().filter(|_| !is_unrecorded).map_or(KernelState::Halted, Gate::get_state)
     }
 
     /// Why nothing executes, when a halt is in force.
