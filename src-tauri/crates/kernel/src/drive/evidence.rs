@@ -1,4 +1,5 @@
-//! What a model names as evidence: what its run has looked at, by path or by artifact, and how far that is to be trusted.
+//! What a model names as evidence: what its run has looked at, by path, by lines of it or by artifact, and how far that is to be
+//! trusted.
 
 use super::Unfit;
 use crate::Error;
@@ -29,8 +30,19 @@ impl Look {
     }
 }
 
+/// Lines of a file, from the first to the last.
+type Lines = (u64, u64);
+
+/// The path and the lines that a name such as `notes.md:3-5` or `notes.md:3` has; none where it names no lines.
+fn with_lines(name: &str) -> Option<(&str, Lines)> {
+    let (path, lines) = name.rsplit_once(':')?;
+    let (start, end) = lines.split_once('-').unwrap_or((lines, lines));
+    let number = |text: &str| text.parse::<u64>().ok().filter(|line| *line > 0);
+    Some((path, (number(start)?, number(end)?))).filter(|(_, (start, end))| start <= end)
+}
+
 /// Evidence named by the model: artifact identifiers of this task, or paths that this run has read, in the spelling of listings
-/// or plain.
+/// or plain, also with the lines of them that are meant.
 pub(crate) fn evidence_refs(
     kernel: &Kernel,
     state: &TaskState,
@@ -53,16 +65,32 @@ pub(crate) fn evidence_refs(
                 newest.find(|look| own.contains(&look.artifact_id) && look.places.contains_key(&path))?;
             Some((state.artifacts.get(&look.artifact_id)?, look.one_of_several(&path)))
         };
-        let Some((artifact, place)) = known.or_else(latest) else {
-            return Ok(Err(Unfit(format!(
-                "`{name}` is no evidence this run has seen; name a path you have read"
-            ))));
+        let (artifact, selector, excerpt_hash) = match (known.or_else(latest), with_lines(name)) {
+            (Some((artifact, place)), _) => {
+                let (selector, excerpt_hash) = match place {
+                    Some(place) => part(kernel, artifact, place)?,
+                    None => (Selector::Whole, artifact.content_hash),
+                };
+                (artifact, selector, excerpt_hash)
+            }
+            (None, Some((path, lines))) => {
+                let mut newest = looks.iter().rev().filter(|look| own.contains(&look.artifact_id));
+                match lines_of(kernel, state, &mut newest, path, lines)? {
+                    Some(found) => found,
+                    None => {
+                        return Ok(Err(Unfit(format!(
+                            "`{name}` names lines that this run has not read as text; read them first, or name the path alone"
+                        ))));
+                    }
+                }
+            }
+            (None, None) => {
+                return Ok(Err(Unfit(format!(
+                    "`{name}` is no evidence this run has seen; name a path you have read"
+                ))));
+            }
         };
         let trust_tier = weakest_look(state, &looks, artifact);
-        let (selector, excerpt_hash) = match place {
-            Some(place) => part(kernel, artifact, place)?,
-            None => (Selector::Whole, artifact.content_hash),
-        };
         refs.push(EvidenceRef {
             artifact_id: artifact.artifact_id,
             selector,
@@ -89,11 +117,60 @@ fn part(kernel: &Kernel, of: &Artifact, place: usize) -> Result<(Selector, Diges
     })
 }
 
+/// Lines of a file, from the newest of these looks that gives all of them, and the digest of their bytes.
+fn lines_of<'s>(
+    kernel: &Kernel,
+    state: &'s TaskState,
+    newest: &mut dyn Iterator<Item = &Look>,
+    path: &str,
+    (start, end): Lines,
+) -> Result<Option<(&'s Artifact, Selector, Digest)>, Error> {
+    let Ok(path) = acts::as_written(path) else { return Ok(None) };
+    for look in newest {
+        let (Some(places), Some(artifact)) = (look.places.get(&path), state.artifacts.get(&look.artifact_id))
+        else {
+            continue;
+        };
+        let bytes = kernel.artifacts.read(&artifact.content_hash)?;
+        let whole: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        for place in places.iter().rev() {
+            let pointer = format!("/results/{place}");
+            if let Some(text) = whole.pointer(&pointer).and_then(|one| lines_in(one, (start, end))) {
+                let selector = Selector::Lines { start, end, of: Some(pointer) };
+                return Ok(Some((artifact, selector, Digest::of(text.as_bytes()))));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The text of these lines, where one result of a look gives all of them. A text that was cut may end inside a line.
+fn lines_in(one: &serde_json::Value, (start, end): Lines) -> Option<String> {
+    let first = one.get("from").and_then(serde_json::Value::as_u64).unwrap_or(1);
+    let mut lines: Vec<&str> = one.get("text")?.as_str()?.split_inclusive('\n').collect();
+    if one.get("cut").and_then(serde_json::Value::as_bool) == Some(true) {
+        lines.pop();
+    }
+    let place = |line: u64| usize::try_from(line.checked_sub(first)?).ok();
+    Some(lines.get(place(start)?..=place(end)?)?.concat())
+}
+
 /// What each piece of evidence is, in words for a person: the path by which it was `named`, else what was asked for or called.
 pub(crate) fn sources_of(state: &TaskState, named: &[String], evidence: &[EvidenceRef]) -> Vec<String> {
     let words = |(name, one): (&String, &EvidenceRef)| {
         // One look may be at many things: of those, this one was named.
-        let path = || Some(format!("{}, as it was seen", acts::visible_path(&acts::as_written(name).ok()?)));
+        let path = || {
+            let (file, which) = match (&one.selector, with_lines(name)) {
+                (Selector::Lines { start, end, .. }, Some((file, _))) if start == end => {
+                    (file, format!(", line {start}"))
+                }
+                (Selector::Lines { start, end, .. }, Some((file, _))) => {
+                    (file, format!(", lines {start} to {end}"))
+                }
+                _ => (name.as_str(), String::new()),
+            };
+            Some(format!("{}{which}, as it was seen", acts::visible_path(&acts::as_written(file).ok()?)))
+        };
         let source = match name.parse::<ArtifactId>() {
             Ok(id) => about(state, id),
             Err(_) => path().unwrap_or_else(|| about(state, one.artifact_id)),
