@@ -1,14 +1,8 @@
 //! Reads of files beside each other, told by the system itself: which files were open at the same time.
 
 use model::proposal::Answer;
-use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init};
-use rustix::io::Errno;
 use serde_json::json;
-use std::collections::BTreeSet;
-use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
-use std::path::Path;
-use testkit::{World, done, say};
+use testkit::{OpenFiles, World, done, say};
 
 /// Files that one answer looks at.
 const FILES: usize = 12;
@@ -16,41 +10,6 @@ const FILES: usize = 12;
 const LINES: usize = 40_000;
 /// How often as many as may be are waited for: a busy machine may begin one late.
 const TRIES: usize = 5;
-
-/// Hears which files of a folder are opened and closed, in this order.
-struct Watch(OwnedFd);
-
-impl Watch {
-    fn of(folder: &Path) -> Self {
-        let heard = init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).expect("the system tells of files");
-        add_watch(&heard, folder, WatchFlags::OPEN | WatchFlags::CLOSE).expect("a folder");
-        Self(heard)
-    }
-
-    /// How many were opened since this was asked last, and how many of them were open together at most.
-    fn told(&self) -> (usize, usize) {
-        let mut buffer = [MaybeUninit::uninit(); 4_096];
-        let mut reader = Reader::new(&self.0, &mut buffer);
-        let (mut all, mut open, mut most) = (BTreeSet::new(), BTreeSet::new(), 0);
-        loop {
-            let event = match reader.next() {
-                Ok(event) => event,
-                Err(Errno::AGAIN) => return (all.len(), most),
-                Err(error) => panic!("what was heard cannot be read: {error}"),
-            };
-            assert!(!event.events().contains(ReadFlags::QUEUE_OVERFLOW), "something was not heard");
-            let name = event.file_name().map(|name| name.to_string_lossy().into_owned());
-            let Some(name) = name.filter(|name| name.starts_with("long")) else { continue };
-            if event.events().contains(ReadFlags::OPEN) {
-                all.insert(name.clone());
-                open.insert(name);
-                most = most.max(open.len());
-            } else {
-                open.remove(&name);
-            }
-        }
-    }
-}
 
 /// One answer with a call of a tool for each file.
 fn each(tool: &str) -> Answer {
@@ -81,13 +40,13 @@ fn files_that_one_answer_reads_or_searches_are_open_together_up_to_the_limit() {
         for n in 0..FILES {
             world.file(&format!("long{n:02}.txt"), &text);
         }
-        let watch = Watch::of(world.folder.path());
+        let files = OpenFiles::of(world.folder.path());
         for tool in ["read", "search"] {
             let together = |turn: usize| {
                 let task = world.script(&format!("{tool} {turn}"), vec![each(tool), done("looked")]);
-                watch.told();
+                files.told("long");
                 world.drive(task);
-                let (opened, most) = watch.told();
+                let Some((opened, most)) = files.told("long") else { return limit };
                 assert_eq!(opened, FILES, "{tool}: each is looked at");
                 assert!(most <= limit, "{tool}: {most} were open together, and {limit} may be");
                 most

@@ -10,7 +10,6 @@ mod fired;
 mod history_read;
 mod images;
 mod killed;
-#[cfg(target_os = "linux")]
 mod looked_together;
 mod points;
 mod recorded;
