@@ -10,6 +10,9 @@ use model::artifact::{Artifact, EvidenceRef, Selector, TrustTier};
 use model::{ArtifactId, Digest, RelPath};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// How what was taken out of a text begins, however many lines it had.
+const REDACTED: [&str; 2] = ["[redacted:", "[secret:"];
+
 /// Letters of the words for a source.
 const SOURCE_CHARS_MAX: usize = 300;
 
@@ -144,7 +147,8 @@ fn lines_of<'s>(
     Ok(None)
 }
 
-/// The text of these lines, where one result of a look gives all of them. A text that was cut may end inside a line.
+/// The text of these lines, where one result of a look gives all of them. A text that was cut may end inside a line, and where
+/// something was taken out of it, nobody can count them as in the file.
 fn lines_in(one: &serde_json::Value, (start, end): Lines) -> Option<String> {
     let first = one.get("from").and_then(serde_json::Value::as_u64).unwrap_or(1);
     let mut lines: Vec<&str> = one.get("text")?.as_str()?.split_inclusive('\n').collect();
@@ -152,7 +156,11 @@ fn lines_in(one: &serde_json::Value, (start, end): Lines) -> Option<String> {
         lines.pop();
     }
     let place = |line: u64| usize::try_from(line.checked_sub(first)?).ok();
-    Some(lines.get(place(start)?..=place(end)?)?.concat())
+    let before = lines.get(..=place(end)?)?;
+    if before.iter().any(|line| REDACTED.iter().any(|mark| line.contains(mark))) {
+        return None;
+    }
+    Some(before.get(place(start)?..)?.concat())
 }
 
 /// What each piece of evidence is, in words for a person: the path by which it was `named`, else what was asked for or called.
@@ -231,4 +239,34 @@ fn weakest_look(state: &TaskState, looks: &[Look], of: &Artifact) -> TrustTier {
     let same = looks.iter().filter(is_at_one);
     let tiers = same.filter_map(|look| state.artifacts.get(&look.artifact_id)).map(|a| a.trust_tier);
     tiers.fold(of.trust_tier, trust::weaker)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn lines_are_given_where_all_of_them_were_seen_and_can_be_counted() {
+        let whole = json!({ "text": "a\nb\nc" });
+        assert_eq!(lines_in(&whole, (2, 3)).as_deref(), Some("b\nc"));
+        assert_eq!(lines_in(&whole, (3, 4)), None, "it has three");
+        let part = json!({ "text": "c\nd\n", "from": 3 });
+        assert_eq!(lines_in(&part, (4, 4)).as_deref(), Some("d\n"));
+        assert_eq!(lines_in(&part, (2, 3)), None, "the second was not seen");
+        let cut = json!({ "text": "a\nb", "cut": true });
+        assert_eq!((lines_in(&cut, (1, 1)).as_deref(), lines_in(&cut, (2, 2))), (Some("a\n"), None));
+        let taken = json!({ "text": "a\n[redacted: private key]\nlast\n" });
+        assert_eq!((lines_in(&taken, (1, 1)).as_deref(), lines_in(&taken, (3, 3))), (Some("a\n"), None));
+        assert_eq!(lines_in(&json!({ "base64": "AA==" }), (1, 1)), None);
+    }
+
+    #[test]
+    fn a_name_has_lines_only_where_they_are_numbers_in_order() {
+        assert_eq!(with_lines("notes.md:3-5"), Some(("notes.md", (3, 5))));
+        assert_eq!(with_lines("a:b.md:7"), Some(("a:b.md", (7, 7))));
+        for name in ["notes.md", "notes.md:0", "notes.md:5-3", "notes.md:-3", "notes.md:3-", "notes.md:x"] {
+            assert_eq!(with_lines(name), None, "{name}");
+        }
+    }
 }
