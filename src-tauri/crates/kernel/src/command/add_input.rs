@@ -220,8 +220,8 @@ impl Kernel {
                 return Err(Error::Conflict("the goal was edited by somebody else just now".to_owned()));
             }
             let title = retitled(tx, goal);
-            let goal_in_force = Sensitive::from(goal.to_owned());
-            tx.push(TaskGoalChanged { about_task_id: task_id, goal: goal_in_force, title });
+            let about_task_id = task_id;
+            tx.push(TaskGoalChanged { title, about_task_id, goal: Sensitive::from(goal.to_owned()) });
             self.plan_anew(tx, goal)
         })?;
         Ok(true)
