@@ -53,6 +53,11 @@ pub fn allowed(room: &str) -> Vec<String> {
     doors().rooms.remove(room).unwrap_or_default()
 }
 
+/// Every room of ours behind this one, through however many doors.
+pub fn reached(room: &str) -> BTreeSet<String> {
+    reach(rooms(), room)
+}
+
 /// The rooms of the ground floor.
 pub fn ground() -> &'static [String] {
     static GROUND: OnceLock<Vec<String>> = OnceLock::new();

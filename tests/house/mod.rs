@@ -5,6 +5,7 @@ pub mod clean_room;
 mod commands;
 mod diagrams;
 mod doors;
+mod layers;
 mod lints;
 mod locks;
 mod lost;

@@ -87,3 +87,31 @@ fn the_loop_core_stays_a_few_hundred_lines() {
     let impure: Vec<String> = room.iter().flat_map(|s| impure(&s.path, &s.text)).collect();
     assert_eq!(impure, [""; 0]);
 }
+
+/// How threads are started that may outlive whoever starts them, as [`code_words`] spells it.
+const LOOSE: [&str; 4] = ["thread :: spawn", "thread :: Builder", "tokio", "rayon"];
+
+fn loose(text: &str) -> Vec<&'static str> {
+    let words = format!(" {} ", code_words(text));
+    LOOSE.into_iter().filter(|way| words.contains(&format!(" {way} "))).collect()
+}
+
+#[conforms::conforms(part = "HV-3.2-1")]
+#[test]
+fn what_drives_a_task_starts_only_threads_that_end_before_it_does() {
+    let drives = |source: &&Source| {
+        let room = source.room().is_some_and(|room| ["kernel", "iteration", "reasoning"].contains(&room));
+        room && source.is_rust() && source.path.contains("/src/") && !is_test_file(&source.path)
+    };
+    let mut scopes = 0;
+    for source in sources().iter().filter(drives) {
+        assert_eq!(loose(&source.text), [""; 0], "{}: what it starts may outlive it", source.path);
+        scopes += code_words(&source.text).matches("thread :: scope").count();
+    }
+    assert!(scopes > 0, "reads beside each other are threads of a scope");
+    for text in
+        ["fn f() { std::thread::spawn(|| ()); }", "use std::thread; fn f() { thread::Builder::new(); }"]
+    {
+        assert_eq!(loose(text).len(), 1, "{text}");
+    }
+}

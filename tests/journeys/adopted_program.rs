@@ -170,7 +170,7 @@ fn a_change_that_edits_tests_is_adopted_once_each_difference_was_looked_at_and_n
     stage.is_sound();
 }
 
-#[conforms::conforms(part = "HV-5-7", part = "HV-8-1", part = "HV-8-2")]
+#[conforms::conforms(part = "HV-1-1", part = "HV-5-7", part = "HV-8-1", part = "HV-8-2")]
 #[test]
 fn an_adopted_program_that_crashes_is_left_and_a_healthy_one_is_hermit_until_a_person_goes_back() {
     let stage = Stage::new();

@@ -94,7 +94,7 @@ fn the_story_that_is_cut_off() {
     stage.is_sound();
 }
 
-#[conforms(part = "HV-1-2")]
+#[conforms(part = "HV-1-2", part = "HK-1-1")]
 #[test]
 fn without_a_network_keys_work_questions_undo_and_proofs_are_all_there() {
     if !cut_off().arg("true").status().is_ok_and(|status| status.success()) {

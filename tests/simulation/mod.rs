@@ -10,6 +10,7 @@ mod fired;
 mod history_read;
 mod images;
 mod killed;
+mod looked_together;
 mod points;
 mod recorded;
 mod seeds;

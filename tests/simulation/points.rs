@@ -235,7 +235,15 @@ fn hit_all(calm: &[(Story, Run)]) {
     assert!(wrong.is_empty(), "said not to be passed, and is: {wrong:?}");
 }
 
-#[conforms::conforms("HK-19.1-1", "HK-19.2-1", "HK-19.3-1", "HK-19.4-1", "HK-19.4-2", "HK-19.5-2")]
+#[conforms::conforms(
+    "HK-10.3-5",
+    "HK-19.1-1",
+    "HK-19.2-1",
+    "HK-19.3-1",
+    "HK-19.4-1",
+    "HK-19.4-2",
+    "HK-19.5-2"
+)]
 #[test]
 fn every_boundary_survives_a_death_an_error_and_a_full_disk_also_while_recovering() {
     let began = std::time::Instant::now();

@@ -225,7 +225,10 @@ fn support(evidence: &EvidenceRef) -> String {
     let part = match selector {
         Selector::Whole => "all of it".to_owned(),
         Selector::Bytes { start, end } => format!("bytes {start} to {end}"),
-        Selector::Lines { start, end } => format!("lines {start} to {end}"),
+        Selector::Lines { start, end, of: None } => format!("lines {start} to {end}"),
+        Selector::Lines { start, end, of: Some(pointer) } => {
+            format!("lines {start} to {end} of the value at \"{}\"", visible(pointer))
+        }
         Selector::JsonPath { pointer } => format!("the value at \"{}\"", visible(pointer)),
         Selector::Dom { selector } => format!("the element \"{}\"", visible(selector)),
         Selector::TimeSpan { start_ms, end_ms } => format!("milliseconds {start_ms} to {end_ms}"),

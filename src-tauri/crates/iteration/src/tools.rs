@@ -74,7 +74,7 @@ pub enum Proposal {
         #[serde(default)] scope: String,
         /// From 0 to 1000.
         confidence: u16,
-        /// Artifact identifiers, or paths read in this run.
+        /// Artifact identifiers, or paths read in this run, also with lines of them.
         evidence: Vec<String>,
         /// The belief that this is a new confidence in, on new evidence: its claim, or its identifier.
         #[serde(default)] revises: Option<String>,

@@ -16,7 +16,7 @@ use crate::Error;
 use model::approval::ApprovalStatus;
 use model::artifact::{Artifact, ArtifactRef};
 use model::attempt::AttemptStatus;
-use model::body::Body;
+use model::body::{Body, TaskGoalChanged};
 use model::decision::Decision;
 use model::ingress::{Clarification, ClarificationStatus};
 use model::knowledge::Belief;
@@ -290,11 +290,7 @@ impl TaskState {
                     self.absorbed.push(input);
                 }
             }
-            Body::TaskGoalChanged(b) => {
-                self.task.goal = b.goal.clone();
-                self.goal_edits = self.goal_edits.saturating_add(1);
-                self.goal_is_news = true;
-            }
+            Body::TaskGoalChanged(b) => self.take_goal(b),
             Body::ContextCompiled(_) => self.goal_is_news = false,
             Body::TaskPriorityChanged(b) => self.task.priority = b.priority,
             Body::BudgetSettled(b) => {
@@ -321,6 +317,15 @@ impl TaskState {
             _ => {}
         }
         Ok(())
+    }
+
+    fn take_goal(&mut self, changed: &TaskGoalChanged) {
+        self.task.goal = changed.goal.clone();
+        if let Some(title) = &changed.title {
+            self.task.title = title.clone();
+        }
+        self.goal_edits = self.goal_edits.saturating_add(1);
+        self.goal_is_news = true;
     }
 
     fn apply_governed(&mut self, at: &EventAt, body: &Body) -> Result<(), Error> {

@@ -1,9 +1,9 @@
 //! Beliefs as an agent holds, revises, replaces and takes them back, as time ends them, and as a person does.
 
-use crate::story::{completed, events, state};
+use crate::story::{card, completed, events, state};
 use kernel::command::belief::Correction;
 use kernel::{DriveOutcome, Waiting};
-use model::artifact::TrustTier;
+use model::artifact::{Selector, TrustTier};
 use model::context::Section;
 use model::ingress::Channel;
 use model::knowledge::BeliefStatus::{Active, Contradicted, Expired, Revoked, Superseded};
@@ -11,7 +11,9 @@ use model::knowledge::{Belief, BeliefStatus};
 use model::proposal::Answer;
 use model::{Body, TaskId};
 use projections::query::Ask;
+use seal::Digest;
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use testkit::{World, done, look, say, write};
 
 fn believe(claim: &str, confidence: u16, more: Value) -> Answer {
@@ -105,6 +107,69 @@ fn an_agent_revises_replaces_contradicts_and_takes_back_what_it_holds_and_all_st
         revisions.iter().map(|r| (r.revision, r.confidence)).collect::<Vec<_>>(),
         [(2, 450), (1, 400)]
     );
+}
+
+#[conforms::conforms(part = "HK-14.5-3")]
+#[test]
+fn a_claim_rests_on_the_lines_that_are_named_and_on_none_that_were_not_read() {
+    let world = World::new(3_208);
+    world.file("a.txt", "one\nport 80\nport 81\nfour");
+    let on = |claim: &str, evidence: &str| believe(claim, 300, json!({ "evidence": [evidence] }));
+    let of_line =
+        json!({ "claim": "there is a port", "scope": "*", "reason": "asked", "evidence": ["a.txt:2"] });
+    let answers = vec![
+        look("a.txt"),
+        on("it has two ports", "a.txt:2-3"),
+        on("it has a fifth line", "a.txt:4-5"),
+        on("it has a last line", "a.txt:4"),
+        on("it starts at nothing", "a.txt:0"),
+        // What is read again shows fewer lines: the others were seen before.
+        say("read", json!({ "path": "a.txt", "from": 3, "to": 4 })),
+        on("it ends with two lines", "a.txt:3-4"),
+        on("two ports were seen", "a.txt:2-3"),
+        on("it is a file", "a.txt"),
+        say("remember", of_line),
+        done("well"),
+    ];
+    let task = world.script("hold", answers);
+    assert_eq!(world.drive_allowing(task), (completed(), 1));
+    let now = state(&world, task);
+    let (mut looks, mut held_by) = (BTreeSet::new(), BTreeMap::new());
+    for (claim, lines, words) in [
+        ("it has two ports", (2, 3), "port 80\nport 81\n"),
+        ("it has a last line", (4, 4), "four"),
+        ("it ends with two lines", (3, 4), "port 81\nfour"),
+        ("two ports were seen", (2, 3), "port 80\nport 81\n"),
+    ] {
+        let belief = held(&world, task, claim);
+        let [one] = &belief.evidence_refs[..] else { panic!("{belief:?}") };
+        let Selector::Lines { start, end, of: Some(pointer) } = &one.selector else { panic!("{one:?}") };
+        assert_eq!((*start, *end), lines, "{claim}");
+        assert_eq!(one.excerpt_hash, Digest::of(words.as_bytes()), "{claim}: the digest is of these lines");
+        // Who has the artifact finds them in it.
+        let seen = world.kernel().artifacts().read(&now.digest_of(one.artifact_id).unwrap()).unwrap();
+        let seen: Value = serde_json::from_slice(&seen).unwrap();
+        let seen = seen.pointer(pointer).unwrap();
+        assert!(seen["path"] == "a.txt" && seen["text"].as_str().unwrap().contains(words), "{seen}");
+        looks.insert(one.artifact_id);
+        held_by.insert(claim, one.artifact_id);
+    }
+    assert_eq!(looks.len(), 2);
+    assert_eq!(held_by["it has two ports"], held_by["two ports were seen"], "the look that shows them all");
+    let whole = &held(&world, task, "it is a file").evidence_refs[0];
+    assert_eq!(whole.selector, Selector::Whole);
+    let remarks = told(&world, task).join("; ");
+    for words in ["`a.txt:4-5` names lines that this run has not read", "`a.txt:0` is no evidence"] {
+        assert!(remarks.contains(words), "{remarks}");
+    }
+    assert_eq!(now.beliefs.len(), 5, "what names a line that nobody read is not believed");
+    // The card says so before it is remembered, and so does what is remembered.
+    let card = card(&world, task);
+    assert!(card.contains("lines 2 to 2 of") && card.contains("a.txt, line 2, as it was seen"), "{card}");
+    let [memory] = &world.kernel().query().unwrap().memories(None, Ask::ALL).unwrap().rows[..] else {
+        panic!("one is remembered")
+    };
+    assert!(matches!(memory.evidence[0].selector, Selector::Lines { start: 2, end: 2, .. }));
 }
 
 #[test]

@@ -2,13 +2,15 @@
 //! keeps its own judgement, grant, outcome and receipt; what changes something has nobody beside it; nothing is doubled by a
 //! host that dies.
 
+use crate::receipts::Walled;
 use crate::several::together;
 use crate::story::{completed, count, die, events, packs, shows, state};
 use acts::{Action, ActionRequest};
 use conforms::conforms;
 use effects::{Outcome, Output};
 use kernel::command::submit::{Reasoning, Submission};
-use kernel::{DriveOutcome, Waiting};
+use kernel::{DriveOutcome, Kernel, Ports, Waiting};
+use model::action::ActionClass;
 use model::artifact::ArtifactKind;
 use model::fault::Point;
 use model::ingress::Channel;
@@ -22,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
-use testkit::{Edge, Mode, World, change, done, fetch, look, write};
+use testkit::{Edge, Mode, World, change, command, done, fetch, look, write};
 
 /// Where pages are; nobody asks there.
 const HOST: &str = "pages.example.com";
@@ -141,8 +143,12 @@ fn with_limit(seed: u64, at_once: usize) -> World {
 /// The acts of a task, in the order in which they were dispatched: its tool, which others were under way when it was, and
 /// which events tell of it.
 pub fn dispatched(world: &World, task: TaskId) -> Vec<(String, BTreeSet<String>)> {
+    dispatched_by(world.kernel(), task)
+}
+
+fn dispatched_by(kernel: &Kernel, task: TaskId) -> Vec<(String, BTreeSet<String>)> {
     let (mut tools, mut open, mut all) = (BTreeMap::new(), BTreeSet::new(), Vec::new());
-    for (_, body) in events(world.kernel(), task) {
+    for (_, body) in events(kernel, task) {
         match body {
             Body::ActionRequested(b) => drop(tools.insert(b.action_request_id, b.tool)),
             Body::EffectDispatched(b) => {
@@ -251,6 +257,76 @@ fn what_changes_something_has_nobody_beside_it_and_comes_in_its_order() {
         .iter()
         .filter(|(_, body)| matches!(body, Body::ReceiptIssued(b) if b.action_request_id.is_some()));
     assert_eq!(receipts.count(), 5, "each change and each fetch is on record by itself");
+}
+
+#[conforms("HV-3.2-3")]
+#[test]
+fn an_edit_a_command_and_a_commit_have_nobody_beside_them_between_reads_and_each_is_on_record() {
+    let mut world = World::new(1_708);
+    let meeting = Meeting::of(2, LONG);
+    meeting.serves(&world);
+    allow_host(&world, 50);
+    world.file("letter.txt", "look around");
+    let answer = vec![
+        page("a"),
+        page("b"),
+        command(&["echo", "hello"]),
+        look("letter.txt"),
+        page("c"),
+        command(&["git", "commit", "-m", "x"]),
+        command(&["echo", "again"]),
+        page("d"),
+        write("1.md", "one"),
+        page("e"),
+    ];
+    world.reasoners.script("all of it", vec![together(answer), done("all is done")]);
+    let submission = world.submission("all of it", Reasoning::Scripted { name: "all of it".to_owned() });
+    let submission = Submission { profile: Profile::ExternalPublishGated, ..submission };
+    world.crash();
+    let ports = world.ports();
+    let executors = Arc::new(Walled(Arc::clone(&ports.executors)));
+    let kernel = Kernel::open(world.store.path(), Ports { executors, ..ports }).unwrap();
+    let task = kernel.submit(&submission).unwrap().task_id;
+    let mut asked = 0;
+    let ended = loop {
+        match kernel.drive(task).unwrap() {
+            DriveOutcome::Waiting(Waiting::Approval(id)) => {
+                world.person.allow(&kernel, task, id).unwrap();
+                asked += 1;
+            }
+            other => break other,
+        }
+    };
+    assert_eq!((ended, asked), (completed(), 4), "both commands, the commit and the edit are asked about");
+    let all = dispatched_by(&kernel, task);
+    let acts: Vec<(&str, usize)> = all.iter().map(|(tool, beside)| (tool.as_str(), beside.len())).collect();
+    let expected = [
+        ("fetch", 0),
+        ("fetch", 1),
+        ("command", 0),
+        ("observe", 0),
+        ("fetch", 1),
+        ("command", 0),
+        ("command", 0),
+        ("fetch", 0),
+        ("change", 0),
+        ("fetch", 0),
+    ];
+    assert_eq!(
+        acts, expected,
+        "tools in the order of the answer, and kinds of acts under way when each began"
+    );
+    let logged: Vec<ActionClass> = events(&kernel, task)
+        .into_iter()
+        .filter_map(|(_, body)| match body {
+            Body::ReceiptIssued(b) if b.action_request_id.is_some() => Some(b.action_class),
+            _ => None,
+        })
+        .filter(|class| *class != ActionClass::NetworkRead)
+        .collect();
+    let (ran, commit, edit) =
+        (ActionClass::ExecuteCommand, ActionClass::VcsMutation, ActionClass::WriteLocal);
+    assert_eq!(logged, [ran, commit, ran, edit], "each has its receipt, in its order");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use kernel::command::ingest::Incoming;
 use kernel::command::ingress::{Bound, Saying};
 use kernel::command::submit::{Reasoning, Submission};
 use kernel::{DriveOutcome, Error, Waiting};
+use model::action::ActionClass;
 use model::approval::ApprovalStatus;
 use model::artifact::{ArtifactKind, TrustTier};
 use model::fault::Point;
@@ -344,6 +345,26 @@ fn what_a_follow_up_carries_is_in_its_message_its_task_and_its_pack_and_needs_no
     // The views say the same when they are folded from the log anew.
     let (views, log) = rebuilt(&mut world);
     assert_eq!(views, log);
+}
+
+#[conforms::conforms(part = "HK-15.6-2")]
+#[test]
+fn what_was_done_before_stands_by_its_receipts_in_the_pack_of_what_goes_on_from_it() {
+    let world = World::new(3_513);
+    let answers = vec![write("table.md", "42"), done("it is written"), done("it is seen")];
+    let first = world.script("write the table", answers);
+    assert_eq!(world.drive_allowing(first), (completed(), 1));
+    let receipts = state(&world, first).receipts;
+    let wrote = receipts.iter().find(|receipt| receipt.action_class == ActionClass::WriteLocal).unwrap();
+    let (_, receipt) = world.kernel().receipt(wrote.receipt_id).unwrap();
+    let said = Saying { task: Some(first), ..Saying::of("and is it right?", Channel::App, "a") };
+    let follower = world.kernel().say(&said).unwrap().task_id.expect("a task");
+    assert_eq!(world.drive(follower), completed());
+    let pack = packs(world.kernel(), follower).remove(0);
+    let told = pack.items.iter().find(|item| item.title.starts_with("the task before")).unwrap();
+    let did = receipt.result_summary.shown().unwrap();
+    let line = format!("Done, with a receipt: {did} (succeeded)");
+    assert!(told.text.contains(&line), "`{line}` is not in {}", told.text);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! A task of several steps: each waits for those it depends on, and one after the other is worked on.
 
-use crate::story::{completed, count, die, ended, events, object, packs, shows, state};
+use crate::story::{completed, count, die, ended, events, object, packs, rebuilt, shows, state};
 use kernel::command::ingest::Incoming;
 use kernel::command::plan::Part;
-use kernel::command::submit::Reasoning;
+use kernel::command::submit::{Reasoning, Submission};
 use kernel::{DriveOutcome, Error, Waiting};
 use model::action::ActionClass;
 use model::attempt::{AttemptStatus, TerminationReason};
@@ -404,6 +404,49 @@ fn an_edited_goal_supersedes_the_steps_that_nobody_has_begun_and_one_for_it_take
     assert_eq!(world.drive_allowing(task).0, completed());
     assert_eq!(attempted(&world, task), ["a", "yet something else"]);
     assert_eq!(world.files().into_keys().collect::<Vec<_>>(), ["a.txt", "new.txt"]);
+}
+
+#[test]
+fn a_title_that_is_how_the_goal_begins_follows_it_and_one_that_was_given_stays() {
+    let mut world = World::new(1_435);
+    let title = |world: &World, task: TaskId| {
+        let row = world.kernel().query().unwrap().task(task).unwrap().unwrap();
+        let title = state(world, task).task.title.shown().unwrap().clone();
+        assert_eq!(row.title.shown(), Some(&title), "the views say the same");
+        title
+    };
+    let edit = |world: &World, task: TaskId, goal: &str| {
+        assert!(world.kernel().change_goal(task, goal, Channel::App).unwrap());
+    };
+    let plain = world.script("the red ones\nin this folder", vec![write("a.txt", "a"), done("ok")]);
+    assert_eq!(title(&world, plain), "the red ones");
+    edit(&world, plain, "the blue ones\nin this folder");
+    assert_eq!(title(&world, plain), "the blue ones");
+    edit(&world, plain, "the blue ones\neverywhere");
+    edit(&world, plain, "the green ones");
+    let scripted = Reasoning::Scripted { name: "the red ones".to_owned() };
+    let submission = Submission { title: "Colours".to_owned(), ..world.submission("the red ones", scripted) };
+    let named = world.kernel().submit(&submission).unwrap().task_id;
+    edit(&world, named, "the blue ones");
+    let (views, log) = rebuilt(&mut world);
+    assert_eq!(views, log);
+    assert_eq!(
+        (title(&world, plain), title(&world, named)),
+        ("the green ones".to_owned(), "Colours".to_owned())
+    );
+    let told: Vec<Option<String>> = events(world.kernel(), plain)
+        .into_iter()
+        .filter_map(|(_, body)| match body {
+            Body::TaskGoalChanged(b) => Some(b.title.and_then(|title| title.shown().cloned())),
+            _ => None,
+        })
+        .collect();
+    let said = |title: &str| Some(title.to_owned());
+    assert_eq!(
+        told,
+        [said("the blue ones"), None, said("the green ones")],
+        "a title is told where it changes"
+    );
 }
 
 #[test]

@@ -11,9 +11,11 @@ use model::proposal::Answer;
 use reasoning::{Address, ModelServer, ToolMode};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use testkit::{World, done, look, say, write};
+use testkit::{OpenFiles, World, done, look, say, write};
 
 const SKILL: &str = "---\nname: zanzibar\ndescription: Packs parcels for the harbour\n---\n# zanzibar\nTie each knot twice.\n";
+/// Files whose reading takes longer than beginning to read the next.
+const LONG: [&str; 4] = ["long1.txt", "long2.txt", "long3.txt", "long4.txt"];
 const GOAL: &str = "Update the tax rate of Malta";
 
 /// A person trusts the skill that lies in the folder, and lets something be remembered.
@@ -22,6 +24,10 @@ fn prepared(world: &World) {
     world.file("rates.toml", "malta = 18");
     world.file("notes.md", "It has changed.");
     world.file("more.md", "It is nineteen.");
+    let long = "one line of many, and all of them are the same\n".repeat(100_000);
+    for name in LONG {
+        world.file(name, &long);
+    }
     let by = (Channel::App, "skill".to_owned());
     let card = world.kernel().propose_skill("zanzibar", None, Some(world.folder.path()), by).unwrap().task_id;
     assert_eq!(world.drive_allowing(card).0, completed());
@@ -50,7 +56,7 @@ fn looked_back(world: &World) -> usize {
     panic!("it never ends");
 }
 
-#[conforms::conforms(part = "HV-4-1")]
+#[conforms::conforms("HV-4-1")]
 #[test]
 fn a_message_in_a_chat_is_a_turn_of_the_loop_and_its_answer_comes_back_there() {
     let (world, service) = connected(9_851, true, Vec::new());
@@ -59,8 +65,9 @@ fn a_message_in_a_chat_is_a_turn_of_the_loop_and_its_answer_comes_back_there() {
     allow_messages(&world, "mary");
     deliver(&world);
     looked_back(&world);
-    let several =
-        vec![look("rates.toml"), look("notes.md"), write("1.md", "18"), look("more.md"), write("2.md", "19")];
+    let mut several = vec![look("rates.toml"), look("notes.md")];
+    several.extend(LONG.map(|name| say("read", json!({ "path": name, "from": 1, "to": 1 }))));
+    several.extend([write("1.md", "18"), look("more.md"), write("2.md", "19")]);
     let wire =
         Wire::new(vec![(SEVERAL, calls(several)), ("done", json!({ "summary": "Malta stands at 19 now." }))]);
     let address: Address = "openai:http://127.0.0.1:1/v1#m".parse().unwrap();
@@ -83,7 +90,13 @@ fn a_message_in_a_chat_is_a_turn_of_the_loop_and_its_answer_comes_back_there() {
     assert!(wire.sent().is_empty(), "taking it in asks no model");
 
     // The first request has the rules, the goal, what is remembered of the project, and the skill that is trusted.
+    let files = OpenFiles::of(world.folder.path());
     assert_eq!(world.drive_allowing(task).0, completed());
+    let told = files.told("long");
+    assert!(
+        told.is_none_or(|(opened, most)| opened == LONG.len() && most > 1),
+        "what only looks is done beside each other: {told:?} were opened, and open together"
+    );
     let sent = wire.sent();
     assert_eq!((sent.len(), count(world.kernel(), task, "attempt.model_responded")), (2, 2));
     let first: Value = serde_json::from_str(&sent[0]).unwrap();

@@ -86,7 +86,7 @@ impl At<'_> {
         for one in refs {
             self.join(one.artifact_id, EdgeKind::Supports, of);
             let pointer = match &one.selector {
-                Selector::JsonPath { pointer } => Some(pointer),
+                Selector::JsonPath { pointer } | Selector::Lines { of: Some(pointer), .. } => Some(pointer),
                 _ => None,
             };
             self.graph.rests_on_part(one.artifact_id, of, pointer);

@@ -73,6 +73,10 @@ pub enum Selector {
         start: u64,
         /// Last.
         end: u64,
+        /// RFC 6901: the result of a look whose text they are lines of, counted as in the file; none where the artifact is the
+        /// text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        of: Option<String>,
     },
     /// A JSON pointer.
     JsonPath {

@@ -115,8 +115,8 @@ with_schedules! { with_skins with_passkeys with_hooks with_gateways with_elsewhe
     TaskInputAbsorbed ("task.input_absorbed", 1, Task, |b| b.about_task_id) {
         about_task_id: TaskId, ingress_id: IngressId, boundary: Boundary,
     }
-    /// The goal was edited.
-    TaskGoalChanged ("task.goal_changed", 1, Task, |b| b.about_task_id) { about_task_id: TaskId, goal: Text }
+    /// The goal was edited. `title`: what the task is called since, where its title was how its goal began.
+    TaskGoalChanged ("task.goal_changed", 1, Task, |b| b.about_task_id) { about_task_id: TaskId, goal: Text; since title: Text }
     /// The priority was changed.
     TaskPriorityChanged ("task.priority_changed", 1, Task, |b| b.about_task_id) { about_task_id: TaskId, priority: Priority }
     /// Part of the budget was set aside before a call.

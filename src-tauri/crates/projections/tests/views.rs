@@ -93,12 +93,13 @@ fn the_task_summary_counts_what_happened() {
     desk.say(BudgetSettled { about_task_id: desk.task, tokens: 70, cost_micros: 5, wall_ms: 30 });
     let turn = desk.world.iteration(desk.place, 1);
     desk.put(vec![turn]);
-    desk.say(TaskGoalChanged { about_task_id: desk.task, goal: words("another goal", 1) });
+    let title = Some(words("another title", 1));
+    desk.say(TaskGoalChanged { about_task_id: desk.task, goal: words("another goal", 1), title });
     desk.say(TaskCancelRequested { about_task_id: desk.task, reason: words("enough", 1) });
     let row = desk.task_row();
     assert_eq!((row.tokens_reserved, row.tokens_used, row.cost_used, row.wall_ms), (0, 70, 5, 30));
     assert_eq!((row.iterations, row.run_status), (1, RunStatus::Cancelling));
-    assert_eq!(shown(&row.goal), "another goal 1");
+    assert_eq!((shown(&row.goal), shown(&row.title)), ("another goal 1", "another title 1"));
     let cancelled = desk.world.status(desk.task, TaskStatus::Running, TaskStatus::Cancelled);
     desk.put(vec![cancelled]);
     let row = desk.task_row();

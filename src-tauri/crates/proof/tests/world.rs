@@ -226,7 +226,7 @@ impl World {
     pub fn goal(&mut self, text: &str) {
         let goal = Sensitive::from(text.to_owned());
         let about_task_id = self.task;
-        self.push(TaskGoalChanged { about_task_id, goal });
+        self.push(TaskGoalChanged { about_task_id, goal, title: None });
     }
 
     pub fn push(&mut self, body: impl Into<Body>) -> u64 {

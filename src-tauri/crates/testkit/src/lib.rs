@@ -23,6 +23,7 @@ mod executors;
 mod faults;
 mod keys;
 mod messenger;
+mod open_files;
 mod person;
 #[cfg(target_os = "linux")]
 pub mod pty;
@@ -46,6 +47,7 @@ pub use executors::{Oracle, RealExecutors};
 pub use faults::{Crash, Edge, Mode, Script};
 pub use keys::{TestKeys, cheap_keys};
 pub use messenger::{ChatMood, ChatService};
+pub use open_files::OpenFiles;
 pub use person::Person;
 pub use push::{Subscribed, is_signed};
 pub use reasoners::{Model, Reasoners, Say};

@@ -110,7 +110,7 @@ pub(crate) fn remember(claim: &str) -> Action {
         promotion_reason: "asked for often".to_owned(),
         evidence_refs: vec![EvidenceRef {
             artifact_id: id!(ArtifactId, 62),
-            selector: Selector::Lines { start: 1, end: 3 },
+            selector: Selector::Lines { start: 1, end: 3, of: None },
             excerpt_hash: sha("three lines"),
             capture_method: "read".to_owned(),
             confidence: 900,

@@ -147,6 +147,68 @@ fn a_question_survives_a_restart_and_is_answered_once() {
     assert_eq!(kinds(&bench, &run, "clarify.resolved"), 1, "told again by the next host");
 }
 
+#[conforms("RA-4.3b-7")]
+#[test]
+fn an_answer_to_an_approval_or_a_question_is_passed_on_once_and_told_again_after_a_reconnect() {
+    let mut bench = Bench::new();
+    let (held, approval) = bench.asking();
+    let call = |tool: &str, arguments: Value| {
+        vec![format!("```json\n{}\n```", json!({ "tool": tool, "arguments": arguments }))]
+    };
+    let ask = call("ask", json!({ "question": "which one?", "choices": [] }));
+    let model = Model::new(vec![ask, call("done", json!({ "summary": "it is a" }))], true);
+    let asked = json!({ "message": "decide", "workspace": bench.path("work"), "model": model.address });
+    let run = bench.post("/v1/runs", &asked)["run_id"].as_str().expect("a name").to_owned();
+    let status = bench.reaches(&run, &["awaiting_clarify"]);
+    let question = status["pending_clarify_id"].as_str().expect("a question").to_owned();
+    // Each is answered twice, and what is said of it names nothing of the inside.
+    let inside = bench.dir.path().to_string_lossy().into_owned();
+    let says = |result: &Value, status: &str| {
+        is(result, status);
+        for word in [inside.as_str(), ".rs:", "panicked", "Error {"] {
+            assert!(!result.to_string().contains(word), "`{word}` stands in {result}");
+        }
+    };
+    let choose = |bench: &Bench, choice: &str| {
+        bench.control(&held, "approval", &json!({ "approval_id": approval, "choice": choice }))
+    };
+    let respond = format!("/v1/runs/{run}/clarifications/{question}/respond");
+    let answer = |bench: &Bench| bench.post(&respond, &json!({ "response": "the beech at the gate" }));
+    says(&choose(&bench, "once"), "unsupported");
+    says(&choose(&bench, "deny"), "accepted");
+    bench.reaches(&held, &["failed"]);
+    says(&choose(&bench, "deny"), "not-active");
+    says(&answer(&bench), "accepted");
+    bench.reaches(&run, &["completed"]);
+    says(&answer(&bench), "not-active");
+    let heard = model.heard();
+    let told = heard.iter().filter(|request| request.contains("the beech at the gate"));
+    assert_eq!(told.count(), 1, "the model was given the answer once: {heard:?}");
+    // Request and resolution are one event each, in this order, also for who comes back from the place of the first.
+    let ways = [(&held, "approval"), (&run, "clarify")];
+    let of = |bench: &Bench| {
+        ways.map(|(run, kind)| {
+            let kinds = ["requested", "resolved"].map(|end| json!(format!("{kind}.{end}")));
+            let mut all = bench.events(run);
+            all.retain(|event| kinds.contains(&event["type"]));
+            assert_eq!(all.iter().map(|event| event["type"].clone()).collect::<Vec<_>>(), kinds);
+            all
+        })
+    };
+    let before = of(&bench);
+    bench.close();
+    bench.open();
+    assert_eq!(of(&bench), before, "told again by the next host");
+    for ((run, _), events) in ways.iter().zip(&before) {
+        let place = events[0]["event_id"].as_str().expect("a name");
+        let rest = bench.get(&format!("/v1/runs/{run}/events?cursor={place}&limit=500"));
+        assert!(rest["events"].as_array().expect("events").contains(&events[1]), "{rest}");
+    }
+    says(&choose(&bench, "deny"), "not-active");
+    says(&answer(&bench), "not-active");
+    assert_eq!(of(&bench), before, "an answer that comes once more is not passed on");
+}
+
 #[conforms("RA-1.4-4", "RA-4.2-8", "RA-3-13", "RA-4.3c-6", "RA-4.3c-8", "HK-8.1.3-3", "HK-27-15")]
 #[test]
 fn a_message_is_taken_once_by_a_run_at_work_and_by_no_other() {

@@ -19,6 +19,21 @@ use model::principal::PrincipalType;
 use model::{ArtifactId, Body, ClarificationId, EventId, IngressId, Sensitive, TaskId, limits};
 use std::sync::atomic::Ordering;
 
+/// Letters of a title that is how a goal begins.
+const TITLE_CHARS_MAX: usize = 120;
+
+/// How a text begins: what a task is called that nobody gave a title.
+pub(super) fn headline(text: &str) -> String {
+    text.trim().lines().next().unwrap_or_default().chars().take(TITLE_CHARS_MAX).collect()
+}
+
+/// What a task is called once its goal is this; none where it keeps its title, because somebody gave it or it is the same.
+fn retitled(state: &TaskState, goal: &str) -> Option<Sensitive<String>> {
+    let (old, new) = (headline(&state.goal_text()), headline(goal));
+    let is_how_it_begins = state.task.title.shown() == Some(&old);
+    (is_how_it_begins && new != old).then(|| Sensitive::from(new))
+}
+
 /// Words for a task, as they came in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Words<'w> {
@@ -206,7 +221,9 @@ impl Kernel {
             if tx.goal_edits != edits {
                 return Err(Error::Conflict("the goal was edited by somebody else just now".to_owned()));
             }
-            tx.push(TaskGoalChanged { about_task_id: task_id, goal: Sensitive::from(goal.to_owned()) });
+            let title = retitled(tx, goal);
+            let about_task_id = task_id;
+            tx.push(TaskGoalChanged { title, about_task_id, goal: Sensitive::from(goal.to_owned()) });
             self.plan_anew(tx, goal)
         })?;
         Ok(true)

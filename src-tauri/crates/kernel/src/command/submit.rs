@@ -495,6 +495,5 @@ fn most_urgent(submission: &Submission) -> Priority {
 
 pub(super) fn title(submission: &Submission) -> String {
     let text = if submission.title.trim().is_empty() { &submission.goal } else { &submission.title };
-    let line = text.trim().lines().next().unwrap_or_default();
-    line.chars().take(120).collect()
+    super::add_input::headline(text)
 }

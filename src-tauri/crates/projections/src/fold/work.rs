@@ -23,7 +23,12 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
         Body::TaskInputAbsorbed(b) => {
             flag(seen, b.about_task_id, |task| task.unread_inputs = task.unread_inputs.saturating_sub(1))
         }
-        Body::TaskGoalChanged(b) => seen.touch_task(b.about_task_id, |task| task.goal.clone_from(&b.goal)),
+        Body::TaskGoalChanged(b) => seen.touch_task(b.about_task_id, |task| {
+            task.goal.clone_from(&b.goal);
+            if let Some(title) = &b.title {
+                task.title.clone_from(title);
+            }
+        }),
         Body::TaskPriorityChanged(b) => seen.touch_task(b.about_task_id, |task| task.priority = b.priority),
         Body::BudgetReserved(b) => {
             let reserved = (b.tokens, b.cost_micros);

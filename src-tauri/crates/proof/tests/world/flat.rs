@@ -109,7 +109,8 @@ impl Flat {
             attempt_id: Some(world.attempt),
             occurred_at: UnixMs(1_760_000_800_000),
             actor: Actor { actor_type: PrincipalType::Agent, actor_id: world.agent },
-            body: TaskGoalChanged { about_task_id: world.task, goal: Sensitive::from(goal) }.into(),
+            body: TaskGoalChanged { about_task_id: world.task, goal: Sensitive::from(goal), title: None }
+                .into(),
             causation_id: None,
             correlation_id: world.attempt.to_string(),
             idempotency_key: None,

@@ -6,7 +6,7 @@ use model::artifact::TrustTier;
 use model::attempt::TerminationReason;
 use model::body::{
     AnswerChecked, AnswerContinued, Body, ContextCompacted, CriteriaChecked, ModelFailed, SkillLoaded,
-    TaskStatusChanged,
+    TaskGoalChanged, TaskStatusChanged,
 };
 use model::event::Event;
 use model::task::{ChildTask, CriterionOutcome, Origin, Task, TaskStatus};
@@ -50,7 +50,7 @@ pub(super) fn drafts(mirror: &mut RunFold, event: &Event, body: &Body, now: &Lif
         }
         Body::SamplingRequested(_) | Body::SamplingEnded(_) => sampled(event, body),
         Body::ContextCompacted(b) => vec![step(event, "context_compacted", summed_up(b))],
-        Body::TaskGoalChanged(b) => vec![step(event, "goal_changed", shown(&b.goal))],
+        Body::TaskGoalChanged(b) => goal_changed(event, b),
         Body::BudgetSettled(b) => {
             let usage = &mut mirror.usage;
             usage.tokens = usage.tokens.saturating_add(b.tokens);
@@ -104,6 +104,16 @@ fn titled(task: &Task) -> Value {
         _ => "goal",
     };
     json!({ "title": shown(&task.title), "source": source, "confidence": 1 })
+}
+
+/// The goal that is in force now, and what the run is called since, where that is how its goal begins.
+fn goal_changed(event: &Event, changed: &TaskGoalChanged) -> Vec<Draft> {
+    let mut drafts = vec![step(event, "goal_changed", shown(&changed.goal))];
+    if let Some(title) = &changed.title {
+        let title = json!({ "title": shown(title), "source": "goal", "confidence": 1 });
+        drafts.push(Draft::new(Family::TitleUpdated, event.occurred_at, title));
+    }
+    drafts
 }
 
 /// What the agent gave away, a title each.
