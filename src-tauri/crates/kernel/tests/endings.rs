@@ -107,7 +107,7 @@ fn a_model_that_never_ends_is_ended_and_the_log_says_why() {
         assert_eq!((counted.iteration as usize, counted.termination), (turns, Some(reason)), "{name}");
         assert_eq!(why(&world, task), [reason], "{name}: once, with its reason");
         let kept = world.kernel().query().unwrap().iterations(task, live.current, Ask::ALL).unwrap().rows;
-        assert_eq!(kept.len(), turns, "{name}: each turn is on record, whatever came of it");
+        assert_eq!(kept.len(), times, "{name}: each turn is on record, whatever came of it");
         let row = world.kernel().query().unwrap().attempt(live.current.unwrap()).unwrap().unwrap();
         assert_eq!(row.termination, Some(reason), "{name}: it can be looked up");
         // The next host knows the run from the log alone, and leaves it ended.
