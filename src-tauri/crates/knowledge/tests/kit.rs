@@ -19,7 +19,7 @@ pub fn artifact(n: u64) -> ArtifactId {
 pub fn evidence(n: u64, trust_tier: TrustTier) -> EvidenceRef {
     EvidenceRef {
         artifact_id: artifact(n),
-        selector: Selector::Lines { start: 1, end: 3 },
+        selector: Selector::Lines { start: 1, end: 3, of: None },
         excerpt_hash: Digest::of(b"three lines"),
         capture_method: "observe".into(),
         confidence: 1000,
