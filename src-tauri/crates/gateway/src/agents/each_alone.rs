@@ -60,7 +60,7 @@ pub(super) async fn answer(
             json!({ "code": NOT_FOUND, "message": format!("nothing is begun on the wire of {WIRE}") });
         return answered(StatusCode::NOT_FOUND, &json!({ "jsonrpc": "2.0", "id": id, "error": error }));
     }
-    let options = match options(gateway, query) {
+    let options = match options(gateway, query).await {
         Ok(options) => options,
         Err(error) => return refusal(&error),
     };
