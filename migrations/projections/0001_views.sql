@@ -233,7 +233,8 @@ CREATE TABLE view_grants (
   approval_id        TEXT,
   decision_id        TEXT,
   grant_ref          TEXT    NOT NULL,
-  reason             TEXT    NOT NULL
+  reason             TEXT    NOT NULL,
+  consumed_at        INTEGER, revoked_at INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX view_grants_by_state ON view_grants (state, seq);
 CREATE INDEX view_grants_by_task ON view_grants (task_id, seq);

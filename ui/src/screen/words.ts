@@ -1,4 +1,5 @@
 // The wire's words as a person reads them, in one place.
+import type { Grant } from "~/ipc/generated/grants";
 import type { PartOf, Text } from "~/ipc/generated/shared";
 import type { TaskRow } from "~/ipc/generated/task";
 import { type ActionClass, type ApprovalStatus, type Channel, type Origin, type PolicyVerdict, type Profile, type ResultCode, type RunStatus, SANDBOX_LEVEL, type SandboxLevel, type Surface, type TrustTier } from "~/ipc/generated/words";
@@ -22,6 +23,11 @@ export function whoAsks(of: { part_of?: PartOf | null; agent?: string | null }):
 /** One line for lists: identifiers in backticks short and bare. What is decided on is always shown whole instead. */
 export function brief(text: string): string {
   return text.replace(/`?\b([a-z]{3,5}_)[0-9a-f]{26}([0-9a-f]{6})\b`?/g, "$1…$2");
+}
+
+/** Where a single grant stands. One that was taken back may have been used as well. */
+export function grantStands(grant: Pick<Grant, "state" | "consumed_at">): string {
+  return grant.state === "revoked" && grant.consumed_at !== null ? "revoked while in use" : plain(grant.state);
 }
 
 /** `awaiting_approval` as `awaiting approval`, `read_local` as `read local`. */

@@ -8,8 +8,9 @@ use each_alone::WIRE;
 
 use crate::answer::{json as answered, params, refusal, refusal_as};
 use crate::guard::{Who, one};
-use crate::server::Gateway;
+use crate::server::{Gateway, Lane};
 use crate::{Draw, Token};
+use api::Host;
 use axum::Extension;
 use axum::extract::{RawQuery, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -116,7 +117,7 @@ pub(crate) async fn message(
     }
     let begins = message.get("method").and_then(Value::as_str) == Some("initialize");
     let (name, conversation) = match (begins, session(&headers)) {
-        (true, _) => match options(&gateway, query.as_deref().unwrap_or_default()) {
+        (true, _) => match options(&gateway, query.as_deref().unwrap_or_default()).await {
             Ok(options) => begun(&gateway, options),
             Err(error) => return refusal(&error),
         },
@@ -208,7 +209,7 @@ fn known_version(headers: &HeaderMap) -> Result<(), Error> {
 }
 
 /// What an agent that comes with this query works with.
-pub(crate) fn options(gateway: &Arc<Gateway>, query: &str) -> Result<Options, Error> {
+pub(crate) async fn options(gateway: &Arc<Gateway>, query: &str) -> Result<Options, Error> {
     let mut asked = crate::runs::pairs(query);
     let workspace = asked
         .remove("workspace")
@@ -217,8 +218,12 @@ pub(crate) fn options(gateway: &Arc<Gateway>, query: &str) -> Result<Options, Er
             Error::new(Code::Usage, "an agent needs a folder to work in")
                 .hint("name it, absolute, in the address: `/mcp?workspace=/home/you/project`")
         })?;
-    let folder = gateway.host.workspace(std::path::Path::new(&workspace))?;
-    let proofs = gateway.host.kernel()?.dir().join("proofs");
+    // It may lie on a disk that does not answer, which holds up nobody else.
+    let look = move |host: &dyn Host| -> Result<_, Error> {
+        let folder = host.workspace(std::path::Path::new(&workspace))?;
+        Ok((folder, host.kernel()?.dir().join("proofs")))
+    };
+    let (folder, proofs) = gateway.seated_at(Lane::Usual, look).await?;
     Ok(Options {
         workspace: folder.to_string_lossy().into_owned(),
         is_named: true,

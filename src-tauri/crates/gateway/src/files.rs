@@ -1,10 +1,11 @@
 //! Files of pages: bytes that come in, and bytes that go out. A page names no place of this machine, so what it sends is
 //! kept here under a name of its own for a while, and what a command makes for it is handed back and then gone.
 
-use crate::answer::{json, params, refusal};
+use crate::answer::{json, params, refusal, refusal_as};
 use crate::guard::{SESSION, Who, one};
 use crate::runs::pairs;
 use crate::server::{Gateway, Lane};
+use crate::sse::Place;
 use crate::{Draw, Token};
 use axum::Extension;
 use axum::body::{Body, Bytes};
@@ -19,6 +20,7 @@ use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 use wire::{Code, Error, Use};
@@ -37,6 +39,8 @@ const PREFIX: &str = "upload:";
 const PART_BYTES: usize = 256 * 1024;
 /// Parts that wait for a slow browser.
 const BEHIND_MAX: usize = 4;
+/// How long a browser may take none of them before the file breaks off.
+const STALLED: Duration = Duration::from_secs(60);
 /// Bytes of an answer that goes along with a file.
 const TOLD_BYTES_MAX: usize = 16 * 1024;
 /// The command's answer, as JSON whose bytes beyond ASCII are escaped.
@@ -202,8 +206,12 @@ pub(crate) async fn download(
         Err(error) => return refusal(&error),
     };
     let called = disposition(&name);
+    let place = match gateway.place(who.session(&headers)) {
+        Ok(place) => place,
+        Err(error) => return refusal_as(StatusCode::TOO_MANY_REQUESTS, &error),
+    };
     match gateway.seated_at(Lane::Usual, move |host| make(host, who, &command, &name, params)).await {
-        Ok(made) => sent(made, called),
+        Ok(made) => sent(made, called, place),
         Err(error) => refusal(&error),
     }
 }
@@ -267,19 +275,20 @@ fn pack(folder: &Path, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// The file, then nothing of it any more.
-fn sent(made: Made, called: Option<HeaderValue>) -> Response {
+/// The file, then nothing of it any more. It has a place among the streams until then: a browser that does not read holds a thread.
+fn sent(made: Made, called: Option<HeaderValue>, place: Place) -> Response {
     let Made { mut file, length, answer, dir } = made;
     let (send, receive) = mpsc::channel::<Bytes>(BEHIND_MAX);
+    let here = tokio::runtime::Handle::current();
     tokio::task::spawn_blocking(move || {
         let mut part = vec![0; PART_BYTES];
         while let Ok(read @ 1..) = file.read(&mut part) {
             let bytes = Bytes::copy_from_slice(part.get(..read).unwrap_or_default());
-            if send.blocking_send(bytes).is_err() {
+            if here.block_on(send.send_timeout(bytes, STALLED)).is_err() {
                 break;
             }
         }
-        drop(dir);
+        drop((dir, place));
     });
     let parts = futures_util::stream::unfold(receive, |mut receive| async move {
         receive.recv().await.map(|part| (Ok::<Bytes, Infallible>(part), receive))

@@ -89,7 +89,7 @@
 //! A passphrase is text, or the list of its bytes where JSON would escape a character of it.
 //!
 //! **Errors** are `{"code","message","hint"?,"details"?}` with the status of [`wire::Code::http_status`]; an unknown
-//! parameter is 422 with `details.field`, too many streams are 429.
+//! parameter is 422 with `details.field`, too many streams and downloads at once are 429.
 //!
 //! **Notices.** First `event: hello` with `{"store_id"}`: whatever is shown is asked for again, after every reconnect
 //! too. Then `event: event | delta | progress | keys`, each `data:` a [`wire::Notice`] in one line, and `: alive` every ten
@@ -134,6 +134,7 @@ mod sign_in;
 mod sse;
 mod standing_grants;
 mod token;
+mod work_seats;
 
 pub use answer::BODY_BYTES_MAX;
 pub use client::Client;

@@ -30,14 +30,14 @@ static SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 #[derive(Debug)]
 pub(crate) struct Messages {
     calls: Calls,
-    pub(crate) seats: Semaphore,
+    pub(crate) seats: Arc<Semaphore>,
     /// One message is heard after another.
     turn: Mutex<()>,
 }
 
 impl Default for Messages {
     fn default() -> Self {
-        Self { calls: Calls::default(), seats: Semaphore::new(SEATS_MAX), turn: Mutex::default() }
+        Self { calls: Calls::default(), seats: Arc::new(Semaphore::new(SEATS_MAX)), turn: Mutex::default() }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::passkeys::Challenges;
 use crate::seats::Seats;
 use crate::sessions::{self, Given};
 use crate::sign_in::SignIns;
+use crate::work_seats::at_a_seat;
 use crate::{
     Draw, Error, Keeper, Origin, Token, commands, devices, files, hooks, messages, notices, page_approval,
     page_keys, passkeys, person_commands, pushes, runs, sign_in, sse, standing_grants,
@@ -42,6 +43,8 @@ const COMMANDS_MAX: usize = 16;
 const URGENT_MAX: usize = 4;
 /// Seats of calls of hooks: whoever calls has shown no token, and holds nobody up who has.
 const HOOKS_MAX: usize = 2;
+/// Seats of files of pages.
+const PAGES_MAX: usize = 4;
 /// A client has this long to send the head of a request.
 const HEAD: Duration = Duration::from_secs(10);
 /// Bytes of a head.
@@ -85,9 +88,11 @@ pub(crate) struct Gateway {
     /// Whether `localhost` at this port leads here, whichever way a browser takes.
     is_localhost: bool,
     connections: Connections,
-    seats: Semaphore,
-    urgent: Semaphore,
-    hooks: Semaphore,
+    seats: Arc<Semaphore>,
+    urgent: Arc<Semaphore>,
+    hooks: Arc<Semaphore>,
+    /// Seats of files of pages, which nobody has to show anything for.
+    pub(crate) of_pages: Arc<Semaphore>,
     pub(crate) streams: AtomicUsize,
     /// Streams end by themselves, or stopping would wait for them.
     pub(crate) stopping: AtomicBool,
@@ -192,15 +197,13 @@ impl Gateway {
         work: impl FnOnce(&dyn Host) -> Result<T, wire::Error> + Send + 'static,
     ) -> Result<T, wire::Error> {
         let host = Arc::clone(&self.host);
-        let stopping = |_| wire::Error::new(Code::Unavailable, "the gateway is stopping");
         let seats = match seat {
             Lane::Usual => &self.seats,
             Lane::Urgent => &self.urgent,
             Lane::Hook => &self.hooks,
             Lane::Message => &self.messages.seats,
         };
-        let _seat = seats.acquire().await.map_err(stopping)?;
-        tokio::task::spawn_blocking(move || work(&*host)).await.unwrap_or_else(|_| {
+        at_a_seat(seats, move || work(&*host)).await.unwrap_or_else(|| {
             Err(wire::Error::new(Code::Failed, "the command broke off; the store says what was recorded"))
         })
     }
@@ -290,15 +293,16 @@ pub fn serve(host: Arc<dyn Host>, listener: TcpListener, options: Options) -> Re
         address,
         is_localhost,
         connections: Connections::new(),
-        seats: Semaphore::new(COMMANDS_MAX),
-        urgent: Semaphore::new(URGENT_MAX),
-        hooks: Semaphore::new(HOOKS_MAX),
+        seats: Arc::new(Semaphore::new(COMMANDS_MAX)),
+        urgent: Arc::new(Semaphore::new(URGENT_MAX)),
+        hooks: Arc::new(Semaphore::new(HOOKS_MAX)),
+        of_pages: Arc::new(Semaphore::new(PAGES_MAX)),
         streams: AtomicUsize::new(0),
         stopping: AtomicBool::new(false),
     });
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
-        .max_blocking_threads(2 * COMMANDS_MAX + URGENT_MAX + HOOKS_MAX + 2 * STREAMS_MAX)
+        .max_blocking_threads(2 * COMMANDS_MAX + URGENT_MAX + HOOKS_MAX + PAGES_MAX + 2 * STREAMS_MAX)
         .thread_name("gateway")
         .enable_io()
         .enable_time()

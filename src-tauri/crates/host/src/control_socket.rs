@@ -249,6 +249,7 @@ mod here {
     use std::os::unix::net::UnixStream;
     use std::path::PathBuf;
     use std::sync::Weak;
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread::JoinHandle;
     use std::time::Instant;
     use tokio::net::UnixListener;
@@ -256,10 +257,14 @@ mod here {
 
     /// Its name in the store's folder.
     const SOCKET: &str = "control.sock";
+    /// How often it is looked whether the host ends while nobody says anything.
+    const LOOK: Duration = Duration::from_millis(100);
 
     /// The host's side, until it ends.
     pub struct Control {
         stop: oneshot::Sender<()>,
+        /// Whoever is heard at that moment is heard no further.
+        is_ending: Arc<AtomicBool>,
         thread: JoinHandle<()>,
         path: PathBuf,
     }
@@ -283,14 +288,17 @@ mod here {
                 tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
             let (stop, stopped) = oneshot::channel();
             let weak = Arc::downgrade(local);
-            let run = move || runtime.block_on(listen(listener, weak, stopped));
+            let is_ending = Arc::new(AtomicBool::new(false));
+            let ends = Arc::clone(&is_ending);
+            let run = move || runtime.block_on(listen(listener, weak, (stopped, ends)));
             let thread = std::thread::Builder::new().name("control".to_owned()).spawn(run).map_err(failed)?;
-            Ok(Self { stop, thread, path })
+            Ok(Self { stop, is_ending, thread, path })
         }
 
         /// Listens no longer.
         pub fn end(self) {
             let _ = std::fs::remove_file(&self.path);
+            self.is_ending.store(true, Ordering::SeqCst);
             let _ = self.stop.send(());
             let _ = self.thread.join();
         }
@@ -299,7 +307,7 @@ mod here {
     async fn listen(
         listener: std::os::unix::net::UnixListener,
         local: Weak<Local>,
-        mut stopped: oneshot::Receiver<()>,
+        (mut stopped, is_ending): (oneshot::Receiver<()>, Arc<AtomicBool>),
     ) {
         let Ok(listener) = UnixListener::from_std(listener) else { return };
         loop {
@@ -322,7 +330,9 @@ mod here {
             let at_terminal = peer.pid().is_some_and(has_terminal);
             let Ok(stream) = stream.into_std() else { continue };
             // One after another: nobody is in a hurry, and whoever guesses waits.
-            let served = tokio::task::spawn_blocking(move || serve(&local, stream, at_terminal)).await;
+            let ends = Arc::clone(&is_ending);
+            let serve = move || serve(&local, stream, (at_terminal, &ends));
+            let served = tokio::task::spawn_blocking(serve).await;
             if let Ok(Err(error)) = served {
                 tracing::warn!(%error, "an order was not heard to its end");
             }
@@ -370,28 +380,39 @@ mod here {
         false
     }
 
-    fn serve(local: &Arc<Local>, mut stream: UnixStream, at_terminal: bool) -> io::Result<()> {
+    fn serve(
+        local: &Arc<Local>,
+        mut stream: UnixStream,
+        (at_terminal, stop): (bool, &AtomicBool),
+    ) -> io::Result<()> {
         stream.set_nonblocking(false)?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        let heard = hear(&mut Until { stream: &stream, by: Instant::now() + PATIENCE })?;
+        let heard = hear(&mut Until { stream: &stream, by: Instant::now() + PATIENCE, stop })?;
         let answer = answered(local, &heard, at_terminal)?;
         stream.write_all(&answer)
     }
 
-    /// What is read until a moment, in however many pieces it comes.
+    /// What is read until a moment, or until it is to stop, in however many pieces it comes.
     struct Until<'a> {
         stream: &'a UnixStream,
         by: Instant,
+        stop: &'a AtomicBool,
     }
 
     impl Read for Until<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let left = self.by.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(io::ErrorKind::TimedOut.into());
+            loop {
+                let left = self.by.saturating_duration_since(Instant::now());
+                if left.is_zero() || self.stop.load(Ordering::SeqCst) {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+                self.stream.set_read_timeout(Some(left.min(LOOK)))?;
+                match self.stream.read(buffer) {
+                    // Nothing was said until now.
+                    Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
+                    came => return came,
+                }
             }
-            self.stream.set_read_timeout(Some(left))?;
-            self.stream.read(buffer)
         }
     }
 
@@ -402,7 +423,8 @@ mod here {
 
     fn exchange(stream: &mut UnixStream, order: &Order<'_>) -> io::Result<Answer> {
         let (line, words) = spelled(order)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        // It may hear somebody else first.
+        stream.set_read_timeout(Some(PATIENCE + PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         stream.write_all(&line)?;
         for words in words.into_iter().flatten() {
@@ -447,10 +469,24 @@ mod here {
                 }
             });
             let by = begun + Duration::from_millis(400);
-            assert!(hear(&mut Until { stream: &ours, by }).is_err());
+            assert!(hear(&mut Until { stream: &ours, by, stop: &AtomicBool::new(false) }).is_err());
             assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
             drop(ours);
             drips.join().unwrap();
+        }
+
+        #[test]
+        fn whoever_says_nothing_does_not_hold_up_the_end_of_a_host() {
+            let (ours, theirs) = UnixStream::pair().unwrap();
+            let stop = AtomicBool::new(false);
+            let by = Instant::now() + Duration::from_secs(600);
+            std::thread::scope(|scope| {
+                let heard = scope.spawn(|| hear(&mut Until { stream: &ours, by, stop: &stop }).is_err());
+                stop.store(true, Ordering::SeqCst);
+                assert!(heard.join().unwrap());
+            });
+            assert!(Instant::now() < by, "it was waited for");
+            drop(theirs);
         }
     }
 }

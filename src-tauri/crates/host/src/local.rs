@@ -59,6 +59,8 @@ pub struct Local {
     control: Mutex<Option<crate::control_socket::Control>>,
     /// Which unlocking of the keys counts: one that was followed by another, or by a lock, ends nothing.
     relock: Arc<(Mutex<u64>, Condvar)>,
+    /// Whether a thread waits to wipe what is known of secrets: one does, however often the keys are locked.
+    is_wiping: Arc<std::sync::atomic::AtomicBool>,
     /// Moves the pin, while this process owns the store.
     pins: Mutex<Option<head_pin::Mover>>,
     /// The run stream, while others can attach.
@@ -103,6 +105,7 @@ impl Local {
             server: Mutex::default(),
             control: Mutex::default(),
             relock: Arc::default(),
+            is_wiping: Arc::default(),
             pins: Mutex::default(),
             run_stream: Mutex::default(),
             sheets: api::Sheets::default(),

@@ -46,6 +46,10 @@ struct Board {
     ended: BTreeMap<TaskId, Ended>,
     /// How long a task that broke off is left alone.
     patience: BTreeMap<TaskId, Duration>,
+    /// When each of those is driven again.
+    again: BTreeMap<TaskId, Instant>,
+    /// Whether a thread waits for that: one does for all.
+    is_awaited: bool,
     closing: bool,
 }
 
@@ -67,6 +71,19 @@ impl Board {
 
     fn is_queued(&self, task: TaskId) -> bool {
         self.queue.iter().any(|(queued, _)| *queued == task)
+    }
+
+    /// The tasks that are to be driven again now, and until when the others are left alone. One that somebody has taken up meanwhile has
+    /// no end of its own any more, and is none of them.
+    fn due_again(&mut self, now: Instant) -> (Vec<TaskId>, Option<Instant>) {
+        let ended = &self.ended;
+        self.again.retain(|task, _| matches!(ended.get(task), Some(Ended::Failed(_))));
+        let due: Vec<TaskId> =
+            self.again.iter().filter(|(_, at)| **at <= now).map(|(task, _)| *task).collect();
+        for task in &due {
+            self.again.remove(task);
+        }
+        (due, self.again.values().min().copied())
     }
 
     /// How long the task is left alone now that it broke off again.
@@ -190,24 +207,37 @@ impl TaskDrivers {
         }
     }
 
-    /// Leaves a task that broke off alone for a while, and drives it again, unless somebody was faster or the host ends.
+    /// Leaves a task that broke off alone for a while, and drives it again, unless somebody was faster or the host ends. The thread that
+    /// is the first to wait does so for every other task as well: on a full disk many break off.
     fn retry(self: &Arc<Self>, task: TaskId, wait: Duration) {
-        let until = Instant::now() + wait;
         let mut board = self.board();
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            // Taken up by somebody else, it has no end of its own any more.
-            if board.closing || !matches!(board.ended.get(&task), Some(Ended::Failed(_))) {
-                return;
-            }
-            if left.is_zero() {
-                break;
-            }
-            board = self.changed.wait_timeout(board, left).unwrap_or_else(PoisonError::into_inner).0;
+        board.again.insert(task, Instant::now() + wait);
+        self.changed.notify_all();
+        if std::mem::replace(&mut board.is_awaited, true) {
+            return;
         }
-        drop(board);
-        tracing::info!(%task, "a drive that broke off is taken up again");
-        self.wake(task);
+        while !board.closing {
+            let now = Instant::now();
+            let (due, next) = board.due_again(now);
+            if due.is_empty() {
+                let Some(next) = next else { break };
+                let left = next.saturating_duration_since(now);
+                board = self.changed.wait_timeout(board, left).unwrap_or_else(PoisonError::into_inner).0;
+            } else {
+                // Whoever breaks off meanwhile waits by itself.
+                board.is_awaited = false;
+                drop(board);
+                for task in due {
+                    tracing::info!(%task, "a drive that broke off is taken up again");
+                    self.wake(task);
+                }
+                board = self.board();
+                if std::mem::replace(&mut board.is_awaited, true) {
+                    return;
+                }
+            }
+        }
+        board.is_awaited = false;
     }
 
     /// Waits until the task is not driven any more, at most `patience`.
@@ -269,6 +299,29 @@ mod tests {
         assert!(board.is_queued(a));
         let order: Vec<TaskId> = std::iter::from_fn(|| board.next()).collect();
         assert_eq!(order, [a, c, d, b], "those alike in the order that they came in");
+    }
+
+    #[test]
+    fn tasks_that_broke_off_are_taken_up_again_each_in_its_time_and_not_those_that_somebody_took_up() {
+        let [a, b, c] = [1, 2, 3]
+            .map(|n| format!("task_0190a1b2c3d47e8f9a0b1c2d0000000{n}").parse::<TaskId>().expect("an id"));
+        let (mut board, now) = (Board::default(), Instant::now());
+        let broke = || Ended::Failed(wire::Error::new(wire::Code::DiskFull, "full"));
+        let after = |seconds| now + Duration::from_secs(seconds);
+        for (task, seconds) in [(a, 5), (b, 1), (c, 2)] {
+            board.ended.insert(task, broke());
+            board.again.insert(task, after(seconds));
+        }
+        assert_eq!(board.due_again(now), (Vec::new(), Some(after(1))));
+        assert_eq!(board.due_again(after(1)), (vec![b], Some(after(2))));
+        // Somebody was faster.
+        board.ended.remove(&c);
+        assert_eq!(board.due_again(after(3)), (Vec::new(), Some(after(5))));
+        // It broke off once more, and is left alone for longer.
+        board.again.insert(a, after(9));
+        assert_eq!(board.due_again(after(5)), (Vec::new(), Some(after(9))));
+        assert_eq!(board.due_again(after(9)), (vec![a], None));
+        assert_eq!(board.due_again(after(99)), (Vec::new(), None));
     }
 
     #[test]

@@ -193,6 +193,8 @@ fn records_say_when_they_were_sealed_until_when_they_count_and_what_they_rest_on
         _ => None,
     });
     assert!(used.unwrap() >= grant.issued_at && revoked >= used, "{used:?} {revoked:?}");
+    let row = world.kernel().query().unwrap().grant(grant.grant_id).unwrap().expect("it is in the view");
+    assert_eq!((row.consumed_at, row.revoked_at), (used, revoked), "and its view says both");
     world.drive(task);
     // An artifact: when it was sealed and by what, of what it was made, and its name in the task.
     let (busy, task) = busy(1_785);

@@ -236,7 +236,7 @@ fn authority_is_read_from_events_and_from_no_view() {
     views.execute("UPDATE view_attempts SET status = 'authorized_pre_exec'", []).unwrap();
     let forged = views.execute(
         "INSERT INTO view_grants SELECT 'grt_forged', 1, task_id, NULL, action_request_id, 'write_local', 'p', 0, \
-         9e15, 9, 0, 'active', approval_id, NULL, '{}', '' FROM view_approvals",
+         9e15, 9, 0, 'active', approval_id, NULL, '{}', '', NULL, NULL FROM view_approvals",
         [],
     );
     assert_eq!(forged.unwrap(), 1);

@@ -345,6 +345,31 @@ fn the_view_of_grants_holds_each_from_its_issue_and_none_that_is_used_up_counts_
     assert_eq!(kept, again);
 }
 
+#[test]
+fn a_grant_that_is_taken_back_while_its_act_is_under_way_was_used_and_is_revoked() {
+    let (mut world, task) = crate::recovery::dispatched_and_dead(2_109);
+    let row = |world: &World| {
+        let rows = world.kernel().query().unwrap().grants(task, Ask::ALL).unwrap().rows;
+        let [row] = &rows[..] else { panic!("one grant: {rows:?}") };
+        row.clone()
+    };
+    let before = row(&world);
+    assert_eq!((before.state, before.revoked_at), (projections::GrantState::Consumed, None));
+    assert!(before.consumed_at.is_some_and(|at| at >= before.issued_at), "{before:?}");
+    world.clock.advance(1_000);
+    world.kernel().revoke_grant(task, before.grant_id, "I changed my mind").unwrap();
+    let now = row(&world);
+    assert!(state(&world, task).grants[&now.grant_id].revoked);
+    assert_eq!((now.state, now.uses), (projections::GrantState::Revoked, 1), "it was used all the same");
+    assert_eq!((now.consumed_at, now.reason.as_str()), (before.consumed_at, "I changed my mind"));
+    assert!(now.revoked_at > now.consumed_at, "{now:?}");
+    // What it was for goes no further, and that changes nothing of it.
+    world.drive(task);
+    assert_eq!(row(&world), now);
+    let (kept, again) = crate::story::rebuilt(&mut world);
+    assert_eq!(kept, again);
+}
+
 /// The views as they were when the log had come as far as this: in a copy of a store that nobody holds, without what came later.
 fn as_of(world: &World, log_seq: u64) -> (tempfile::TempDir, projections::Query) {
     let from = world.store.path().join(ledger::FILE);

@@ -17,6 +17,7 @@
 //!
 //! **Where to start reading.** [`serve`] and [`Conversation`], then `server`, then `reading`.
 
+mod aside;
 pub mod clients;
 pub mod edit;
 mod http;

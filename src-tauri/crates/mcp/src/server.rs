@@ -1,5 +1,6 @@
 //! The server: who calls, which tools there are, and each call on its way through Hermit.
 
+use crate::aside::aside;
 use crate::known::{Client, Known, Seen, is_over, received};
 use crate::line::{Line, Ticket};
 use crate::listed::is_of_a_server;
@@ -169,13 +170,6 @@ struct Asked {
     key: Option<String>,
     tool: String,
     arguments: Value,
-}
-
-/// Work that waits for Hermit, beside the connection.
-async fn aside<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, String> + Send + 'static,
-) -> Result<T, String> {
-    tokio::task::spawn_blocking(work).await.map_err(|e| format!("a call broke off: {e}"))?
 }
 
 fn internal(words: String) -> ErrorData {

@@ -291,7 +291,7 @@ views! {
         max_uses: u32, state: GrantState, approval_id: Option<ApprovalId>, decision_id: Option<DecisionId>,
         grant_ref: ArtifactId,
     } later {
-        uses: u32, reason: String,
+        uses: u32, reason: String, consumed_at: Option<UnixMs>, revoked_at: Option<UnixMs>,
     }
 
     /// Artifact catalog (HK-13.6-6).

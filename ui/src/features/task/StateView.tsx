@@ -1,5 +1,5 @@
 // What the task holds true, what it may do, and what it asked.
-import { plain, said, trust } from "~/screen/words";
+import { grantStands, plain, said, trust } from "~/screen/words";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
 import { Button } from "~/primitives/Button";
@@ -61,7 +61,7 @@ function Grants({ id }: { id: string }) {
               <li key={row.grant_id} className={styles.grant}>
                 <span>{plain(row.action_class)}</span>
                 <Hash of={row.grant_id} what="grant" />
-                <span className={styles.faint}>{plain(row.state)}, {row.uses} of {row.max_uses} used</span>
+                <span className={styles.faint}>{grantStands(row)}, {row.uses} of {row.max_uses} used</span>
                 {row.state === "active" && <Button onClick={() => revoke.mutate({ grant: row.grant_id, reason: "revoked from the window" })}>Revoke</Button>}
               </li>
             ))}

@@ -78,6 +78,10 @@ export interface Grant {
   uses: number;
   approval_id: string | null;
   reason: string;
+  /** When it was used as often as it may be. */
+  consumed_at: number | null;
+  /** When it was taken back. One that was used too was taken back while its act was under way. */
+  revoked_at: number | null;
 }
 
 /** It is taken back. */

@@ -61,6 +61,8 @@ fn row(r: &GrantRow, now: UnixMs) -> Grant {
         uses: r.uses,
         approval_id: opt(r.approval_id),
         reason: r.reason.clone(),
+        consumed_at: r.consumed_at.map(|at| at.0),
+        revoked_at: r.revoked_at.map(|at| at.0),
     }
 }
 

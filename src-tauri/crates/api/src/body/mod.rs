@@ -62,6 +62,7 @@ mod thread;
 pub(crate) mod tools;
 pub(crate) mod trace;
 pub(crate) mod training;
+mod trials_on_record;
 mod two_keys;
 mod undo;
 pub(crate) mod version;

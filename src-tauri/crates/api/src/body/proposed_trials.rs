@@ -2,6 +2,7 @@
 //! as it came and finished ones beside it, within what is left of the task's budget. What comes of one is told, and adopts nothing.
 
 use super::successor::{budget, fresh_seed, patches, shown};
+use super::trials_on_record::not_begun;
 use crate::{Host, Wire as _, no_host, not_found, usage};
 use ::successor::{Budget, PatchKind, TrialState};
 use acts::TryChange;
@@ -77,7 +78,7 @@ pub fn begin_proposed(host: &dyn Host, proposed: &ProposedTrial<'_>) -> Result<B
     let begun = BegunTrial { patch, about: asked.about, tasks, seed, budget };
     let trial_id = kernel.begin_trial_of((proposed.task_id, proposed.act), &begun).wire()?;
     if let Err(error) = trials.begin(&trial_id, None) {
-        kernel.fail_trial(&trial_id, &error.message).wire()?;
+        not_begun(kernel, &trial_id, &error.message)?;
     }
     Ok(BegunProposed { trial_id, without_own: so_far.err() })
 }

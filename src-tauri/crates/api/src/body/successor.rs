@@ -1,6 +1,7 @@
 //! Trials of changes of Hermit itself: begun, listed, shown with what differed, stopped. Nothing here applies a change.
 
 use super::asked_words;
+use super::trials_on_record::{not_begun, on_record};
 use crate::convert::{all, rows};
 use crate::{Host, Wire as _, failed, fold, ids, no_host, not_found, usage};
 use ::successor::limits::{LINE_CHARS_MAX, PATCH_BYTES_MAX, TASKS_MAX};
@@ -8,7 +9,6 @@ use ::successor::{
     Budget, Change, Evidence, Patch, PatchKind, Played, PlayedAct, VERDICT_PAYLOAD_TYPE, Verdict, WordsItem,
     constitutional, edited_tests,
 };
-use kernel::Kernel;
 use kernel::command::successor::BegunTrial;
 use kernel::trial_registry::{Trial as Record, TrialRegistry};
 use model::artifact::ArtifactRef;
@@ -56,11 +56,14 @@ pub(crate) fn try_change(host: &dyn Host, p: Try) -> Result<TrialList, Error> {
         budget,
     });
     let begun = on_record(kernel, begun.collect())?;
+    let mut said = Ok(());
     for id in &begun {
         if let Err(error) = trials.begin(id, ask) {
-            kernel.fail_trial(id, &error.message).wire()?;
+            // The others begin all the same.
+            said = said.and(not_begun(kernel, id, &error.message));
         }
     }
+    said?;
     let registry = kernel.trial_registry();
     let rows = begun.iter().filter_map(|id| registry.get(id)).map(|one| row(host, one));
     Ok(TrialList { trials: rows.collect::<Result<_, _>>()?, next: None })
@@ -135,27 +138,6 @@ fn budget_of(budget: &Budget) -> TrialBudget {
         processes: Some(budget.processes),
         tokens: budget.tokens,
     }
-}
-
-/// Puts trials on record: one, or a tournament. Where one cannot be, none of the others runs.
-fn on_record(kernel: &Kernel, all: Vec<BegunTrial>) -> Result<Vec<String>, Error> {
-    let mut ids: Vec<String> = Vec::with_capacity(all.len());
-    for one in &all {
-        let id = match ids.first() {
-            None => kernel.begin_trial(one),
-            Some(first) => kernel.begin_trial_beside(first, one),
-        };
-        match id {
-            Ok(id) => ids.push(id),
-            Err(error) => {
-                for id in &ids {
-                    kernel.fail_trial(id, "a change that was to race with it could not be tried").wire()?;
-                }
-                return Err(error).wire();
-            }
-        }
-    }
-    Ok(ids)
 }
 
 pub(super) fn patches(texts: &[String]) -> Result<Vec<Patch>, Error> {

@@ -3,7 +3,9 @@
 use crate::home::Home;
 use model::{Digest, TaskId};
 use serde_json::{Value, json};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use successor::{
     Arm, Asked, Case, Evidence, Judged, MeasuredBy, Patch, Planted, Played, PlayedAct, Probe, Used, judge,
     planted,
@@ -193,6 +195,48 @@ fn a_trial_is_stopped_once_and_one_that_cannot_run_says_why() {
     let begun = home.must("successor.try_change", asked(&task, &[patch("")]));
     assert_eq!(begun["trials"][0]["state"], "failed");
     assert_eq!(begun["trials"][0]["why"], "no sandbox here");
+}
+
+/// Who says that a trial is to begin, and waits before it cannot.
+struct Slow {
+    begins: Sender<String>,
+    goes_on: Mutex<Receiver<()>>,
+}
+
+impl api::Trials for Slow {
+    fn draw(&self, _: u64, named: &[TaskId], _: usize) -> Result<Vec<TaskId>, Error> {
+        Ok(named.to_vec())
+    }
+
+    fn begin(&self, trial_id: &str, _: Option<&str>) -> Result<(), Error> {
+        self.begins.send(trial_id.to_owned()).unwrap();
+        self.goes_on.lock().unwrap().recv().unwrap();
+        Err(Error::new(Code::Failed, "no sandbox here"))
+    }
+
+    fn stop(&self, _: &str) {}
+}
+
+#[test]
+fn one_that_is_stopped_before_it_begins_takes_no_other_along() {
+    let mut home = Home::new(417);
+    let ((begins, began), (go, goes_on)) = (channel(), channel());
+    home.trials = Some(Box::new(Slow { begins, goes_on: Mutex::new(goes_on) }));
+    let (task, _) = home.with_an_act("write it");
+    let of = asked(&task.to_string(), &["look FileEdit(a/**)\n", "ask FileEdit(b/**)\n"].map(patch));
+    let patience = Duration::from_secs(60);
+    std::thread::scope(|scope| {
+        let tried = scope.spawn(|| home.must("successor.try_change", of));
+        let first = began.recv_timeout(patience).expect("the first is to begin");
+        home.must("successor.stop", json!({ "trial": first, "reason": "not today" }));
+        go.send(()).unwrap();
+        let second = began.recv_timeout(patience).expect("so is the second");
+        go.send(()).unwrap();
+        let begun = tried.join().unwrap()["trials"].clone();
+        let told = |at: usize| (&begun[at]["trial_id"], &begun[at]["state"], &begun[at]["why"]);
+        assert_eq!(told(0), (&json!(first), &json!("stopped"), &json!("not today")));
+        assert_eq!(told(1), (&json!(second), &json!("failed"), &json!("no sandbox here")));
+    });
 }
 
 #[test]

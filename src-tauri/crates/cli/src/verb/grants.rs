@@ -11,8 +11,9 @@ use crate::text::{plain, time};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::json;
 use std::path::Path;
-use wire::grants::{Allow, Draft, List, Proposal, Revoke, Standing, StandingList};
+use wire::grants::{Allow, Draft, Grant, List, Proposal, Revoke, Standing, StandingList};
 use wire::{Error, exit};
+use words::policy::GrantStatus;
 
 /// `hermit grants`.
 pub fn grants(context: &Context, verb: GrantsVerb) -> Came {
@@ -51,7 +52,7 @@ fn list(context: &Context, args: ListArgs) -> Came {
         let rows = found.rows.iter().map(|g| {
             vec![
                 g.grant_id.clone(),
-                g.state.to_string(),
+                stands(g),
                 g.action_class.in_words().to_owned(),
                 format!("{}/{}", g.uses, g.max_uses),
                 time(g.expires_at),
@@ -61,6 +62,14 @@ fn list(context: &Context, args: ListArgs) -> Came {
         more(out, found.next.as_deref());
     })?;
     Ok(exit::DONE)
+}
+
+/// Where a single grant stands, in words. One that was taken back may have been used as well.
+fn stands(grant: &Grant) -> String {
+    match (grant.state, grant.consumed_at) {
+        (GrantStatus::Revoked, Some(_)) => "revoked while in use".to_owned(),
+        (state, _) => state.to_string(),
+    }
 }
 
 fn lasting(out: &Output, standing: &StandingList) {
@@ -139,4 +148,25 @@ fn allow(context: &Context, args: GrantsAllow) -> Came {
         out.line(format!("Revoke it: hermit grants revoke {}", allowed.grant_id));
     })?;
     Ok(exit::DONE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grant_that_was_taken_back_while_its_act_was_under_way_says_both() {
+        let told = |state: &str, consumed_at: Option<i64>| {
+            let grant = json!({
+                "grant_id": "grt_1", "task_id": "task_1", "action_request_id": "areq_1", "action_class": "write_local",
+                "state": state, "issued_at": 0, "expires_at": 9, "max_uses": 1, "uses": u32::from(consumed_at.is_some()),
+                "approval_id": null, "reason": "", "consumed_at": consumed_at, "revoked_at": null,
+            });
+            stands(&serde_json::from_value(grant).expect("a grant"))
+        };
+        assert_eq!(told("revoked", Some(1)), "revoked while in use");
+        assert_eq!(told("revoked", None), "revoked");
+        assert_eq!(told("consumed", Some(1)), "consumed");
+        assert_eq!(told("active", None), "active");
+    }
 }

@@ -19,6 +19,8 @@ pub(crate) const WIRE: &str = "2026-07-28";
 static METHOD: HeaderName = HeaderName::from_static("mcp-method");
 /// Says what the method is about: a tool, a resource.
 static NAME: HeaderName = HeaderName::from_static("mcp-name");
+/// Bytes of what a client is known by, which it says itself; its folder among them.
+const KNOWN_BY_BYTES_MAX: usize = 16 * 1024;
 /// Where a request says its version, and who asks.
 const META_VERSION: &str = "/params/_meta/io.modelcontextprotocol~1protocolVersion";
 const META_CLIENT: &str = "/params/_meta/io.modelcontextprotocol~1clientInfo";
@@ -60,13 +62,17 @@ pub(super) async fn answer(
             json!({ "code": NOT_FOUND, "message": format!("nothing is begun on the wire of {WIRE}") });
         return answered(StatusCode::NOT_FOUND, &json!({ "jsonrpc": "2.0", "id": id, "error": error }));
     }
-    let options = match options(gateway, query) {
+    let options = match options(gateway, query).await {
         Ok(options) => options,
         Err(error) => return refusal(&error),
     };
     // What a client has received of its own calls is known as long as this stands; everything else stands in the store.
     let client = ["name", "version"].map(|member| message.pointer(&format!("{META_CLIENT}/{member}")));
     let name = json!([WIRE, options.workspace, options.profile, client]).to_string();
+    if name.len() > KNOWN_BY_BYTES_MAX {
+        let error = json!({ "code": INVALID, "message": "say in a few words who asks: what `clientInfo` says is too long" });
+        return answered(StatusCode::BAD_REQUEST, &json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+    }
     let begin = || Conversation::begin(Arc::new(Asked(Arc::clone(gateway))), options);
     let conversation = gateway.agents.find_or_begin(&name, gateway.now(), begin);
     let has_meta = [META_VERSION, META_CAN].iter().all(|at| message.pointer(at).is_some());

@@ -64,6 +64,28 @@ fn a_head_that_does_not_come_ends_its_connection() {
     assert!(said.is_empty() || said.starts_with("HTTP/1.1 408"), "{said}");
 }
 
+#[test]
+fn a_client_that_says_at_length_who_it_is_is_not_remembered_by_all_of_it() {
+    let open = open(314);
+    let bearer = open.bearer();
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "server/discover"),
+    ];
+    let path = format!("/mcp?workspace={}", open.home.world.folder.path().display());
+    for (bytes, status) in [(10, 200), (15 * 1024, 200), (17 * 1024, 400), (8 * 1024 * 1024, 400)] {
+        let asked = json!({ "jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": { "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": "x".repeat(bytes), "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": {},
+        } } });
+        let (came, told) = open.raw(&path, &headers, asked.to_string().as_bytes());
+        assert_eq!(came, status, "{bytes}: {told}");
+        assert_eq!(told["error"]["code"] == -32_602, status == 400, "{bytes}: {told}");
+    }
+}
+
 #[cfg(unix)]
 #[expect(clippy::disallowed_methods, reason = "std makes no pipe that has a name")]
 #[test]

@@ -75,6 +75,26 @@ fn a_page_downloads_the_gates_evidence_and_a_backup_and_names_nothing_else() {
 }
 
 #[test]
+fn a_download_has_a_place_among_the_streams_and_gives_it_back() {
+    let open = open(325);
+    open.home.with_an_act("write a");
+    let page = Page::of(&open);
+    let asked = json!({ "command": "gate.export", "name": "gate.zip" });
+    // More than there are places, one after another.
+    for time in 0..24 {
+        let got = fetch(&open, &page, &asked);
+        assert_eq!(got.status, 200, "{time}: {}", got.json());
+    }
+    let open = self::open(326);
+    let page = Page::of(&open);
+    let held: Vec<_> = (0..16).map(|_| open.client().listen().expect("a place")).collect();
+    let got = fetch(&open, &page, &asked);
+    assert_eq!(got.status, 429, "{}", got.json());
+    assert!(got.json()["message"].as_str().is_some_and(|says| says.contains("16 streams are open")));
+    drop(held);
+}
+
+#[test]
 fn a_file_that_a_page_sends_is_taken_in_and_handed_over() {
     let open = open(322);
     let page = Page::of(&open);

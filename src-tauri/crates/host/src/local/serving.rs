@@ -13,6 +13,7 @@ use kernel::Kernel;
 use model::body::KeyPurpose;
 use model::{Entropy as _, TaskId};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use zeroize::Zeroizing;
@@ -325,9 +326,15 @@ impl Local {
         self.keys.lock(&format!("{why}; open them with `hermit unlock`"));
         tracing::info!(%why, "the keys are locked");
         self.notices.tell(&wire::Notice::Keys { open: false });
+        if self.is_wiping.swap(true, Ordering::SeqCst) {
+            return Ok(());
+        }
         let (local, drives) = (Arc::downgrade(self), Arc::clone(&owned.drives));
+        let is_wiping = Arc::clone(&self.is_wiping);
         let wipe = move || {
             drives.settle();
+            // Whoever locks them from now on is not sure to be seen below.
+            is_wiping.store(false, Ordering::SeqCst);
             if let Some(local) = local.upgrade().filter(|local| local.keys.keys().is_none())
                 && let Err(error) = local.know_secrets()
             {
@@ -335,7 +342,10 @@ impl Local {
             }
         };
         let spawned = std::thread::Builder::new().name("wipe".to_owned()).spawn(wipe);
-        spawned.map(drop).map_err(|e| Error::io("start", std::path::Path::new("the thread that wipes"), &e))
+        spawned.map(drop).map_err(|e| {
+            self.is_wiping.store(false, Ordering::SeqCst);
+            Error::io("start", std::path::Path::new("the thread that wipes"), &e)
+        })
     }
 
     /// Opens the keys of a store whose vault was locked when it was taken; whether they are open now.

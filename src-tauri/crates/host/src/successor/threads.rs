@@ -237,6 +237,10 @@ impl Threads {
     fn to_verdict(&self, trial_id: &str, one: &UnderWay) -> Result<(), String> {
         let registry = self.kernel.trial_registry();
         let trial = registry.get(trial_id).ok_or("it is not on record")?;
+        // Whoever stopped it before it was known here found nothing to end.
+        if !trial.is_running() {
+            return Err("it has its end already".to_owned());
+        }
         let bytes = self.kernel.artifacts().read(&trial.patch.sha256).map_err(|e| e.to_string())?;
         let patch = Patch::read(&bytes).map_err(|e| e.to_string())?;
         let address = *self.address.lock().unwrap_or_else(PoisonError::into_inner);

@@ -48,6 +48,45 @@ fn keys_that_were_opened_for_a_while_are_locked_again_by_themselves() {
     assert!(begun.elapsed() >= Duration::from_millis(900), "the longer time holds");
 }
 
+/// How many threads of this process wait to wipe what is known of secrets; none where the system does not tell.
+fn that_wipe() -> Option<usize> {
+    let all = std::fs::read_dir("/proc/self/task").ok()?.flatten();
+    let names = all.filter_map(|one| std::fs::read_to_string(one.path().join("comm")).ok());
+    Some(names.filter(|name| name.trim() == "wipe").count())
+}
+
+#[test]
+fn keys_that_are_locked_again_and_again_while_work_goes_on_are_wiped_by_one_thread() {
+    if that_wipe().is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let model = crate::model::Model::new(vec![vec!["once".to_owned(), " more".to_owned()]], false);
+    let asked = json!({ "message": "a story", "workspace": bench.path("work"), "model": model.address });
+    bench.post("/v1/runs", &asked);
+    let until = Instant::now() + PATIENCE;
+    while model.heard().is_empty() {
+        assert!(Instant::now() < until, "it is not asked");
+        std::thread::yield_now();
+    }
+    for _ in 0..100 {
+        bench.local().lock("a test").expect("locked");
+    }
+    // Other tests lock keys as well.
+    let waiting = that_wipe().expect("it is told");
+    assert!((1..20).contains(&waiting), "{waiting}");
+    // With the work they end.
+    model.say(50);
+    let until = Instant::now() + PATIENCE;
+    while that_wipe() != Some(0) {
+        assert!(Instant::now() < until, "they wait for ever");
+        std::thread::yield_now();
+    }
+    bench.local().unlock(crate::bench::VAULT.to_vec().into()).expect("open");
+    bench.local().lock("a test").expect("locked once more");
+    assert!(bench.local().keys().keys().is_none());
+}
+
 #[test]
 fn when_the_owner_ends_whoever_was_attached_takes_its_place_and_the_work_goes_on() {
     let mut bench = Bench::new();

@@ -43,10 +43,12 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body) -> Result<(), Error> {
         Body::WitnessValidated(b) => witness(seen, b.action_request_id, b.witness_id, "validated"),
         Body::WitnessDrifted(b) => witness(seen, b.action_request_id, b.witness_id, "drifted"),
         Body::GrantIssued(b) => granted(seen, b),
+        // One that is used may be taken back too, while its act is under way: its uses stay.
         Body::GrantRevoked(b) => seen.set((b.grant_id,), |grant: &mut GrantRow| {
-            if grant.state == GrantState::Active {
+            if grant.state != GrantState::Revoked {
                 grant.state = GrantState::Revoked;
                 grant.reason.clone_from(&b.reason);
+                grant.revoked_at = Some(seen.at());
             }
         }),
         Body::EffectDispatched(b) => dispatched(seen, b),
@@ -184,8 +186,8 @@ fn granted(seen: &Seen<'_>, b: &GrantIssued) -> Result<(), Error> {
 fn dispatched(seen: &Seen<'_>, b: &EffectDispatched) -> Result<(), Error> {
     seen.set((b.grant_id,), |grant: &mut GrantRow| {
         grant.uses = grant.uses.saturating_add(1).min(grant.max_uses);
-        if grant.uses == grant.max_uses {
-            grant.state = GrantState::Consumed;
+        if grant.uses == grant.max_uses && grant.state == GrantState::Active {
+            (grant.state, grant.consumed_at) = (GrantState::Consumed, Some(seen.at()));
         }
     })?;
     seen.action(b.action_request_id, |action| {

@@ -81,6 +81,10 @@ answers! {
         uses: u32,
         approval_id: Option<String>,
         reason: String,
+        /// When it was used as often as it may be.
+        consumed_at: Option<i64>,
+        /// When it was taken back. One that was used too was taken back while its act was under way.
+        revoked_at: Option<i64>,
     }
     /// It is taken back.
     Revoked {
