@@ -96,8 +96,8 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Puts the walls up around a trivial command and reports which of them stood. `exec` is `hermit-exec`, next to
-    /// the running program; a system whose walls are made otherwise does not need it.
+    /// Puts the walls up around a trivial command, tries to get out of them, and reports which of them held. `exec` is `hermit-exec`,
+    /// next to the running program; a system whose walls are made otherwise does not need it.
     pub fn probe(exec: &Path) -> Self {
         if let Some(program) = walls::SEATBELT {
             return Self::by_profile(Path::new(program));

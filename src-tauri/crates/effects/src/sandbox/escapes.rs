@@ -46,7 +46,7 @@ macro_rules! connects {
     ($places:literal) => {
         concat!(
             "command -v perl >/dev/null || echo not tried; exec perl -MSocket -e \
-             'for (@ARGV) { socket(my $s, PF_UNIX, SOCK_STREAM, 0) && connect($s, pack_sockaddr_un($_)) \
+             'for (@ARGV) { my $s; socket($s, PF_UNIX, SOCK_STREAM, 0) && connect($s, pack_sockaddr_un($_)) \
              && print \"got through\" }' ",
             $places
         )
