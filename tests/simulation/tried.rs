@@ -206,6 +206,9 @@ fn what_a_staged_run_left_goes_with_the_attempt_that_it_was_for() {
 /// A `hermit-exec` that leaves all files open: what gets through is found before a command is judged.
 #[test]
 fn where_a_wall_was_taken_away_it_is_named_and_a_command_is_refused_by_policy() {
+    if !effects::Sandbox::is_of_namespaces() {
+        return conforms::skip("walls are not put up by `hermit-exec` on this system");
+    }
     if effects::Sandbox::probe_without_namespaces(journeys::exec()).level() != SandboxLevel::Landlock {
         return conforms::lacks("Landlock, of which a wall is taken away,");
     }
