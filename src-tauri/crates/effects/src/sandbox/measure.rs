@@ -52,7 +52,7 @@ impl Outside {
         let proxy = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let door = Door::open(&folder.path().canonicalize()?.join("outside"))?;
         let mut victim = tried_against::victim();
-        victim.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        victim.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         process_group::lead(&mut victim)?;
         Ok(Self { victim: victim.spawn()?, folder, port, proxy, door })
     }
