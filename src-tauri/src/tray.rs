@@ -52,6 +52,8 @@ pub fn make(app: &AppHandle, waiting: &Waiting) -> Result<(), String> {
 fn build(app: &AppHandle, waiting: &Waiting) -> tauri::Result<()> {
     TrayIconBuilder::with_id(ID)
         .icon(image(waiting.glyph()))
+        // On macOS its shape alone, in the colour of the bar.
+        .icon_as_template(true)
         .title(title(waiting))
         .tooltip(waiting.words())
         .menu(&menu(app, waiting)?)
@@ -71,7 +73,7 @@ pub fn show(app: &AppHandle, waiting: &Waiting) {
     let shown = app.run_on_main_thread(move || {
         let Some(tray) = handle.tray_by_id(ID) else { return };
         let shown = tray
-            .set_icon(Some(image(waiting.glyph())))
+            .set_icon_with_as_template(Some(image(waiting.glyph())), true)
             .and_then(|()| tray.set_title(Some(title(&waiting))))
             .and_then(|()| tray.set_tooltip(Some(waiting.words())))
             .and_then(|()| tray.set_menu(Some(menu(&handle, &waiting)?)));

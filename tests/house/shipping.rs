@@ -138,11 +138,16 @@ fn unrun(suite: &str, packages: &str) -> Vec<String> {
         ("run: bash .ci/run", "does not run the whole suite"),
         ("HERMIT_WALLS: must", "lets tests of the walls be skipped"),
         ("fail-fast: false", "ends the other systems when one fails"),
+        ("run: cargo xtask systems", "does not see that the rooms compile for other systems"),
+        ("run: cargo xtask wine programs", "lets no store go to and fro between Linux and Windows"),
         ("run: npm run check", "does not check licences and sources of what is depended on"),
     ] {
         if !suite.contains(line) {
             found.push(format!("{SUITE} {why}"));
         }
+    }
+    if !packages.contains("run: cargo xtask reproducible all") {
+        found.push(format!("{PACKAGES} compares no two builds"));
     }
     if !packages.contains("HERMIT_TARGET_DIR: target\n") {
         found.push(format!("{PACKAGES} looks for packages where CI does not put them"));

@@ -72,7 +72,7 @@ pub fn run(story: &Story, plans: Vec<Plan>) -> Sim {
     let mut sim = Sim::new(story.name, 0x5EED, false);
     sim.name = format!("{} {plans:?}", story.name);
     if story.name == COMMAND.name {
-        sim.world.sandbox = effects::Sandbox::probe(exec().expect("checked before"));
+        sim.world.sandbox = walls().clone();
     }
     for (path, text) in story.before {
         sim.world.file(path, text);
@@ -86,12 +86,15 @@ pub fn run(story: &Story, plans: Vec<Plan>) -> Sim {
     sim
 }
 
+/// The walls of this machine, tried once.
+fn walls() -> &'static effects::Sandbox {
+    static WALLS: OnceLock<effects::Sandbox> = OnceLock::new();
+    WALLS.get_or_init(|| effects::Sandbox::probe(journeys::exec()))
+}
+
 /// `hermit-exec`, where this machine lets it put up walls.
 fn exec() -> Option<&'static Path> {
-    static WALLS: OnceLock<bool> = OnceLock::new();
-    let exec = journeys::exec();
-    let found = || effects::Sandbox::probe(exec).level() != model::receipt::SandboxLevel::Unconfined;
-    WALLS.get_or_init(found).then_some(exec)
+    (walls().level() != model::receipt::SandboxLevel::Unconfined).then(journeys::exec)
 }
 
 /// Every story that this machine can play.

@@ -15,16 +15,21 @@ use testkit::{Edge, Mode, Server, World, command, done, fetch, say, write};
 
 /// A world whose commands have walls; none, and the test skipped, where this machine has none.
 fn walled(seed: u64) -> Option<World> {
-    let mut world = World::bare(seed);
-    world.sandbox = effects::Sandbox::probe(journeys::exec());
-    if world.sandbox.level() == SandboxLevel::Unconfined {
+    let sandbox = effects::Sandbox::probe(journeys::exec());
+    if sandbox.level() == SandboxLevel::Unconfined {
         conforms::lacks_walls("a sandbox (bubblewrap, or Landlock in the kernel)");
         return None;
     }
+    Some(behind(seed, sandbox))
+}
+
+fn behind(seed: u64, sandbox: effects::Sandbox) -> World {
+    let mut world = World::bare(seed);
+    world.sandbox = sandbox;
     world.take_up().expect("the store opens");
     world.register_keys().expect("keys are registered");
     world.file("a.txt", "text");
-    Some(world)
+    world
 }
 
 fn give(world: &World, goal: &str, profile: Profile, act: Answer) -> TaskId {
@@ -196,4 +201,36 @@ fn what_a_staged_run_left_goes_with_the_attempt_that_it_was_for() {
     let note = kernel::command::add_input::Note::of("something else", model::ingress::Channel::App, "stop");
     world.kernel().stop_and_send(task, &note).expect("sent");
     assert_eq!(left(&world), 0);
+}
+
+/// A `hermit-exec` that leaves all files open: what gets through is found before a command is judged.
+#[test]
+fn where_a_wall_was_taken_away_it_is_named_and_a_command_is_refused_by_policy() {
+    if !effects::Sandbox::is_of_namespaces() {
+        return conforms::skip("walls are not put up by `hermit-exec` on this system");
+    }
+    if effects::Sandbox::probe_without_namespaces(journeys::exec()).level() != SandboxLevel::Landlock {
+        return conforms::lacks("Landlock, of which a wall is taken away,");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let exec = folder.path().join("open");
+    // Another process writes it, so that nobody has it open for writing when it is started.
+    let script = r#"printf '#!/bin/sh\nexec "%s" --write / "$@"\n' "$2" >"$1" && chmod 755 "$1""#;
+    let mut write = std::process::Command::new("/bin/sh");
+    write.args(["-c", script, "sh"]).arg(&exec).arg(journeys::exec());
+    assert!(write.status().expect("a shell").success());
+    let open = effects::Sandbox::probe_without_namespaces(&exec);
+    assert!(open.why().contains("got through: write outside, read outside"), "{}", open.why());
+
+    let world = behind(1_690, open);
+    let before = world.files();
+    let task = give(&world, "command", Profile::ExternalPublishGated, command(&["sh", "-c", "echo x > b"]));
+    let outcome = world.drive(task);
+    assert!(!matches!(outcome, DriveOutcome::Waiting(Waiting::Approval(_))), "nobody is asked: {outcome:?}");
+    assert!(count(&world, task, "policy.evaluated") > 0, "policy was asked");
+    for kind in ["approval.requested", "grant.issued"] {
+        assert_eq!(count(&world, task, kind), 0, "{kind}");
+    }
+    assert_eq!((world.oracle.tried(), world.oracle.performed().len()), (0, 0), "nothing was run");
+    assert_eq!(world.files(), before);
 }

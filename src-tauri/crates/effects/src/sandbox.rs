@@ -7,6 +7,7 @@ mod escapes;
 mod lacks;
 mod landlock;
 mod measure;
+mod namespaces;
 mod seatbelt;
 mod shape;
 mod whole;
@@ -27,7 +28,7 @@ use seatbelt::Seatbelt;
 use shape::Shape;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
 /// Where bubblewrap is looked for; never through a search path that somebody else could set.
@@ -95,8 +96,8 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Puts the walls up around a trivial command and reports which of them stood. `exec` is `hermit-exec`, next to
-    /// the running program; a system whose walls are made otherwise does not need it.
+    /// Puts the walls up around a trivial command, tries to get out of them, and reports which of them held. `exec` is `hermit-exec`,
+    /// next to the running program; a system whose walls are made otherwise does not need it.
     pub fn probe(exec: &Path) -> Self {
         if let Some(program) = walls::SEATBELT {
             return Self::by_profile(Path::new(program));
@@ -110,26 +111,8 @@ impl Sandbox {
                 return Self::none(format!("`hermit-exec` is not at `{}`: {error}", exec.display()));
             }
         };
-        let mut said = Vec::new();
-        for bwrap in BWRAP.iter().map(Path::new).filter(|path| path.exists()) {
-            let tried = Self { bwrap: Some(bwrap.to_path_buf()), ..Self::with(exec.clone()) };
-            match tried.check() {
-                Ok(standing) => return tried.reached(&standing, &said),
-                Err(why) => said.push(format!("bubblewrap does not work here: {why}")),
-            }
-        }
-        if said.is_empty() {
-            said.push("bubblewrap is not installed".to_owned());
-        }
-        Self::without_namespaces(exec, &said)
-    }
-
-    /// As [`Sandbox::probe`], for a machine where bubblewrap is not wanted.
-    pub fn probe_without_namespaces(exec: &Path) -> Self {
-        match exec.canonicalize() {
-            Ok(exec) => Self::without_namespaces(exec, &["bubblewrap is not wanted".to_owned()]),
-            Err(error) => Self::none(format!("`hermit-exec` is not at `{}`: {error}", exec.display())),
-        }
+        let at = BWRAP.iter().map(Path::new).filter(|path| path.exists());
+        Self::of_namespaces(exec, &at.collect::<Vec<_>>())
     }
 
     /// Walls by a profile that this program reads, at the level that what is tried against them shows. The first way to keep
@@ -148,14 +131,6 @@ impl Sandbox {
             }
         }
         walls
-    }
-
-    fn without_namespaces(exec: PathBuf, said: &[String]) -> Self {
-        let tried = Self::with(exec);
-        match tried.check() {
-            Ok(standing) => tried.reached(&standing, said),
-            Err(why) => Self::none(format!("{}; `hermit-exec` does not work here: {why}", said.join("; "))),
-        }
     }
 
     /// No walls at all, for the reason given.
@@ -252,39 +227,6 @@ impl Sandbox {
 
     pub(crate) fn readable(&self) -> &[PathBuf] {
         &self.readable
-    }
-
-    fn reached(mut self, standing: &str, said: &[String]) -> Self {
-        let has = |word: &str| standing.split_whitespace().any(|w| w == word);
-        let landlock = has("landlock=full") || has("landlock=part");
-        let seccomp = has("seccomp=yes");
-        self.level = match (self.bwrap.is_some(), landlock, seccomp) {
-            (true, true, true) => SandboxLevel::NamespacesLandlock,
-            (true, _, _) => SandboxLevel::Namespaces,
-            (false, true, true) => SandboxLevel::Landlock,
-            (false, _, _) => SandboxLevel::Unconfined,
-        };
-        let mut why = said.to_vec();
-        why.push(standing.trim().to_owned());
-        self.why = why.join("; ");
-        self
-    }
-
-    /// Runs `hermit-exec --check` behind the walls; its answer, or why there is none.
-    fn check(&self) -> Result<String, String> {
-        let view = View::nowhere();
-        let mut command = match &self.bwrap {
-            Some(_) => self.shell(&view).ok_or("no bubblewrap")?,
-            None => Command::new(self.exec.as_ref().ok_or("no hermit-exec")?),
-        };
-        let output =
-            command.arg("--check").env_clear().stdin(Stdio::null()).output().map_err(|e| e.to_string())?;
-        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-        if output.status.success() && stdout.contains("seccomp=") {
-            return Ok(stdout);
-        }
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        Err(format!("{} {}", output.status, stderr.trim()))
     }
 
     /// The command that will become `argv` behind the walls, complete but for its standard streams; and what it is lent, which

@@ -95,6 +95,8 @@ fn a_command_runs_in_its_folder_and_what_it_changed_is_in_the_outcome() {
         assert_eq!(outcome.ran.exit_code, Some(0));
         assert!(outcome.ran.executable_sha256.is_some());
         assert_eq!(outcome.sandbox_level, world.executors.sandbox().level());
+        let told = outcome.observed.iter().find(|line| line.starts_with("sandbox: ")).unwrap();
+        assert!(told.contains("refused: write outside, read outside"), "what was tried is on record: {told}");
     }
 }
 

@@ -36,6 +36,7 @@ mod instance;
 mod keys;
 mod memory;
 mod os;
+mod pieces;
 mod rotation;
 mod secrets;
 mod vault;

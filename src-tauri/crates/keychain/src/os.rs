@@ -1,5 +1,6 @@
 //! The operating system's keychain: Secret Service, Keychain Services, Credential Manager.
 
+use crate::pieces::{self, Entries};
 use crate::vault::check_name;
 use crate::{Error, Vault, VaultKind};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -74,7 +75,6 @@ impl OsVault {
         name: &str,
         act: impl FnOnce(&keyring::Entry) -> Result<T, Refused> + Send + 'static,
     ) -> Result<Option<T>, Error> {
-        check_name(name)?;
         let (service, name) = (self.service.clone(), name.to_owned());
         self.patiently(move || {
             let entry = keyring::Entry::new(&service, &name).map_err(refused)?;
@@ -127,14 +127,14 @@ impl Vault for OsVault {
     }
 
     fn put(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        check_name(name)?;
         let text = Zeroizing::new(format!("{MARK}{}", *Zeroizing::new(STANDARD.encode(bytes))));
-        self.entry(name, move |entry| entry.set_secret(text.as_bytes()))?;
-        Ok(())
+        pieces::put(self, name, text.as_bytes())
     }
 
     fn get(&self, name: &str) -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
-        let found = self.entry(name, |entry| entry.get_secret().map(Zeroizing::new))?;
-        let Some(found) = found else { return Ok(None) };
+        check_name(name)?;
+        let Some(found) = pieces::get(self, name)? else { return Ok(None) };
         let damaged =
             |why: &str| Error::Damaged { path: format!("{}: {name}", self.service), why: why.to_owned() };
         let text = found.strip_prefix(MARK.as_bytes()).ok_or_else(|| damaged("Hermit did not write it"))?;
@@ -143,6 +143,23 @@ impl Vault for OsVault {
     }
 
     fn delete(&self, name: &str) -> Result<bool, Error> {
+        check_name(name)?;
+        pieces::delete(self, name)
+    }
+}
+
+impl Entries for OsVault {
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        let bytes = Zeroizing::new(bytes.to_vec());
+        self.entry(name, move |entry| entry.set_secret(&bytes))?;
+        Ok(())
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
+        self.entry(name, |entry| entry.get_secret().map(Zeroizing::new))
+    }
+
+    fn remove(&self, name: &str) -> Result<bool, Error> {
         Ok(self.entry(name, keyring::Entry::delete_credential)?.is_some())
     }
 }

@@ -56,7 +56,7 @@ fn with_a_keyring() {
     let vault = OsVault::open("hermit test 5f3a").unwrap().with_patience(Duration::from_secs(60));
     assert!(vault.get("root-seed").unwrap().is_none());
     assert!(!vault.delete("root-seed").unwrap());
-    for bytes in [b"\0\xff\n".as_slice(), b"", &[7; 1000]] {
+    for bytes in [b"\0\xff\n".as_slice(), b"", &[7; 1000], &[8; 6000], &[9; 5000]] {
         vault.put("bytes", bytes).unwrap();
         assert_eq!(vault.get("bytes").unwrap().unwrap().as_slice(), bytes);
     }

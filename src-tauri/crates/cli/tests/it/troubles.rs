@@ -178,6 +178,10 @@ fn without_bubblewrap_the_doctor_says_what_that_costs() {
     let sandbox = facts["facts"].as_array().unwrap().iter().find(|fact| fact["name"] == "sandbox").unwrap();
     assert_eq!(sandbox["level"], "note", "{sandbox}");
     if sandbox["value"].as_str().unwrap().starts_with("in part, without namespaces") {
+        assert!(
+            sandbox["value"].as_str().unwrap().contains("refused: write outside, read outside"),
+            "{sandbox}"
+        );
         for cost in
             ["tried in a copy", "asked about", "gets the network", "unix socket", "permissions and times"]
         {

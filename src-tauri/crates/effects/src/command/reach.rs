@@ -68,6 +68,10 @@ impl Executors {
             Ok(keys) => keys.told(self, action, can_hide, &mut reach),
             Err(why) => reach.unsure = Some(why.to_string()),
         }
+        // Nothing was looked for in a folder that is named otherwise than it is listed, as Windows can.
+        if let Err(why @ Error::Io { .. }) = self.workspace.folder(cwd) {
+            reach.unsure = Some(why.to_string());
+        }
         if words.cut || reach.files.len() > NAMED_MAX || reach.programs.len() > NAMED_MAX {
             reach.unsure = Some("its words name more than can be looked up".to_owned());
         }

@@ -146,7 +146,7 @@ impl Plan {
         let of_folder = if shape.read_only { Rights::Read } else { Rights::Modify };
         let folder = shape.folder.iter().map(|at| (at.clone(), of_folder));
         let changed = shape.changed.iter().map(|at| (at.clone(), Rights::Modify));
-        let private = shape.private.iter().map(|at| (at.clone(), Rights::Modify));
+        let private = shape.private.iter().chain(&shape.home).map(|at| (at.clone(), Rights::Modify));
         let system = READABLE.iter().map(|at| (PathBuf::from(at), Rights::Read));
         let reads = shape.reads.iter().map(|at| (at.clone(), Rights::Read));
         Self {
@@ -181,7 +181,7 @@ impl Plan {
             }
         };
         let folder = shape.folder.iter().filter(|_| !shape.read_only);
-        let written = folder.chain(&shape.changed).chain(&shape.private);
+        let written = folder.chain(&shape.changed).chain(&shape.private).chain(&shape.home);
         let (container, name, low) = match &self.token {
             Token::AppContainer { name } => (Some(name.clone()), String::new(), Vec::new()),
             Token::Restricted { name } => (None, name.clone(), written.cloned().collect()),
@@ -213,7 +213,7 @@ pub(super) fn told(kind: Option<Kind>, who: &str, host: u32, shape: &Shape) -> V
 /// The digest of the folders that a command may change, so that nothing is shared between commands that have others.
 fn of_folders(shape: &Shape) -> String {
     let mut told = Vec::new();
-    for place in shape.folder.iter().chain(&shape.private) {
+    for place in shape.folder.iter().chain(&shape.private).chain(&shape.home) {
         told.extend_from_slice(place.as_os_str().as_encoded_bytes());
         told.push(0);
     }
@@ -298,6 +298,46 @@ access: read "D:\\toolchain"
     const JOB: &str = "job: 8 processes, 4096 bytes of memory, 60 seconds, ends with its handle, nobody may leave it\n\
         desktop: denied are handles, read clipboard, write clipboard, system parameters, display settings, global atoms, \
         desktop, exit windows\n";
+
+    /// The shapes of which macOS has profiles, each under the same name.
+    fn shapes() -> [(&'static str, Shape, &'static str); 9] {
+        let folder = Shape { covered: Vec::new(), kept: Vec::new(), reads: Vec::new(), ..shape() };
+        let staged =
+            Shape { folder: Some(PathBuf::from(r"C:\Users\ann\hermit\staged\tree")), ..folder.clone() };
+        let read_only = Shape { read_only: true, ..folder.clone() };
+        let git = vec![PathBuf::from(r"C:\Users\ann\notes\.git")];
+        let home = PathBuf::from(r"C:\Users\ann\AppData\Local\hermit\home\claude");
+        let proxy = Shape { proxy: Some(49152), ..folder.clone() };
+        [
+            ("nowhere", Shape::default(), include_str!("app_container/golden/nowhere.txt")),
+            ("folder", folder, include_str!("app_container/golden/folder.txt")),
+            ("read_only", read_only.clone(), include_str!("app_container/golden/read_only.txt")),
+            (
+                "hidden",
+                Shape { reads: Vec::new(), ..shape() },
+                include_str!("app_container/golden/hidden.txt"),
+            ),
+            ("staged", staged.clone(), include_str!("app_container/golden/staged.txt")),
+            (
+                "staged_tools",
+                Shape { reads: shape().reads, ..staged },
+                include_str!("app_container/golden/staged_tools.txt"),
+            ),
+            ("proxy", proxy.clone(), include_str!("app_container/golden/proxy.txt")),
+            ("guest", Shape { home: Some(home), ..proxy }, include_str!("app_container/golden/guest.txt")),
+            ("git", Shape { changed: git, ..read_only }, include_str!("app_container/golden/git.txt")),
+        ]
+    }
+
+    /// Both levels, one behind the other; what is made of digests is called `FOLDERS` and `NAME`.
+    #[test]
+    fn the_plan_of_every_shape_is_the_one_that_was_read_by_a_person() {
+        for (name, shape, golden) in shapes() {
+            let plans = format!("{}\n{}", Plan::best(&shape), Plan::next(&shape));
+            let made = plans.replace(&container(&shape), "FOLDERS").replace(&second_name(&shape), "NAME");
+            assert!(made == golden, "app_container/golden/{name}.txt is not what is made now:\n{made}");
+        }
+    }
 
     #[test]
     fn an_app_container_has_no_capability_and_reaches_the_proxy_by_a_pipe_alone() {

@@ -41,14 +41,22 @@ pub(super) const THROUGH: &str = "got through";
 /// What tells that a try could not be made.
 pub(super) const NOT_TRIED: &str = "not tried";
 
+/// The words by which a program connects to sockets at these places.
+macro_rules! connects {
+    ($places:literal) => {
+        concat!(
+            "command -v perl >/dev/null || echo not tried; exec perl -MSocket -e \
+             'for (@ARGV) { my $s; socket($s, PF_UNIX, SOCK_STREAM, 0) && connect($s, pack_sockaddr_un($_)) \
+             && print \"got through\" }' ",
+            $places
+        )
+    };
+}
+
 const LINUX: [Try; 9] = [
     of("write outside", Evidence::Written, "echo x >\"$1/written\""),
     of("read outside", Evidence::Printed, "cat \"$1/secret\""),
-    of(
-        "keychain",
-        Evidence::Printed,
-        "for at in \"/run/user/$(id -u)/bus\" /run/dbus/system_bus_socket; do [ -e \"$at\" ] && echo got through; done; :",
-    ),
+    of("keychain", Evidence::Printed, connects!("\"/run/user/$(id -u)/bus\" /run/dbus/system_bus_socket")),
     of(
         "socket",
         Evidence::Connected,
@@ -77,7 +85,11 @@ const LINUX: [Try; 9] = [
     of(
         "clipboard",
         Evidence::Printed,
-        "for at in /tmp/.X11-unix/* \"/run/user/$(id -u)\"/wayland-*; do [ -S \"$at\" ] && echo got through; done; :",
+        // A folder that cannot be listed may be gone into all the same.
+        connects!(
+            "/tmp/.X11-unix/* /tmp/.X11-unix/X0 /tmp/.X11-unix/X1 \
+             \"/run/user/$(id -u)\"/wayland-* \"/run/user/$(id -u)/wayland-0\""
+        ),
     ),
 ];
 

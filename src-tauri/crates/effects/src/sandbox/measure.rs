@@ -26,6 +26,8 @@ const DRAIN: Duration = Duration::from_secs(5);
 const OUTPUT_BYTES_MAX: u64 = 64 * 1024;
 /// Seconds of a processor.
 const CPU_S: u64 = 20;
+/// How the line before a try begins.
+const HEAD: &str = "[try ";
 
 /// What has to stay as it is, and the folder of the command beside it.
 struct Outside {
@@ -50,7 +52,7 @@ impl Outside {
         let proxy = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let door = Door::open(&folder.path().canonicalize()?.join("outside"))?;
         let mut victim = tried_against::victim();
-        victim.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        victim.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         process_group::lead(&mut victim)?;
         Ok(Self { victim: victim.spawn()?, folder, port, proxy, door })
     }
@@ -59,12 +61,13 @@ impl Outside {
         Ok(walls::plain(self.folder.path().canonicalize()?).join(name))
     }
 
-    /// The view of a staged copy, of which nothing else is seen.
-    fn view(&self) -> std::io::Result<View> {
+    /// The view of a staged copy, of which nothing else is seen; of the folder itself where nothing is staged.
+    fn view(&self, is_staged: bool) -> std::io::Result<View> {
         let inside = self.at("inside")?;
         let mut view = View::nowhere();
         view.private = inside.join("private");
-        (view.root, view.cwd, view.source) = (inside.clone(), inside.clone(), Some(inside));
+        view.source = is_staged.then(|| inside.clone());
+        (view.root, view.cwd) = (inside.clone(), inside);
         // A profile is tried as a command with a proxy has it: with one port open, which is not the one that has to stay closed.
         let port = Some(self.proxy.local_addr()?.port());
         view.proxy = Some(WayOut { socket: None, port, roots: None, told: Vec::new() });
@@ -118,10 +121,7 @@ impl Sandbox {
         let mut outside = Outside::new().map_err(|e| e.to_string())?;
         let told = outside.folder.path().join("said");
         let first = self.tried(&outside, tried_against::NOTHING, &told)?;
-        if !first.printed.contains(BEGUN) {
-            let why = std::fs::read_to_string(&told).map_err(|e| e.to_string())?;
-            return Err(format!("no command begins in it: {}", acts::visible(why.trim())));
-        }
+        has_begun(&first, &told)?;
         let mut escapes = Escapes::default();
         for one in table(walls::SYSTEM) {
             let said = self.tried(&outside, one.script, &told)?;
@@ -130,16 +130,44 @@ impl Sandbox {
         Ok(escapes)
     }
 
+    /// The same in one shell, which takes no longer than one command. Where something gets through each try is made again, alone: a
+    /// process inside may have the number of the one outside, and of a shell that somebody outlives nothing is heard.
+    ///
+    /// # Errors
+    /// As [`Sandbox::escapes`].
+    pub(super) fn escapes_at_once(&self) -> Result<Escapes, String> {
+        let mut outside = Outside::new().map_err(|e| e.to_string())?;
+        let told = outside.folder.path().join("said");
+        let table = table(walls::SYSTEM);
+        let script: String =
+            table.iter().map(|one| format!("\necho '{}'\n(\n{}\n)", head(one), one.script)).collect();
+        let all = self.tried(&outside, &script, &told)?;
+        if all.outlives {
+            return self.escapes();
+        }
+        has_begun(&all, &told)?;
+        let mut escapes = Escapes::default();
+        for one in table {
+            // What is not there did not run.
+            let part = part(&all.printed, one).map_or_else(String::new, |part| format!("{BEGUN} {part}"));
+            let said = Said { printed: part, outlives: false };
+            escapes.add(one.name, came(one, &mut outside, &said));
+        }
+        if escapes.through.is_empty() { Ok(escapes) } else { self.escapes() }
+    }
+
     /// Runs one script, with its complaints in a file, and ends it with its group.
     fn tried(&self, outside: &Outside, script: &str, told: &Path) -> Result<Said, String> {
         let fail = |e: std::io::Error| e.to_string();
-        let (view, argv) = (outside.view().map_err(fail)?, outside.argv(script).map_err(fail)?);
+        // Without namespaces a command works in the folder itself.
+        let is_staged = self.bwrap.is_some() || self.exec.is_none();
+        let (view, argv) = (outside.view(is_staged).map_err(fail)?, outside.argv(script).map_err(fail)?);
         let (mut command, lent) = match (&self.beside, &self.seatbelt, &self.exec) {
             (Some(_), ..) => self.with_one_beside(&view, &argv, CPU_S)?,
             (None, Some(_), _) => (self.enclosed(&view, &argv, CPU_S)?, LentPlaces::none()),
             (None, None, Some(_)) => {
-                let command = self.server(&view, &argv, false, CPU_S);
-                (command.ok_or("what has no namespaces is not tried")?, LentPlaces::none())
+                let command = self.behind_exec(&view, &argv, CPU_S);
+                (command.ok_or("there is no `hermit-exec`")?, LentPlaces::none())
             }
             (None, None, None) => (self.bare(&view, &argv), LentPlaces::none()),
         };
@@ -166,6 +194,26 @@ impl Sandbox {
         drop(lent.take_back());
         Ok(Said { printed: String::from_utf8_lossy(&printed.unwrap_or_default()).into_owned(), outlives })
     }
+}
+
+/// Whether a command begins behind the walls at all; else what it complained of.
+fn has_begun(first: &Said, told: &Path) -> Result<(), String> {
+    if first.printed.contains(BEGUN) {
+        return Ok(());
+    }
+    let why = std::fs::read_to_string(told).map_err(|e| e.to_string())?;
+    Err(format!("no command begins in it: {}", acts::visible(why.trim())))
+}
+
+/// What stands before that which a try prints, where all are made in one shell.
+fn head(one: &Try) -> String {
+    format!("{HEAD}{}]", one.name)
+}
+
+/// What a try printed, where all were made in one shell; none where it was not come to.
+fn part<'p>(printed: &'p str, one: &Try) -> Option<&'p str> {
+    let (_, behind) = printed.split_once(&head(one))?;
+    behind.split(HEAD).next()
 }
 
 fn came(one: &Try, outside: &mut Outside, said: &Said) -> Came {

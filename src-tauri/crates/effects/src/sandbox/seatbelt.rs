@@ -214,7 +214,8 @@ fn reads(profile: &mut Profile, shape: &Shape) -> Result<(), String> {
 
 fn writes(profile: &mut Profile, shape: &Shape) -> Result<(), String> {
     let folder = shape.folder.iter().filter(|_| !shape.read_only);
-    let open: Vec<PathBuf> = folder.chain(&shape.private).chain(&shape.home).cloned().collect();
+    let open: Vec<PathBuf> =
+        folder.chain(&shape.changed).chain(&shape.private).chain(&shape.home).cloned().collect();
     profile.paths("allow file-write*", "subpath", &open)?;
     profile.line("(deny file-write-setugid)");
     profile.paths("deny file-read* file-map-executable file-write*", "subpath", &shape.covered)?;

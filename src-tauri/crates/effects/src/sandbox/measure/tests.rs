@@ -46,6 +46,15 @@ fn walls_that_hold_nothing_are_found_out_and_called_not_confined() {
 }
 
 #[test]
+fn what_each_try_printed_is_told_apart_where_all_are_made_in_one_shell() {
+    let [first, second, third, ..] = table(System::Linux) else { panic!("three tries") };
+    let printed = format!("{BEGUN}\n{}\nwords{}\n{THROUGH}", head(first), head(second));
+    assert_eq!(part(&printed, first), Some("\nwords"));
+    assert_eq!(part(&printed, second), Some("\ngot through"));
+    assert_eq!(part(&printed, third), None, "what was not come to shows nothing");
+}
+
+#[test]
 fn a_program_that_refuses_the_profile_leaves_no_walls_and_its_words_are_told() {
     if !is_tried_here() {
         return;

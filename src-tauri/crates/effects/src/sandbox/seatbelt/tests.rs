@@ -20,7 +20,7 @@ fn profile(shape: &Shape) -> Result<String, String> {
     super::profile(shape, Stays::ALL[0])
 }
 
-fn shapes() -> [(&'static str, Shape, &'static str); 8] {
+fn shapes() -> [(&'static str, Shape, &'static str); 9] {
     let hidden = Shape {
         covered: vec!["/Users/ann/notes/deep/.env".into(), "/Users/ann/notes/.ssh".into()],
         kept: vec!["/Users/ann/notes/.hermit".into()],
@@ -29,7 +29,9 @@ fn shapes() -> [(&'static str, Shape, &'static str); 8] {
     let staged = Shape { folder: Some("/Users/ann/hermit/staged/tree".into()), ..folder() };
     let home = "/Users/ann/Library/Application Support/hermit/home/claude";
     let tools = vec!["/Users/ann/.rustup".into(), "/Users/ann/.cargo/bin".into()];
+    let git = Shape { read_only: true, changed: vec!["/Users/ann/notes/.git".into()], ..folder() };
     [
+        ("git", git, include_str!("golden/git.sb")),
         ("nowhere", Shape::default(), include_str!("golden/nowhere.sb")),
         ("folder", folder(), include_str!("golden/folder.sb")),
         ("read_only", Shape { read_only: true, ..folder() }, include_str!("golden/read_only.sb")),
