@@ -233,7 +233,10 @@ impl Draft {
         }
         let mut reasoning = self.reasoning;
         // Some servers tell the mark that ends a thought, and not the one that begins it.
-        if let Some((thought, words)) = text.rsplit_once(THINKS.1) {
+        if let Some((thought, words)) = text.split_once(THINKS.1)
+            && reasoning.is_empty()
+            && !thought.contains(THINKS.0)
+        {
             reasoning.push_str(thought);
             text = words.trim_start().to_owned();
         }

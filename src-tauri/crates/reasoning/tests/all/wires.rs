@@ -396,9 +396,16 @@ fn a_thought_between_marks_is_told_apart_however_it_is_cut() {
 
 #[test]
 fn a_thought_that_no_mark_begins_is_no_word_of_the_answer() {
-    let body = CHAT.piece.replace("TEXT", "hm, well</think>\\n\\nI look.") + "data: [DONE]\n\n";
-    let answer = ask(&CHAT, stream(&body)).reply.unwrap();
-    assert_eq!((answer.text.as_str(), answer.reasoning.as_str()), ("I look.", "hm, well"));
+    for (said, text, reasoning) in [
+        ("hm, well</think>\\n\\nI look.", "I look.", "hm, well"),
+        // What is said of the marks stays.
+        ("<think>hm</think>It ends with </think>.", "It ends with </think>.", "hm"),
+        ("It is <think>hm</think> there.", "It is <think>hm</think> there.", ""),
+    ] {
+        let body = CHAT.piece.replace("TEXT", said) + "data: [DONE]\n\n";
+        let answer = ask(&CHAT, stream(&body)).reply.unwrap();
+        assert_eq!((answer.text.as_str(), answer.reasoning.as_str()), (text, reasoning));
+    }
 }
 
 #[test]
