@@ -51,7 +51,15 @@ test("a goal is edited on the page of its task, its title follows when that is t
   expect(await titles(run)).toEqual(["the red ones"]);
   expect([await called("the red ones").count(), await called("the blue ones").count()]).toEqual([1, 0]);
   await picture(world.page, "goal", (width, at) => fits(world.page, width, at));
+  // What is sent and not told yet changes none either.
+  let goesOn = () => {};
+  const held = new Promise<void>((resolve) => { goesOn = resolve; });
+  await world.page.route("**/api/task.edit_goal", async (route) => { await held; await route.continue(); });
+  const sent = world.page.waitForRequest("**/api/task.edit_goal");
   await button("Save the goal").click();
+  await sent;
+  expect([await called("the red ones").count(), await called("the blue ones").count()]).toEqual([1, 0]);
+  goesOn();
   await called("the blue ones").waitFor();
   await called("the red ones").waitFor({ state: "detached" });
   expect(await titles(run)).toEqual(["the red ones", "the blue ones"]);

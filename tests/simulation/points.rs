@@ -239,7 +239,7 @@ fn hit_all(calm: &[(Story, Run)]) {
 }
 
 #[conforms::conforms(
-    "HK-10.3-5",
+    part = "HK-10.3-5",
     "HK-19.1-1",
     "HK-19.2-1",
     "HK-19.3-1",

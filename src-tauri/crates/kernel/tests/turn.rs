@@ -16,6 +16,8 @@ use testkit::{OpenFiles, World, done, look, say, write};
 const SKILL: &str = "---\nname: zanzibar\ndescription: Packs parcels for the harbour\n---\n# zanzibar\nTie each knot twice.\n";
 /// Files whose reading takes longer than beginning to read the next.
 const LONG: [&str; 4] = ["long1.txt", "long2.txt", "long3.txt", "long4.txt"];
+/// How many messages may ask for the same looks: a busy machine may begin one late.
+const TRIES: usize = 5;
 const GOAL: &str = "Update the tax rate of Malta";
 
 /// A person trusts the skill that lies in the folder, and lets something be remembered.
@@ -43,6 +45,17 @@ fn calls(answers: Vec<Answer>) -> Value {
     all.map(|call| json!({ "tool": call.name, "arguments": call.arguments })).collect()
 }
 
+fn look_at_one_line(name: &str) -> Answer {
+    say("read", json!({ "path": name, "from": 1, "to": 1 }))
+}
+
+/// Whether some of the long files, all of which were opened, were open together; also where the system does not tell.
+fn are_beside(files: &OpenFiles) -> bool {
+    let Some((opened, most)) = files.told("long") else { return true };
+    assert_eq!(opened, LONG.len(), "each is looked at");
+    most > 1
+}
+
 /// Lets the historian read whatever has ended; how many tasks it read.
 fn looked_back(world: &World) -> usize {
     let mut tasks = 0;
@@ -66,7 +79,7 @@ fn a_message_in_a_chat_is_a_turn_of_the_loop_and_its_answer_comes_back_there() {
     deliver(&world);
     looked_back(&world);
     let mut several = vec![look("rates.toml"), look("notes.md")];
-    several.extend(LONG.map(|name| say("read", json!({ "path": name, "from": 1, "to": 1 }))));
+    several.extend(LONG.map(look_at_one_line));
     several.extend([write("1.md", "18"), look("more.md"), write("2.md", "19")]);
     let wire =
         Wire::new(vec![(SEVERAL, calls(several)), ("done", json!({ "summary": "Malta stands at 19 now." }))]);
@@ -92,11 +105,7 @@ fn a_message_in_a_chat_is_a_turn_of_the_loop_and_its_answer_comes_back_there() {
     // The first request has the rules, the goal, what is remembered of the project, and the skill that is trusted.
     let files = OpenFiles::of(world.folder.path());
     assert_eq!(world.drive_allowing(task).0, completed());
-    let told = files.told("long");
-    assert!(
-        told.is_none_or(|(opened, most)| opened == LONG.len() && most > 1),
-        "what only looks is done beside each other: {told:?} were opened, and open together"
-    );
+    let beside = are_beside(&files);
     let sent = wire.sent();
     assert_eq!((sent.len(), count(world.kernel(), task, "attempt.model_responded")), (2, 2));
     let first: Value = serde_json::from_str(&sent[0]).unwrap();
@@ -115,4 +124,16 @@ fn a_message_in_a_chat_is_a_turn_of_the_loop_and_its_answer_comes_back_there() {
     let said = texts(&service);
     assert!(said.last().unwrap().contains("Malta stands at 19 now."), "{said:?}");
     assert_eq!(looked_back(&world), 1, "that task is looked at once it has ended");
+
+    // What only looks is done beside each other, told by the system.
+    let again = |turn: usize| {
+        wire.says_next("done", json!({ "summary": "They are long." }));
+        wire.says_next(SEVERAL, calls(LONG.map(look_at_one_line).into()));
+        let message = from(&world, "mary", &turn.to_string(), "Look at the long files");
+        let bytes = world.kernel().wrap(NAME, message).unwrap();
+        let task = task_of(world.kernel().receive_message(NAME, &bytes).unwrap());
+        assert_eq!(world.drive_allowing(task).0, completed());
+        are_beside(&files)
+    };
+    assert!(beside || (2..=TRIES).any(again), "the long files were never open together");
 }

@@ -21,7 +21,7 @@ pub struct Exchange {
     /// Digest of the request's bytes; a transcript written by hand may leave it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_sha256: Option<Digest>,
-    /// The response, when it is UTF-8.
+    /// The response, when it is UTF-8 and tells nothing that the model reasoned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
     /// The response, when it is not.
@@ -71,15 +71,16 @@ impl Transcript {
 }
 
 impl Exchange {
+    /// Where the model reasoned, its answer stands for the exact bytes: what it reasons is in no file (HK-15.1).
     fn new(request: &[u8], reply: &Reply) -> Self {
+        let request_sha256 = Some(Digest::of(request));
+        if !reply.answer.reasoning.is_empty() {
+            let answer = reply.answer.without_reasoning();
+            return Self { request_sha256, raw: None, raw_base64: None, answer };
+        }
         let text = String::from_utf8(reply.raw.clone()).ok();
         let coded = if text.is_none() { Some(STANDARD.encode(&reply.raw)) } else { None };
-        Self {
-            request_sha256: Some(Digest::of(request)),
-            raw: text,
-            raw_base64: coded,
-            answer: reply.answer.clone(),
-        }
+        Self { request_sha256, raw: text, raw_base64: coded, answer: reply.answer.clone() }
     }
 
     fn bytes(&self) -> Result<Vec<u8>, String> {

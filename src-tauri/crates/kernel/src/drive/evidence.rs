@@ -40,7 +40,8 @@ type Lines = (u64, u64);
 fn with_lines(name: &str) -> Option<(&str, Lines)> {
     let (path, lines) = name.rsplit_once(':')?;
     let (start, end) = lines.split_once('-').unwrap_or((lines, lines));
-    let number = |text: &str| text.parse::<u64>().ok().filter(|line| *line > 0);
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = |text: &str| text.parse::<u64>().ok().filter(|line| *line > 0 && is_number(text));
     Some((path, (number(start)?, number(end)?))).filter(|(_, (start, end))| start <= end)
 }
 
@@ -259,13 +260,26 @@ mod tests {
         let taken = json!({ "text": "a\n[redacted: private key]\nlast\n" });
         assert_eq!((lines_in(&taken, (1, 1)).as_deref(), lines_in(&taken, (3, 3))), (Some("a\n"), None));
         assert_eq!(lines_in(&json!({ "base64": "AA==" }), (1, 1)), None);
+        let of_windows = json!({ "text": "a\r\nb\r\n" });
+        assert_eq!(lines_in(&of_windows, (2, 2)).as_deref(), Some("b\r\n"), "with its own end");
+        assert_eq!(lines_in(&of_windows, (3, 3)), None, "behind the last end is no line");
+        assert_eq!(lines_in(&json!({ "text": "" }), (1, 1)), None);
+        assert_eq!(lines_in(&whole, (1, u64::MAX)), None);
     }
 
     #[test]
     fn a_name_has_lines_only_where_they_are_numbers_in_order() {
         assert_eq!(with_lines("notes.md:3-5"), Some(("notes.md", (3, 5))));
         assert_eq!(with_lines("a:b.md:7"), Some(("a:b.md", (7, 7))));
-        for name in ["notes.md", "notes.md:0", "notes.md:5-3", "notes.md:-3", "notes.md:3-", "notes.md:x"] {
+        for name in [
+            "notes.md",
+            "notes.md:0",
+            "notes.md:5-3",
+            "notes.md:-3",
+            "notes.md:3-",
+            "notes.md:+3",
+            "notes.md:x",
+        ] {
             assert_eq!(with_lines(name), None, "{name}");
         }
     }

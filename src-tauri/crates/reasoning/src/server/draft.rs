@@ -13,6 +13,9 @@ const CALLS_MAX: usize = 128;
 /// Marks between which many open models write their thoughts, at the beginning of an answer.
 const THINKS: (&str, &str) = ("<think>", "</think>");
 
+/// How servers name what a model reasons, in what tells it.
+const REASONED: [&str; 4] = ["reasoning", "thinking", "thought", THINKS.0];
+
 /// Who hears an answer as it comes.
 pub type Heard<'a> = &'a mut dyn FnMut(Delta<'_>);
 
@@ -228,9 +231,18 @@ impl Draft {
             calls.push(call);
             text = String::new();
         }
+        let mut reasoning = self.reasoning;
+        // Some servers tell the mark that ends a thought, and not the one that begins it.
+        if let Some((thought, words)) = text.split_once(THINKS.1)
+            && reasoning.is_empty()
+            && !thought.contains(THINKS.0)
+        {
+            reasoning.push_str(thought);
+            text = words.trim_start().to_owned();
+        }
         let usage = Usage { cost_micros: prices.of(&self.usage), ..self.usage };
         let finish_reason = self.reason.unwrap_or_else(|| "stop".to_owned());
-        Answer { text, reasoning: self.reasoning, calls, usage, finish_reason, stop: self.stop }
+        Answer { text, reasoning, calls, usage, finish_reason, stop: self.stop }
     }
 }
 
@@ -271,6 +283,32 @@ pub fn said(error: &Value) -> String {
 pub fn shorten(text: &str) -> String {
     let line: String = text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if line.chars().count() <= 300 { line } else { line.chars().take(299).chain(['…']).collect() }
+}
+
+/// What does not read, as an error quotes it: how it begins, and not a word where it may tell what the model reasons, which no
+/// file holds (HK-15.1).
+pub fn quoted(data: &str) -> String {
+    match tells_reasoning(data) {
+        true => format!("{} bytes that may tell what the model reasons", data.len()),
+        false => format!("`{}`", shorten(data)),
+    }
+}
+
+fn tells_reasoning(data: &str) -> bool {
+    REASONED.iter().any(|word| data.contains(word))
+}
+
+/// Something that is no event of its protocol. What its reader says of it may quote it as well.
+pub fn unreadable(error: &serde_json::Error, data: &str) -> Error {
+    match tells_reasoning(data) {
+        true => garbage(format!(
+            "an error at line {} column {} in {}",
+            error.line(),
+            error.column(),
+            quoted(data)
+        )),
+        false => garbage(format!("{error} in {}", quoted(data))),
+    }
 }
 
 pub fn garbage(why: String) -> Error {

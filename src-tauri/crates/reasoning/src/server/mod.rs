@@ -369,7 +369,7 @@ impl Coming {
         if text.trim().is_empty() {
             return Err(advice::cut());
         }
-        let none = || draft::garbage(format!("`{}`", draft::shorten(text)));
+        let none = || draft::garbage(draft::quoted(text));
         if !text.trim_start().starts_with('{') {
             return Err(none());
         }

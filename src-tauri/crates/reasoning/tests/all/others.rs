@@ -179,6 +179,21 @@ fn what_was_recorded_is_replayed_byte_for_byte() {
 }
 
 #[test]
+fn what_a_model_reasons_is_in_no_transcript() {
+    let paper = Paper::default();
+    let answer = Answer { reasoning: "perhaps the cellar".to_owned(), ..Scripted::text("ende") };
+    let recorder = Recorder::new(Scripted::new(vec![answer]), Box::new(paper.clone())).unwrap();
+    let (heard, ..) = ask(&recorder, b"first").unwrap();
+    assert_eq!(heard.reasoning, "perhaps the cellar", "whoever asked has it");
+    let written = String::from_utf8(paper.0.lock().unwrap().clone()).unwrap();
+    assert!(written.contains("ende") && !written.contains("cellar"), "{written}");
+    let replay = Recorded::new(Transcript::parse(&written).unwrap(), Matching::Strict);
+    let (again, raw, _) = ask(&replay, b"first").unwrap();
+    assert_eq!((again.text.as_str(), again.reasoning.as_str()), ("ende", ""));
+    assert!(!raw.is_empty(), "the answer stands for its bytes");
+}
+
+#[test]
 fn another_request_is_refused_or_noted_as_chosen() {
     let strict = Recorded::new(Transcript::parse(&recorded()).unwrap(), Matching::Strict);
     assert!(matches!(ask(&strict, b"other"), Err(Error::Transcript { .. })));

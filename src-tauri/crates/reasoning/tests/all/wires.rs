@@ -395,6 +395,36 @@ fn a_thought_between_marks_is_told_apart_however_it_is_cut() {
 }
 
 #[test]
+fn a_thought_that_no_mark_begins_is_no_word_of_the_answer() {
+    for (said, text, reasoning) in [
+        ("hm, well</think>\\n\\nI look.", "I look.", "hm, well"),
+        // What is said of the marks stays.
+        ("<think>hm</think>It ends with </think>.", "It ends with </think>.", "hm"),
+        ("It is <think>hm</think> there.", "It is <think>hm</think> there.", ""),
+    ] {
+        let body = CHAT.piece.replace("TEXT", said) + "data: [DONE]\n\n";
+        let answer = ask(&CHAT, stream(&body)).reply.unwrap();
+        assert_eq!((answer.text.as_str(), answer.reasoning.as_str()), (text, reasoning));
+    }
+}
+
+#[test]
+fn an_error_quotes_nothing_that_may_be_reasoned() {
+    for (api, odd) in [
+        ("openai", "data: {\"choices\":\"reasoning: perhaps the cellar\"}\n\n"),
+        ("openai", "data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"perhaps the cellar\"}}]\n\n"),
+        ("ollama", "{\"thinking\":\"perhaps the cellar\"}\n"),
+        ("ollama", "{\"thinking\":\"perhaps the cellar\"\n"),
+        ("anthropic", "data: {\"thinking\":\"perhaps the cellar\"}\n\n"),
+    ] {
+        let wire = ALL.iter().find(|wire| wire.api == api).unwrap();
+        let error = ask(wire, stream(odd)).reply.unwrap_err().to_string();
+        assert!(error.contains("bytes that may tell what the model reasons"), "{api}: {error}");
+        assert!(!error.contains("cellar"), "{api}: {error}");
+    }
+}
+
+#[test]
 fn reasoning_without_end_is_cut_and_loses_no_answer() {
     let long = format!("<think>{}</think>done", "x".repeat(900_000));
     let body = CHAT.piece.replace("TEXT", &long) + "data: [DONE]\n\n";

@@ -7,7 +7,7 @@ use super::{Asking, Protocol, event, number, text};
 use crate::Error;
 use crate::port::{Head, Scheme};
 use crate::server::conversation::Turn;
-use crate::server::draft::{Draft, Heard, garbage, said, shorten};
+use crate::server::draft::{Draft, Heard, garbage, quoted, said, shorten};
 use crate::server::ordered::Ordered;
 use model::proposal::{Stop, ToolSpec};
 use serde::Serialize;
@@ -208,7 +208,7 @@ impl Protocol for Anthropic {
             "error" => return Err(garbage(format!("it reports `{}`", shorten(&said(&event))))),
             "ping" | "content_block_stop" => {}
             // The protocol may bring new events, which are passed over; what has no type is no event of it.
-            "" => return Err(garbage(format!("`{}`", shorten(data)))),
+            "" => return Err(garbage(quoted(data))),
             _ => {}
         }
         Ok(())

@@ -3,7 +3,7 @@
 use super::{Asking, Protocol};
 use crate::Error;
 use crate::server::conversation::Turn;
-use crate::server::draft::{Draft, Heard, garbage, said, shorten};
+use crate::server::draft::{Draft, Heard, garbage, said, shorten, unreadable};
 use crate::server::ordered::Ordered;
 use model::proposal::{Stop, ToolSpec};
 use serde::{Deserialize, Serialize};
@@ -321,8 +321,7 @@ impl Protocol for Chat {
             draft.end();
             return Ok(());
         }
-        let chunk: Chunk =
-            serde_json::from_str(data).map_err(|e| garbage(format!("{e} in `{}`", shorten(data))))?;
+        let chunk: Chunk = serde_json::from_str(data).map_err(|e| unreadable(&e, data))?;
         if let Some(error) = chunk.error {
             return Err(garbage(format!("it reports `{}`", shorten(&said(&error)))));
         }

@@ -8,7 +8,7 @@ use super::{Asking, Protocol, event, number, text};
 use crate::Error;
 use crate::port::{Head, Scheme};
 use crate::server::conversation::Turn;
-use crate::server::draft::{Draft, Heard, garbage, said, shorten};
+use crate::server::draft::{Draft, Heard, garbage, quoted, said, shorten};
 use crate::server::ordered::Ordered;
 use model::proposal::{Stop, ToolSpec};
 use serde::Serialize;
@@ -172,7 +172,7 @@ impl Protocol for Gemini {
         }
         let known = ["candidates", "promptFeedback", "usageMetadata"];
         if !known.iter().any(|name| event.get(name).is_some()) {
-            return Err(garbage(format!("`{}`", shorten(data))));
+            return Err(garbage(quoted(data)));
         }
         if event.get("usageMetadata").is_some() {
             let told = |name: &str| number(&event, &format!("/usageMetadata/{name}")).unwrap_or_default();

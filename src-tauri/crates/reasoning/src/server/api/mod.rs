@@ -111,8 +111,7 @@ pub fn of(api: ModelApi) -> &'static dyn Protocol {
 
 /// A JSON object of one event.
 fn event(data: &str) -> Result<Map<String, Value>, Error> {
-    serde_json::from_str(data)
-        .map_err(|e| super::draft::garbage(format!("{e} in `{}`", super::draft::shorten(data))))
+    serde_json::from_str(data).map_err(|e| super::draft::unreadable(&e, data))
 }
 
 /// A text inside an event; nothing in place of what is not there.

@@ -3,7 +3,7 @@
 use super::{Asking, Protocol, event, number, text};
 use crate::Error;
 use crate::server::conversation::Turn;
-use crate::server::draft::{Draft, Heard, garbage, said, shorten};
+use crate::server::draft::{Draft, Heard, garbage, quoted, said, shorten};
 use crate::server::ordered::Ordered;
 use model::proposal::{Stop, ToolSpec};
 use serde::Serialize;
@@ -103,7 +103,7 @@ impl Protocol for Ollama {
             return Err(garbage(format!("it reports `{}`", shorten(&said(error)))));
         }
         if event.get("message").is_none() && event.get("done").is_none() {
-            return Err(garbage(format!("`{}`", shorten(data))));
+            return Err(garbage(quoted(data)));
         }
         draft.think(text(&event, "/message/thinking"), heard);
         draft.say(text(&event, "/message/content"), heard)?;

@@ -6,7 +6,7 @@
 use super::{Asking, Protocol, event, number, text};
 use crate::Error;
 use crate::server::conversation::Turn;
-use crate::server::draft::{Draft, Heard, garbage, said, shorten};
+use crate::server::draft::{Draft, Heard, garbage, quoted, said, shorten};
 use crate::server::ordered::Ordered;
 use model::proposal::{Stop, ToolSpec};
 use serde::Serialize;
@@ -193,7 +193,7 @@ impl Protocol for Responses {
             }
             "response.failed" | "error" => return Err(failed(&event)),
             "" if text(&event, "/object") == "response" => whole(&event, draft, heard)?,
-            "" => return Err(garbage(format!("`{}`", shorten(data)))),
+            "" => return Err(garbage(quoted(data))),
             _ => {}
         }
         Ok(())
