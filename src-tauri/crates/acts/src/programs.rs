@@ -227,7 +227,7 @@ pub fn names_version_control(argv: &[String]) -> bool {
 }
 
 /// Whether the words of a command are those of an act of git that starts nothing which they say, and prints no content of a file.
-/// What its repository starts by itself, whoever asks sees there.
+/// What its repository starts by itself does not stand in them.
 pub fn prints_what_git_keeps(argv: &[String]) -> bool {
     let [program, act, told @ ..] = argv else { return false };
     let is_quiet = |word: &String| {
