@@ -1,8 +1,10 @@
--- What stands in what a look into a secret brought: it is taken out of the words of the task before they are indexed. An empty value
--- stands for what nobody can read any more; then no more words of the task are indexed.
+-- What stands in what a look into a secret brought, one value a line: it is taken out of the words of the task before they are
+-- indexed. Nothing stands for what is not known, or is no longer kept; then no more words of the task are indexed.
 CREATE TABLE view_withheld (
-  task_id     TEXT NOT NULL,
-  value       TEXT NOT NULL,
-  artifact_id TEXT NOT NULL,
-  PRIMARY KEY (task_id, value)
+  task_id     TEXT    NOT NULL,
+  artifact_id TEXT    NOT NULL,
+  seq         INTEGER NOT NULL,
+  found       TEXT,
+  PRIMARY KEY (task_id, artifact_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX view_withheld_by_artifact ON view_withheld (artifact_id);

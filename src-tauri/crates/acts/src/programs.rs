@@ -135,6 +135,45 @@ const QUIET_ACTS: [&str; 13] = [
     "switch",
 ];
 
+/// What such an act may be told. Anything else may print what a change is (`-v`, `-p`), take its words from a file (`-F`, `-t`), name
+/// a program (`-s`), or open an editor.
+const QUIET_OPTIONS: [&str; 34] = [
+    "-",
+    "--",
+    "--abort",
+    "--all",
+    "--allow-empty",
+    "--amend",
+    "--cached",
+    "--continue",
+    "--delete",
+    "--detach",
+    "--ff-only",
+    "--force",
+    "--hard",
+    "--message",
+    "--mixed",
+    "--no-edit",
+    "--no-ff",
+    "--no-verify",
+    "--quiet",
+    "--soft",
+    "--staged",
+    "--update",
+    "--worktree",
+    "-A",
+    "-B",
+    "-D",
+    "-a",
+    "-am",
+    "-b",
+    "-d",
+    "-f",
+    "-m",
+    "-q",
+    "-r",
+];
+
 /// Shells whose `-c` is read word by word. Others have other grammars.
 const READ_SHELLS: [&str; 3] = ["sh", "bash", "dash"];
 
@@ -187,10 +226,16 @@ pub fn names_version_control(argv: &[String]) -> bool {
     argv.iter().any(|word| mentions_version_control(word))
 }
 
-/// Whether a command is an act of git that starts nothing which its words say, and prints no content of a file that git does
-/// not keep.
+/// Whether the words of a command are those of an act of git that starts nothing which they say, and prints no content of a file.
+/// What its repository starts by itself does not stand in them.
 pub fn prints_what_git_keeps(argv: &[String]) -> bool {
-    let [program, act, ..] = argv else { return false };
+    let [program, act, told @ ..] = argv else { return false };
+    let is_quiet = |word: &String| {
+        !word.starts_with('-') || word.starts_with("--message=") || QUIET_OPTIONS.contains(&word.as_str())
+    };
+    if !told.iter().all(is_quiet) {
+        return false;
+    }
     let name = program.strip_prefix("/usr/bin/").or_else(|| program.strip_prefix("/bin/")).unwrap_or(program);
     name == "git" && QUIET_ACTS.contains(&act.as_str())
 }
@@ -266,7 +311,14 @@ mod tests {
         for quiet in [&["git", "commit", "-m", "x"][..], &["/usr/bin/git", "add", "-A"]] {
             assert!(prints_what_git_keeps(&words(quiet)), "{quiet:?}");
         }
-        let others: [&[&str]; 8] = [
+        let others: [&[&str]; 15] = [
+            &["git", "commit", "-v", "--dry-run"],
+            &["git", "commit", "-F", "notes"],
+            &["git", "commit", "--template=notes"],
+            &["git", "add", "-p"],
+            &["git", "checkout", "--pat", "other"],
+            &["git", "merge", "-s", "mine"],
+            &["git", "add", "--pathspec-from-file=notes"],
             &["git"],
             &["git", "-c", "alias.x=!cat *", "x"],
             &["git", "rebase", "--exec", "cat *"],

@@ -273,6 +273,8 @@ fn what_a_look_into_a_file_of_secrets_brought_is_told_to_its_task_and_found_by_n
 fn what_git_prints_in_a_folder_with_a_file_of_secrets_is_found_by_words_unless_it_names_that_file() {
     let mut world = World::new(912);
     world.file(".env", "PET=flamingo\n");
+    world.file(".git/HEAD", "ref: refs/heads/main\n");
+    world.file(".git/config", "[core]\n\tbare = false\n");
     let answers = vec![
         command(&["git", "commit", "-m", "x"]),
         command(&["git", "commit", "-F", ".env"]),

@@ -274,7 +274,11 @@ impl History {
                 let bytes = format!("the content of note {}, bread and butter", self.world.n).into_bytes();
                 let kinds = [ArtifactKind::Answer, ArtifactKind::FileSnapshot, ArtifactKind::ModelRequest];
                 let kind = kinds[self.roll(3)];
-                let (made, draft) = self.world.artifact(place, kind, &bytes, last.into_iter().collect());
+                let (made, mut draft) = self.world.artifact(place, kind, &bytes, last.into_iter().collect());
+                // Now and then a look into a secret, which nothing is drawn for.
+                if self.world.n.is_multiple_of(4) {
+                    crate::world::looked_into_a_secret(&mut draft);
+                }
                 work.artifacts.push(made.artifact_id);
                 (vec![draft], vec![bytes])
             }

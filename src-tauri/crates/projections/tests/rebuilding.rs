@@ -166,6 +166,50 @@ fn an_erased_value_is_gone_from_rows_index_and_rebuild() {
 }
 
 #[test]
+fn what_repeats_a_secret_is_in_no_index_and_once_its_values_are_gone_nothing_that_came_behind_it_is() {
+    let (mut store, mut world) = (Store::new(), World::new());
+    let (conversation, inbox, opened) = world.conversation();
+    let said = |text: &str, world: &mut World| {
+        let (_, mut received) = world.ingress(conversation, inbox, model::ingress::Channel::App);
+        if let model::Body::IngressReceived(b) = &mut received.body {
+            b.record.raw_text = words(text, 7);
+            b.record.normalized_text = words(text, 7);
+        }
+        received
+    };
+    let before = said("ostrich", &mut world);
+    store.commit(vec![opened, before], &[], &[]);
+    let secret = b"PET=flamingo\n".to_vec();
+    let kind = model::artifact::ArtifactKind::ActionResult;
+    let (made, mut looked) = world.artifact(Place::task(inbox), kind, &secret, vec![]);
+    crate::world::looked_into_a_secret(&mut looked);
+    store.commit(vec![looked], std::slice::from_ref(&secret), &[]);
+    let behind = said("a pelican and a FLAMINGO", &mut world);
+    store.commit(vec![behind], &[], &[]);
+    let found = |store: &Store| {
+        ["ostrich", "pelican", "flamingo"].map(|term| {
+            let terms = format!("SELECT count(*) FROM view_search_words WHERE term = '{term}'");
+            store.get::<i64>(&terms)
+        })
+    };
+    assert_eq!(found(&store), [1, 1, 0]);
+    let live = tables(&store.conn).expect("it reads");
+    again(&store.conn);
+    assert_eq!(tables(&store.conn).expect("it reads"), live);
+    // As a store lets content go that is erased.
+    store.conn.execute_batch("DROP TRIGGER blobs_stay").expect("it is there");
+    store.conn.execute("DELETE FROM blobs WHERE digest = ?1", [made.sha256.0]).expect("it goes");
+    let body = model::body::ArtifactExpired { artifact_id: made.artifact_id, reason: "old".into() };
+    let expired = world.draft(Place::task(inbox), body);
+    store.commit(vec![expired], &[], &[]);
+    assert_eq!(found(&store), [1, 0, 0], "whoever folds anew cannot know what to take out");
+    assert_eq!(store.get::<i64>("SELECT count(*) FROM view_withheld WHERE found IS NOT NULL"), 0);
+    let live = tables(&store.conn).expect("it reads");
+    again(&store.conn);
+    assert_eq!(tables(&store.conn).expect("it reads"), live);
+}
+
+#[test]
 fn a_cancelled_rebuild_leaves_everything_as_it_was() {
     let history = History::new(9).run(120);
     let conn = &history.store.conn;

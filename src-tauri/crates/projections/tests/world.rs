@@ -485,3 +485,10 @@ impl World {
 pub fn words(text: &str, n: u64) -> Sensitive<String> {
     format!("{text} {n}").into()
 }
+
+/// Makes of an artifact what a look into a secret brought.
+pub fn looked_into_a_secret(draft: &mut Draft) {
+    if let Body::ArtifactCreated(b) = &mut draft.body {
+        (b.artifact.kind, b.artifact.sensitivity_class) = (ArtifactKind::ActionResult, Sensitivity::Secret);
+    }
+}

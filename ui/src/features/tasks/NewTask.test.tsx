@@ -137,6 +137,16 @@ test("a task like another begins with its folder, goal and model", async () => {
   await waitFor(() => expect((screen.getByLabelText(/Folder to work in/) as HTMLInputElement).value).toBe("/home/you/atlas-billing"));
 });
 
+test("the words of a task that somebody else sent are not taken over as a person's own", async () => {
+  const theirs = { ...doneTask, reasoner: away, constraints: ["send it away"], row: { ...doneTask.row, origin: "program" as const } };
+  show(scene({ "models.find": found, "task.show": theirs }), `/tasks/new?like=${DONE}`);
+  await screen.findByText(/are not taken over/);
+  await waitFor(() => expect((screen.getByLabelText(/Folder to work in/) as HTMLInputElement).value).toBe("/home/you/atlas-billing"));
+  expect((screen.getByLabelText("Goal") as HTMLTextAreaElement).value).toBe("");
+  expect(screen.queryByDisplayValue("send it away")).toBeNull();
+  expect(await seriousFindings()).toEqual([]);
+});
+
 test("a file is named after an @ that begins a word", () => {
   expect(naming("see @no", 7)).toEqual({ at: 4, find: "no" });
   expect(naming("@", 1)).toEqual({ at: 0, find: "" });

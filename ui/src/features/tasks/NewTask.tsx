@@ -78,7 +78,7 @@ export function NewTask({ folder, goal: given, like, message }: { folder?: strin
   const folders = useAsk("workspaces.list", {});
   const lastId = folders.data?.workspaces.find((one) => said(one.folder) === workspace.trim())?.last_task_id ?? null;
   const last = useAsk("task.show", { task: lastId ?? "" }, { enabled: lastId !== null && !isSet }).data;
-  const usual = isSet || last === undefined || last.row.task_id !== lastId ? null : last;
+  const usual = isSet || last === undefined || last.row.task_id !== lastId || isOfOthers(last) ? null : last;
   useEffect(() => {
     if (usual === null) return;
     setProfile(profileOf(usual));
@@ -143,6 +143,7 @@ export function NewTask({ folder, goal: given, like, message }: { folder?: strin
           {message === undefined && (
             <>
               <GoalField label={chosen === undefined && who !== OWN ? "Goal" : "Goal (optional for a playbook)"} folder={workspace} value={goal} onChange={setGoal} />
+              {example !== undefined && isOfOthers(example) && <p className={styles.about}>The goal and rules of that task are not taken over: another program or a sender whom nobody confirms wrote them. Write your own.</p>}
               <div className={styles.dictate}>
                 <Dictate text={goal} onSpoken={(words) => { setGoal(words); setSpoken(true); }} />
                 {isSpoken && <p className={styles.about}>Marked as spoken: read it through before you begin.</p>}
@@ -214,19 +215,25 @@ const profileOf = (task: Task) => (task.row.profile === "local_edit_allowed" || 
 
 /** What another task was asked, so that it can be asked again or changed. */
 function takeOver(task: Task, set: Sets) {
+  const isOwn = !isOfOthers(task);
+  const goal = isOwn ? said(task.goal) : "";
   set.setWorkspace(said(task.workspace));
   const [kind, name] = task.reasoner.split(":", 2);
   if (kind === "playbook" && name !== undefined) set.setWho(`playbook:${name}`);
   else if (kind === "guest" && name !== undefined) {
-    set.setGoal(said(task.goal));
+    set.setGoal(goal);
     set.setWho(`guest:${name}`);
   } else {
-    set.setGoal(said(task.goal));
+    set.setGoal(goal);
     set.setModel(task.reasoner);
   }
+  if (!isOwn) return;
   set.setProfile(profileOf(task));
   set.setConstraint(task.constraints.join("\n"));
 }
+
+/** Whether the words of a task are somebody else's: sent again from here they would count as the person's own. */
+const isOfOthers = (task: Task) => task.row.origin === "program" || task.row.origin === "agent";
 
 function Choice({ icon, on, title, about, choose }: { icon: "task" | "chip" | "file"; on: boolean; title: string; about: string; choose: () => void }) {
   return (

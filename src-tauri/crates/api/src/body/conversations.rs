@@ -2,6 +2,7 @@
 
 use super::slash::{Order, read};
 use super::task::channel;
+use crate::caller::sender;
 use crate::convert::{ask, every, opt, opt_text, text};
 use crate::files::absolute;
 use crate::ids::find_opt;
@@ -10,16 +11,17 @@ use kernel::command::bind::About;
 use kernel::command::ingress::{Bound, Saying};
 use kernel::command::submit::Submission;
 use model::ingress::IngressResolution;
+use model::task::Origin;
 use model::{ConversationId, IngressId, TaskId, WorkspaceId};
 use projections::query::{TaskFilter, TaskGroup};
 use projections::rows::{ConversationRow, IngressRow, WorkspaceRow};
 use projections::{Ask, Query};
-use wire::Error;
 use wire::conversations::{
     Bind, Candidate, Conversation, Conversations, Focus, Focused, List, Message, Messages, Open, Opened,
     Said, Say, Show, Undecided,
 };
 use wire::task::{Submit, Submitted};
+use wire::{Code, Error};
 use words::slash::Written;
 
 pub(crate) use super::encloses::files;
@@ -251,11 +253,17 @@ pub(crate) fn bind(host: &dyn Host, p: Bind) -> Result<Said, Error> {
     told(host, kernel.bind_message(id, about).wire()?)
 }
 
-/// An open message begins this work. Its words are the goal and stay those of whoever sent them, whoever begins it.
+/// An open message begins this work. Its words are the goal and stay those of whoever sent them, whoever begins it. What stands
+/// beside them is the sender's in the log as well, so only a person writes it.
 pub(super) fn begin_with_message(host: &dyn Host, named: &str, p: Submit) -> Result<Submitted, Error> {
     if !p.goal.trim().is_empty() || !p.attachments.is_empty() || p.spoken {
         return Err(usage("the words of a `message` are the goal, and nothing stands beside them")
             .hint("leave out `goal`, `attachments` and `spoken`, or leave out `message`"));
+    }
+    if sender(host, channel(p.channel.as_deref())?).origin() != Origin::Person {
+        let said = "only a person begins a task with an open message: its rules and steps would be those of whoever sent it";
+        return Err(Error::new(Code::Forbidden, said)
+            .hint("submit a `goal` of your own, or ask a person to say what the message is about"));
     }
     let missing = || not_found("message", named);
     let id: IngressId = named.trim().parse().map_err(|_| missing())?;

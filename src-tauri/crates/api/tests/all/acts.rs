@@ -47,6 +47,12 @@ fn a_task_that_begins_with_an_open_message_is_of_whoever_sent_it() {
         more[field] = beside;
         assert_eq!(home.ask("task.submit", more).unwrap_err().code, Code::Usage, "{field}");
     }
+    for nobody in ["mcp", "webhook"] {
+        let mut more = asked.clone();
+        more["channel"] = json!(nobody);
+        more["steps"] = json!([{ "objective": "delete them" }]);
+        assert_eq!(home.ask("task.submit", more).unwrap_err().code, Code::Forbidden, "{nobody}");
+    }
     let begun = home.must("task.submit", asked.clone());
     let shown = home.must("task.show", json!({ "task": begun["task_id"] }));
     assert_eq!(shown["goal"], "count the files here");

@@ -18,6 +18,11 @@ const COUNT: Duration = Duration::from_millis(500);
 /// Parts of the limit by which all processes of the machine may grow before it is worth counting.
 const PART: u64 = 4;
 
+/// Counts in a row that may fail, and for how long: the whole machine may be short of something for a moment, which says nothing of
+/// what is counted.
+const MISSED_MAX: u32 = 3;
+const MISSED_FOR: Duration = Duration::from_secs(2);
+
 /// Why what cannot be counted is ended.
 const UNCOUNTED: &str =
     "the system did not list its processes, so nothing holds it to what it may have running; it was ended";
@@ -31,18 +36,35 @@ pub(crate) struct Bounds {
     pub(crate) memory_bytes: u64,
 }
 
+/// Counts in a row that failed.
+#[derive(Debug, Default)]
+struct Missed {
+    since: Option<Instant>,
+    times: u32,
+}
+
+impl Missed {
+    /// Whether there are too many with one that failed now.
+    fn is_too_often(&mut self, now: Instant) -> bool {
+        let since = *self.since.get_or_insert(now);
+        self.times = self.times.saturating_add(1);
+        self.times >= MISSED_MAX && now.saturating_duration_since(since) >= MISSED_FOR
+    }
+}
+
 /// A command and all that came from it, counted from outside.
 pub(crate) struct ProcessUse {
     first: u32,
     bounds: Bounds,
     quiet: Option<u64>,
     counted: Instant,
+    missed: Missed,
 }
 
 impl ProcessUse {
     /// The processes that come from `first`, which leads a group of its own.
     pub(crate) fn of(first: u32, bounds: Bounds) -> Self {
-        Self { first, bounds, quiet: machine(), counted: Instant::now() }
+        Self { first, bounds, quiet: machine(), counted: Instant::now(), missed: Missed::default() }
     }
 
     /// Why it has to be ended, if it has.
@@ -52,14 +74,15 @@ impl ProcessUse {
             return None;
         }
         self.counted = Instant::now();
-        self.beyond(family(self.first))
+        self.beyond(family(self.first), self.counted)
     }
 
-    /// Why what was counted has to be ended; what cannot be counted is held to no bound.
-    fn beyond(&self, found: Option<FamilyUse>) -> Option<String> {
+    /// Why what was counted has to be ended; what again and again cannot be counted is held to no bound.
+    fn beyond(&mut self, found: Option<FamilyUse>, now: Instant) -> Option<String> {
         let Some(found) = found else {
-            return Some(UNCOUNTED.to_owned());
+            return self.missed.is_too_often(now).then(|| UNCOUNTED.to_owned());
         };
+        self.missed = Missed::default();
         if found.threads > self.bounds.processes {
             return Some(format!(
                 "it had more than the {} processes that one command may have at once, and was ended",
@@ -157,6 +180,10 @@ fn members(first: u32) -> Option<(std::collections::BTreeSet<u32>, FamilyUse)> {
             std::fs::read_to_string(entry.path().join("stat")).ok().and_then(|stat| seen(pid, &stat)),
         );
     }
+    // At least this process is there: nothing of the list could be read.
+    if known.is_empty() {
+        return None;
+    }
     let mut of_it: std::collections::BTreeSet<u32> =
         known.iter().filter(|p| p.pid == first || p.group == first).map(|p| p.pid).collect();
     let mut grown = true;
@@ -239,10 +266,18 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_counted_is_ended_and_not_taken_for_nothing() {
+    fn what_again_and_again_cannot_be_counted_is_ended_and_not_taken_for_nothing() {
         let bounds = Bounds { processes: u64::MAX, memory_bytes: u64::MAX };
-        let crowd = ProcessUse::of(std::process::id(), bounds);
-        assert_eq!(crowd.beyond(Some(FamilyUse::default())), None);
-        assert!(crowd.beyond(None).unwrap().contains("did not list its processes"));
+        let mut crowd = ProcessUse::of(std::process::id(), bounds);
+        let now = Instant::now();
+        let late = now.checked_add(MISSED_FOR).unwrap();
+        for at in [now, late] {
+            assert_eq!(crowd.beyond(None, at), None, "once or twice says nothing of what is counted");
+        }
+        assert_eq!(crowd.beyond(Some(FamilyUse::default()), late), None);
+        for _ in 0..=MISSED_MAX {
+            assert_eq!(crowd.beyond(None, now), None, "a moment says nothing either");
+        }
+        assert!(crowd.beyond(None, late).unwrap().contains("did not list its processes"));
     }
 }

@@ -5,6 +5,7 @@
 //! or folder. So a `.env` somewhere is no reason to ask about every command, and no command reads one by the way.
 
 use crate::stage::ignore::Ignore;
+use crate::vcs::quiet::starts_nothing;
 use crate::workspace::descent::Descent;
 use crate::workspace::entry::Kind;
 use crate::workspace::names;
@@ -270,8 +271,9 @@ impl Keys {
         }
         if !can_hide || action.classes().contains(&ActionClass::VcsMutation) {
             // What changes version control would commit them as the empty files that it sees.
-            if acts::programs::prints_what_git_keeps(action.as_tool().argv()) {
-                let ignore = Ignore::of(executors);
+            let ignore = Ignore::of(executors);
+            if is_quiet_act(action) && ignore.knows_what_git_tracks() && starts_nothing(&executors.workspace)
+            {
                 let known =
                     |path: &&RelPath| ignore.tracks(path) || ignore.tracked_within(path).next().is_some();
                 reach.in_sight = self.unnamed.iter().filter(|path| !known(path)).cloned().collect();
@@ -288,6 +290,12 @@ impl Keys {
         reach.hidden = self.unnamed.into_iter().collect();
         reach.secrets = self.named.into_iter().collect();
     }
+}
+
+/// Whether an act of git prints no content by its words, in the repository of the folder: git finds another one below.
+fn is_quiet_act(action: &Action) -> bool {
+    matches!(action, Action::Command(command)
+        if command.cwd.is_root() && acts::programs::prints_what_git_keeps(&command.argv))
 }
 
 /// What a receipt says of it.

@@ -5,7 +5,7 @@
 //! git has in its index is not ignored, whatever a rule says.
 
 use super::index;
-use crate::{Executors, Workspace};
+use crate::{Error, Executors, Workspace};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use model::RelPath;
@@ -23,7 +23,7 @@ const INDEX_BYTES_MAX: u64 = 64 * 1024 * 1024;
 pub(crate) struct Ignore<'a> {
     workspace: &'a Workspace,
     folders: RefCell<BTreeMap<RelPath, Rc<Gitignore>>>,
-    tracked: OnceCell<BTreeSet<RelPath>>,
+    tracked: OnceCell<Option<BTreeSet<RelPath>>>,
 }
 
 impl<'a> Ignore<'a> {
@@ -53,22 +53,32 @@ impl<'a> Ignore<'a> {
 
     /// Whether git has this file in its index.
     pub(crate) fn tracks(&self, path: &RelPath) -> bool {
-        self.tracked().contains(path)
+        self.tracked().is_some_and(|tracked| tracked.contains(path))
     }
 
     /// Files below `folder` that git has in its index.
     pub(crate) fn tracked_within<'s>(&'s self, folder: &'s RelPath) -> impl Iterator<Item = &'s RelPath> {
         let begins = move |path: &&RelPath| path.as_bytes().starts_with(folder.as_bytes());
         let within = move |path: &&RelPath| *path != folder && path.is_within(folder);
-        self.tracked().range(folder..).take_while(begins).filter(within)
+        let tracked = self.tracked().into_iter();
+        tracked.flat_map(move |tracked| tracked.range(folder..).take_while(begins).filter(within))
     }
 
-    fn tracked(&self) -> &BTreeSet<RelPath> {
-        self.tracked.get_or_init(|| {
-            let at = RelPath::from_bytes(b".git/index").ok();
-            let bytes = at.and_then(|at| self.workspace.read_whole(&at, INDEX_BYTES_MAX).ok());
-            bytes.and_then(|bytes| index::paths(&bytes)).unwrap_or_default()
-        })
+    /// Whether all is known that git has in its index: it has none yet, or one that is understood here.
+    pub(crate) fn knows_what_git_tracks(&self) -> bool {
+        self.tracked().is_some()
+    }
+
+    fn tracked(&self) -> Option<&BTreeSet<RelPath>> {
+        let read = || {
+            let at = RelPath::from_bytes(b".git/index").ok()?;
+            match self.workspace.read_whole(&at, INDEX_BYTES_MAX) {
+                Ok(bytes) => index::paths(&bytes),
+                Err(Error::Absent(_)) => Some(BTreeSet::new()),
+                Err(_) => None,
+            }
+        };
+        self.tracked.get_or_init(read).as_ref()
     }
 
     fn rules(&self, folder: &RelPath) -> Rc<Gitignore> {

@@ -3,6 +3,7 @@
 //! still is where this left it.
 
 mod disk;
+pub(crate) mod quiet;
 mod refs;
 mod steps;
 

@@ -365,6 +365,19 @@ fn forget(seen: &Seen<'_>, digests: &[Digest]) -> Result<(), Error> {
     drop_docs(seen, &all)
 }
 
+/// Takes all words of a task out of the index that were recorded behind this place of the log.
+pub(super) fn forget_behind(seen: &Seen<'_>, task: &str, seq: i64) -> Result<(), Error> {
+    if let Some(waiting) = seen.docs {
+        waiting.write(seen.conn)?;
+    }
+    let first = doc(seq.saturating_add(1), 0);
+    let mut found =
+        seen.conn.prepare_cached("SELECT doc FROM view_search_docs WHERE doc >= ?1 AND task_id = ?2")?;
+    let docs: Vec<i64> =
+        found.query_map(params![first, task], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    drop_docs(seen, &docs)
+}
+
 fn drop_docs(seen: &Seen<'_>, docs: &[i64]) -> Result<(), Error> {
     for doc in docs {
         seen.run("DELETE FROM view_search WHERE rowid = ?1", [doc])?;

@@ -1,7 +1,7 @@
 //! What a look into a secret brought is found by no words, whoever repeats it: its values are taken out of what the task says
 //! from then on, before that is indexed.
 
-use super::{Seen, text};
+use super::{Seen, int, text};
 use crate::Error;
 use model::ArtifactId;
 use model::artifact::{Artifact, ArtifactKind, Sensitivity};
@@ -14,60 +14,81 @@ use std::ops::RangeInclusive;
 /// Bytes of a value. A shorter one could not be told from ordinary words.
 const VALUE_BYTES: RangeInclusive<usize> = 8..=1024;
 /// Values of one look. Where there are more, none is kept, and no more words of the task are indexed.
-const VALUES_MAX: usize = 256;
-/// Signs of one line behind which a value may stand.
-const SIGNS_MAX: usize = 16;
-/// JSON texts within JSON texts that are looked into.
+const VALUES_MAX: usize = 512;
+/// Looks of one task whose values are kept: each text of the task is searched for all of them. Behind one more, no more words of
+/// the task are indexed.
+const LOOKS_MAX: i64 = 32;
+/// Signs of one line behind which a value may stand. Where there are more, not all values are known.
+const SIGNS_MAX: usize = 64;
+/// Signs that assign.
+const SIGNS: [char; 2] = ['=', ':'];
+/// JSON texts within JSON texts that are looked into, and times that a value may be escaped where it is repeated.
 const DEPTH_MAX: usize = 4;
 /// Members that hold what stood there, so that a whole line of them is a value too.
 const CONTENT: [&str; 5] = ["text", "stdout", "stderr", "body", "answer"];
 
-const KEEP: &str = "INSERT OR IGNORE INTO view_withheld (task_id, value, artifact_id) VALUES (?1, ?2, ?3)";
-
-/// Keeps the values of what an act brought that was allowed to look into a secret.
+/// Keeps the values of what an act brought that was allowed to look into a secret: one a line, in small letters, as the index
+/// knows no others.
 pub(super) fn keep(seen: &Seen<'_>, artifact: &Artifact) -> Result<(), Error> {
     if artifact.sensitivity_class != Sensitivity::Secret || !is_brought(artifact.kind) {
         return Ok(());
     }
-    let bytes = content(seen, artifact)?;
-    let found = bytes.map(|bytes| values(&bytes)).filter(|found| found.len() <= VALUES_MAX);
+    let task = text(seen.event.task_id);
+    let statement = "SELECT count(*) FROM view_withheld WHERE task_id = ?1";
+    let before: i64 = seen.conn.prepare_cached(statement)?.query_row([&task], |row| row.get(0))?;
     // What cannot be read is not known, so nothing can be taken out.
-    let found = found.unwrap_or_else(|| BTreeSet::from([String::new()]));
-    let (task, artifact) = (text(seen.event.task_id), text(artifact.artifact_id));
-    for value in found {
-        seen.run(KEEP, params![task, value, artifact])?;
-    }
+    let bytes = if before < LOOKS_MAX { content(seen, artifact)? } else { None };
+    let found = bytes.and_then(|bytes| values(&bytes));
+    let found = found.map(|values| values.into_iter().collect::<Vec<_>>().join("\n"));
+    let statement = "INSERT INTO view_withheld (task_id, artifact_id, seq, found) VALUES (?1, ?2, ?3, ?4)";
+    seen.run(statement, params![task, text(artifact.artifact_id), int(seen.seq), found])?;
     Ok(())
 }
 
-/// Forgets the values of what is no longer kept. From then on no more words of its task are indexed.
+/// Forgets the values of what is no longer kept. No words of its task behind it stay in the index, and none get there any more: who
+/// folds the log anew does not know them.
 pub(super) fn forget(seen: &Seen<'_>, artifact: ArtifactId) -> Result<(), Error> {
     let artifact = text(artifact);
-    let statement = "SELECT task_id FROM view_withheld WHERE artifact_id = ?1 LIMIT 1";
-    let task: Option<String> =
-        seen.conn.prepare_cached(statement)?.query_row([&artifact], |row| row.get(0)).optional()?;
-    if let Some(task) = task {
-        seen.run("DELETE FROM view_withheld WHERE artifact_id = ?1", [&artifact])?;
-        seen.run(KEEP, params![task, "", artifact])?;
-    }
-    Ok(())
+    let statement = "SELECT task_id, seq FROM view_withheld WHERE artifact_id = ?1 AND found IS NOT NULL";
+    let mut known = seen.conn.prepare_cached(statement)?;
+    let known = known.query_row([&artifact], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)));
+    let Some((task, seq)) = known.optional()? else { return Ok(()) };
+    seen.run("UPDATE view_withheld SET found = NULL WHERE artifact_id = ?1", [&artifact])?;
+    let statement = "SELECT count(*) FROM view_withheld WHERE task_id = ?1 AND seq < ?2 AND found IS NULL";
+    let before: i64 = seen.conn.prepare_cached(statement)?.query_row(params![task, seq], |row| row.get(0))?;
+    // Behind an earlier one that is not known either, there is nothing to take out.
+    if before > 0 { Ok(()) } else { super::search::forget_behind(seen, &task, seq) }
 }
 
 /// Words of an event as they may be indexed; none at all where it is not known what has to be taken out.
-pub(super) fn without(seen: &Seen<'_>, mut words: String) -> Result<String, Error> {
-    let statement = "SELECT value FROM view_withheld WHERE task_id = ?1 ORDER BY length(value) DESC";
+pub(super) fn without(seen: &Seen<'_>, words: String) -> Result<String, Error> {
+    let statement = "SELECT found FROM view_withheld WHERE task_id = ?1";
     let mut found = seen.conn.prepare_cached(statement)?;
     let mut rows = found.query([text(seen.event.task_id)])?;
+    let mut values = BTreeSet::new();
     while let Some(row) = rows.next()? {
-        let value: String = row.get(0)?;
-        if value.is_empty() {
-            return Ok(String::new());
-        }
+        let Some(known) = row.get::<_, Option<String>>(0)? else { return Ok(String::new()) };
+        values.extend(known.lines().map(str::to_owned));
+    }
+    Ok(if values.is_empty() { words } else { taken_out(&words, values) })
+}
+
+/// Words without these values, the longest first, whatever letters are capital in them.
+fn taken_out(words: &str, values: BTreeSet<String>) -> String {
+    let mut values: Vec<String> = values.into_iter().collect();
+    values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+    let mut words = small(words);
+    for value in values {
         if words.contains(&value) {
             words = words.replace(&value, " ");
         }
     }
-    Ok(words)
+    words
+}
+
+/// In small letters, each by itself.
+fn small(text: &str) -> String {
+    text.chars().flat_map(char::to_lowercase).collect()
 }
 
 /// Kinds of artifact in which a model is told what an act brought.
@@ -91,55 +112,95 @@ fn content(seen: &Seen<'_>, artifact: &Artifact) -> Result<Option<Vec<u8>>, Erro
     Ok(found.query_row([artifact.content_hash.0], |row| row.get(0)).optional()?)
 }
 
-/// What stands behind a sign that assigns, and what is a line of its own.
-fn values(bytes: &[u8]) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
+/// What stands behind a sign that assigns, and what is a line of its own; none where these are too many.
+fn values(bytes: &[u8]) -> Option<BTreeSet<String>> {
+    let mut found = Found::default();
     match serde_json::from_slice::<Value>(bytes) {
-        Ok(value) => of_value(&value, false, DEPTH_MAX, &mut found),
-        Err(_) => of_text(&String::from_utf8_lossy(bytes), true, &mut found),
+        Ok(value) => found.of_value(&value, false, DEPTH_MAX),
+        Err(_) => found.of_text(&String::from_utf8_lossy(bytes), true),
     }
-    found
+    (!found.more).then_some(found.values)
 }
 
-fn of_value(value: &Value, whole_lines: bool, depth: usize, found: &mut BTreeSet<String>) {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        Value::String(text) => match within(text, depth) {
-            Some((inside, depth)) => of_value(&inside, false, depth, found),
-            None => of_text(text, whole_lines, found),
-        },
-        Value::Array(items) => items.iter().for_each(|item| of_value(item, whole_lines, depth, found)),
-        Value::Object(members) => {
-            for (name, member) in members {
-                of_value(member, CONTENT.contains(&name.as_str()), depth, found);
+/// Values as they are found.
+#[derive(Default)]
+struct Found {
+    values: BTreeSet<String>,
+    /// Whether there are more than were looked at.
+    more: bool,
+}
+
+impl Found {
+    fn of_value(&mut self, value: &Value, whole_lines: bool, depth: usize) {
+        match value {
+            Value::Number(number) if whole_lines => self.take(&number.to_string()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::String(text) => match within(text, depth) {
+                Some((inside, depth)) => self.of_value(&inside, whole_lines, depth),
+                None => self.of_text(text, whole_lines),
+            },
+            Value::Array(items) => items.iter().for_each(|item| self.of_value(item, whole_lines, depth)),
+            Value::Object(members) => {
+                for (name, member) in members {
+                    self.of_value(member, whole_lines || CONTENT.contains(&name.as_str()), depth);
+                }
             }
         }
     }
+
+    fn of_text(&mut self, text: &str, whole_lines: bool) {
+        for line in text.lines() {
+            if whole_lines {
+                self.take(line);
+                let is_no_word = |part: &&str| part.contains(|c: char| c.is_ascii_digit());
+                line.split_whitespace().filter(is_no_word).for_each(|part| self.take(part));
+            }
+            // Of several signs in a row the last one assigns.
+            let behind =
+                line.match_indices(SIGNS).filter_map(|(at, sign)| line.get(at.saturating_add(sign.len())..));
+            for (at, behind) in behind.filter(|behind| !behind.starts_with(SIGNS)).enumerate() {
+                self.more |= at >= SIGNS_MAX;
+                if self.more {
+                    return;
+                }
+                self.take(behind);
+                self.take(behind.split_whitespace().next().unwrap_or_default());
+                self.take(quoted(behind).unwrap_or_default());
+            }
+        }
+    }
+
+    /// Takes a value, and how it stands in a JSON text, in one within that, and so on.
+    fn take(&mut self, part: &str) {
+        let value = part.trim().trim_matches(['"', '\'', ',', ';']);
+        if !VALUE_BYTES.contains(&value.len()) {
+            return;
+        }
+        let mut value = small(value);
+        for _ in 0..DEPTH_MAX {
+            let escaped = value.replace('\\', r"\\").replace('"', r#"\""#).replace('\t', r"\t");
+            let is_escaped = escaped != value;
+            self.values.insert(std::mem::replace(&mut value, escaped));
+            if !is_escaped {
+                break;
+            }
+        }
+        self.more |= self.values.len() > VALUES_MAX;
+    }
+}
+
+/// What a text holds in quotation marks that it begins with.
+fn quoted(text: &str) -> Option<&str> {
+    let text = text.trim_start();
+    let mark = text.chars().next().filter(|mark| matches!(mark, '"' | '\''))?;
+    text.get(1..)?.split(mark).next()
 }
 
 /// The JSON that a text of JSON is, and how many texts more are looked into.
 fn within(text: &str, depth: usize) -> Option<(Value, usize)> {
+    let text = text.trim_start();
     let left = depth.checked_sub(1).filter(|_| text.starts_with(['{', '[']))?;
     Some((serde_json::from_str(text).ok()?, left))
-}
-
-fn of_text(text: &str, whole_lines: bool, found: &mut BTreeSet<String>) {
-    let mut take = |part: &str| {
-        let value = part.trim().trim_matches(['"', '\'', ',', ';']);
-        if VALUE_BYTES.contains(&value.len()) {
-            found.insert(value.to_owned());
-        }
-    };
-    for line in text.lines() {
-        if whole_lines {
-            take(line);
-        }
-        for (at, sign) in line.match_indices(['=', ':']).take(SIGNS_MAX) {
-            let behind = line.get(at.saturating_add(sign.len())..).unwrap_or_default();
-            take(behind);
-            take(behind.split_whitespace().next().unwrap_or_default());
-        }
-    }
 }
 
 #[cfg(test)]
@@ -147,7 +208,7 @@ mod tests {
     use super::*;
 
     fn of(bytes: &[u8]) -> Vec<String> {
-        values(bytes).into_iter().collect()
+        values(bytes).unwrap().into_iter().collect()
     }
 
     #[test]
@@ -155,14 +216,45 @@ mod tests {
         let read = br#"{"op":"read a thing","result_code":"succeeded","text":"PET=flamingo # a bird\nA='quoted bird'\n"}"#;
         assert_eq!(
             of(read),
-            ["A='quoted bird", "PET=flamingo # a bird", "flamingo", "flamingo # a bird", "quoted bird"]
+            ["a='quoted bird", "flamingo", "flamingo # a bird", "pet=flamingo # a bird", "quoted bird"]
         );
         let hit = br#"{"matches":[{"line":1,"text":"key: kestrel-42"}],"op":"a search"}"#;
         assert_eq!(of(hit), ["kestrel-42", "key: kestrel-42"]);
         let transcript =
             br#"{"transcript":"{\"argv\":[\"cat\",\"a long name\"],\"stdout\":\"MIIEvQIBADAN\\n\"}"}"#;
-        assert_eq!(of(transcript), ["MIIEvQIBADAN"]);
-        assert_eq!(of(b"no JSON here\n"), ["no JSON here"]);
+        assert_eq!(of(transcript), ["miievqibadan"]);
+        assert_eq!(of(b"no JSON here\n"), ["no json here"]);
         assert_eq!(of(br#"{"text":"a=short\n"}"#), Vec::<String>::new());
+    }
+
+    #[test]
+    fn values_are_found_in_json_in_quotation_marks_and_without_a_sign() {
+        let json = br#"{"op":"read a thing","text":"{\"name\":\"x\",\"password\":\"flamingo-bird\",\"pin\":12345678}"}"#;
+        assert_eq!(of(json), ["12345678", "flamingo-bird"]);
+        let cut = br#"{"a":"x","password":"flamingo-bird","#;
+        assert!(of(cut).contains(&"flamingo-bird".to_owned()), "a part of a file is no JSON");
+        assert!(of(b"machine x login y password pelican42\n").contains(&"pelican42".to_owned()));
+    }
+
+    #[test]
+    fn a_value_is_taken_out_in_capitals_and_as_json_writes_it() {
+        let found = values(br#"PASS=ab"cd\Efgh"#).unwrap();
+        let json = serde_json::to_string(r#"say AB"CD\EFGH"#).unwrap();
+        let again = serde_json::to_string(&json).unwrap();
+        for words in [r#"say AB"CD\EFGH"#, &json, &again] {
+            let left = taken_out(words, found.clone());
+            assert!(
+                left.contains("say") && !left.contains("ab") && !left.contains("efgh"),
+                "{words}: {left}"
+            );
+        }
+    }
+
+    #[test]
+    fn where_not_all_values_are_known_none_is() {
+        let many: Vec<String> = (0..=VALUES_MAX).map(|n| format!("KEY=value-number-{n}")).collect();
+        assert_eq!(values(many.join("\n").as_bytes()), None);
+        assert_eq!(values("a=b,".repeat(SIGNS_MAX + 1).as_bytes()), None);
+        assert!(values("=".repeat(1_000).as_bytes()).is_some(), "a line of signs assigns nothing");
     }
 }

@@ -3,7 +3,7 @@
 //! A look reads all of `/proc`. What is asked each time beside that are two lines about the whole machine: a family cannot grow by
 //! much without being seen there, so waiting longer weakens no bound.
 
-use super::{FamilyUse, free_bytes, machine, whole_family};
+use super::{FamilyUse, Missed, free_bytes, machine, whole_family};
 use std::time::{Duration, Instant};
 
 /// How long a family that moves is not looked at.
@@ -34,6 +34,7 @@ pub struct FamilyLooks {
     machine: Machine,
     looked: Option<Instant>,
     wait: Duration,
+    missed: Missed,
 }
 
 impl FamilyLooks {
@@ -48,14 +49,19 @@ impl FamilyLooks {
             machine: Machine { threads: None, free_bytes: None },
             looked: None,
             wait: WAIT_MIN,
+            missed: Missed::default(),
         }
     }
 
-    /// What the family uses, as the system tells it now or told it at the last look; none where it does not list its processes.
+    /// What the family uses, as the system tells it now or told it at the last look; none where it again and again does not list its
+    /// processes.
     pub fn now(&mut self) -> Option<FamilyUse> {
         let machine = Machine { threads: machine(), free_bytes: free_bytes() };
         if self.looked.is_none_or(|at| self.is_due(machine, at.elapsed())) {
-            let seen = whole_family(self.first)?;
+            let Some(seen) = whole_family(self.first) else {
+                return (!self.missed.is_too_often(Instant::now())).then_some(self.seen);
+            };
+            self.missed = Missed::default();
             self.wait = self.wait_behind(seen);
             (self.seen, self.machine, self.looked) = (seen, machine, Some(Instant::now()));
         }
@@ -100,6 +106,7 @@ mod tests {
             machine: Machine { threads: Some(300), free_bytes: Some(50_000) },
             looked: None,
             wait: WAIT_MAX,
+            missed: Missed::default(),
         }
     }
 
