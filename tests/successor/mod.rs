@@ -13,7 +13,9 @@ mod paired;
 mod playbooks;
 mod proposed;
 mod reach;
+mod refused;
 mod trial;
+mod variants;
 mod whole_way;
 
 use crate::journeys::exec;
