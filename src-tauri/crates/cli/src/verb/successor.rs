@@ -299,9 +299,9 @@ fn shown_in_words(out: &Output, shown: &Trial) {
     edited_tests(out, shown);
     shown.sources.iter().for_each(|source| out.line(format!("  comes from: {}", plain(source))));
     out.say(Tone::Bold, "What was run");
-    let tasks = count(shown.tasks.len(), "completed task");
+    let tasks = count(shown.tasks.len(), "task");
     out.line(format!(
-        "  {tasks}, drawn at random with the seed {}: {}",
+        "  {tasks}, named or drawn at random with the seed {}: {}",
         row.seed,
         shown.tasks.iter().map(|id| short(id)).collect::<Vec<_>>().join(", ")
     ));
