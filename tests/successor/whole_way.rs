@@ -18,7 +18,7 @@ use std::process::Command;
 /// Says which program is Hermit, where it is not the one that was installed.
 const CURRENT: &str = "programs/current.json";
 
-#[conforms("HV-5-3", "HV-5-7", part = "HV-5-2", part = "HV-7-1")]
+#[conforms("HV-5-3", "HV-5-7", part = "HV-1-1", part = "HV-5-2", part = "HV-7-1")]
 #[test]
 fn a_change_of_the_source_plays_in_a_store_of_its_own_and_is_hermit_by_a_persons_card_alone() {
     if !has_walls() {
@@ -55,6 +55,7 @@ fn a_change_of_the_source_plays_in_a_store_of_its_own_and_is_hermit_by_a_persons
     let built = Digest::of(&std::fs::read(&at).expect("the program")).to_string();
     assert_eq!((&current["healthy"], &current["sha256"]), (&json!(true), &json!(built)), "{current}");
     both_keys_sign_for(&stage, &built);
+    keeps_the_gate(&stage, &task, &built);
     stage.is_sound();
 }
 
@@ -97,6 +98,25 @@ fn both_keys_sign_for(stage: &Stage, program: &str) {
     stage.hermit(&["identity", "export", chain.to_str().expect("UTF-8")]).ends(0);
     let chain = std::fs::read_to_string(chain).expect("a chain");
     assert!(chain.lines().last().is_some_and(|link| link.contains(program)), "{chain}");
+}
+
+/// The adopted program keeps the gate: in its turn it tries a change in clones of its own, and neither its verdict nor its card changes
+/// anything.
+fn keeps_the_gate(stage: &Stage, task: &str, program: &str) {
+    let file = stage.at("next.rules");
+    std::fs::write(&file, "allow FileEdit(**)\n").expect("a file");
+    let rules = file.to_str().expect("UTF-8");
+    let all = tried(stage, task, &["--policy", rules, "--source", "my own idea"], 0);
+    let [one] = all.as_slice() else { panic!("one trial: {all:?}") };
+    is_sound(one);
+    assert_eq!(
+        (&one["trial"]["outcome"], &one["verdict"]["evaluator_sha256"]),
+        (&json!("better"), &json!(program)),
+        "{one}"
+    );
+    let trial = one["trial"]["trial_id"].as_str().expect("an id");
+    asked(&stage.hermit(&["successor", "adopt", trial]).ends(4).json());
+    assert_eq!(stage.hermit(&["policy", "own"]).ends(0).json()["rows"], json!([]), "a card is no yes");
 }
 
 /// Reviews of the same file by two, a file each.
