@@ -9,6 +9,7 @@ mod killed;
 mod memory;
 mod misbehaving;
 mod models;
+mod own_code;
 mod paired;
 mod playbooks;
 mod proposed;
