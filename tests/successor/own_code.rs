@@ -4,7 +4,6 @@
 
 use super::{has_walls, sandbox};
 use ::successor::Budget;
-use conforms::conforms;
 use host::successor::{Built, CodeTrial, build};
 use model::Digest;
 use std::ffi::OsStr;
@@ -83,7 +82,6 @@ fn built(folder: &TempDir, warm: Option<PathBuf>, diff: &str, budget: Option<Bud
     build(&sandbox(), &code, source(), diff, &|| false).expect("it applies")
 }
 
-#[conforms(part = "HV-7-1")]
 #[test]
 fn a_small_improvement_of_hermit_has_a_program_and_what_does_harm_has_none() {
     if std::env::var_os(LONG).is_none() {
