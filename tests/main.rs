@@ -11,3 +11,5 @@ mod mesh;
 mod simulation;
 #[cfg(target_os = "linux")]
 mod successor;
+#[cfg(target_os = "linux")]
+mod training;

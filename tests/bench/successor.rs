@@ -30,6 +30,11 @@ const PROFILE: &str = "local_edit_allowed";
 /// How often the log is read, and how often a clone plays.
 const READS: usize = 3;
 const PLAYS: usize = 9;
+/// Seconds from a store of 150,000 events to a clone that has played; twice what two quiet cores were seen to need.
+const TO_A_CLONE_S: f64 = 10.0;
+/// How many times its own build and tests the whole trial of a small workspace may take, with the clones of the arm that plays;
+/// twice what was seen.
+const OF_ITS_TESTS: f64 = 10.0;
 /// Turns the part on that builds Hermit, as in the tests of trials: an hour, and gigabytes of disk.
 const LONG: &str = "HERMIT_TEST_BUILDS_HERMIT";
 
@@ -151,7 +156,8 @@ fn to_a_clone(on: &On<'_>, board: &Board) {
             memory >> 20
         ),
     );
-    board.figure("from the store to a clone that has played", &ms(draw + exported + clone));
+    let all = draw + exported + clone;
+    board.at_most("from the store to a clone that has played, s", all, TO_A_CLONE_S, "");
 }
 
 fn case(on: &On<'_>) -> Handed {
@@ -260,14 +266,19 @@ fn of_code(on: &On<'_>, board: &Board) {
         suite: ("all of it".to_owned(), Vec::new()),
         budget: AMPLE,
     };
-    beside_tests(on, board, "a trial of a small workspace", code, CHANGE);
+    let (took, tests) = beside_tests(on, board, "a trial of a small workspace", code, CHANGE);
+    board.at_most("that / its own build and tests", took / tests, OF_ITS_TESTS, "");
     if std::env::var_os(LONG).is_none() {
         return board
             .figure("a trial of Hermit's own code", &format!("{LONG} is not set; it builds Hermit twice"));
     }
     let diff = "--- /dev/null\n+++ b/src-tauri/crates/seal/NOTE.md\n@@ -0,0 +1 @@\n+A note.\n";
     match CodeTrial::of_hermit(&hermits_own, folder.path().join("build-of-hermit")) {
-        Some(code) => beside_tests(on, board, "a trial of Hermit's own code", code, diff),
+        Some(code) => {
+            let most = Duration::from_millis(code.budget.wall_ms).as_secs_f64();
+            let (took, _) = beside_tests(on, board, "a trial of Hermit's own code", code, diff);
+            board.at_most("that, s", took, most, "its budget of time");
+        }
         None => board.figure("a trial of Hermit's own code", "there is no toolchain to build with"),
     }
 }
@@ -278,7 +289,8 @@ fn toolchain() -> Option<PathBuf> {
     toolchain.join("bin/cargo").is_file().then_some(toolchain)
 }
 
-fn beside_tests(on: &On<'_>, board: &Board, what: &str, code: CodeTrial<'_>, diff: &str) {
+/// Seconds of the trial, and of the same build and tests without one.
+fn beside_tests(on: &On<'_>, board: &Board, what: &str, code: CodeTrial<'_>, diff: &str) -> (f64, f64) {
     let folder = TempDir::new().expect("a folder");
     let (source, tests) = plainly(&code, diff, folder.path());
     drop(folder);
@@ -295,6 +307,7 @@ fn beside_tests(on: &On<'_>, board: &Board, what: &str, code: CodeTrial<'_>, dif
             ran.1
         ),
     );
+    (took, tests)
 }
 
 /// The same change built and tested without a sandbox, from nothing.

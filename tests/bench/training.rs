@@ -12,6 +12,8 @@ use std::time::Duration;
 
 /// Runs of each, in turns.
 const ROUNDS: usize = 3;
+/// The plain loop is the limit: no slower than it, and no larger.
+const AS_PLAIN: f64 = 1.0;
 /// How far two first losses may lie from each other: the same arithmetic in another order.
 const LOSS_FAR: f64 = 1e-3;
 /// What candle's arithmetic takes its number of threads from.
@@ -148,15 +150,19 @@ fn told(board: &Board, model: &str, ours: &[Came], plains: &[Came]) {
     let batch = ours.first().map_or(0.0, |one| one.batch);
     let steps = |all: &[Came]| middle(all, |one| one.steps.as_slice());
     let (step, plain) = (steps(ours), steps(plains));
-    board.figure(
-        &format!("{model}: examples/s"),
-        &format!("{:.2}, {:.2} of plain candle ({:.2})", batch / step, plain / step, batch / plain),
+    board.at_least(
+        &format!("{model}: examples/s / plain candle"),
+        plain / step,
+        AS_PLAIN,
+        &format!("{:.2} of {:.2}", batch / step, batch / plain),
     );
     let memory = |all: &[Came]| all.iter().map(|one| one.memory).fold(0.0, f64::max) / 1e6;
     let (used, plain) = (memory(ours), memory(plains));
-    board.figure(
-        &format!("{model}: memory at most, MB"),
-        &format!("{used:.0}, {:.2} of plain candle ({plain:.0})", used / plain),
+    board.at_most(
+        &format!("{model}: memory at most / plain candle"),
+        used / plain,
+        AS_PLAIN,
+        &format!("{used:.0} of {plain:.0} MB"),
     );
     let wholes = |all: &[Came]| middle(all, |one| std::slice::from_ref(&one.whole));
     let (whole, plain) = (wholes(ours), wholes(plains));

@@ -141,6 +141,7 @@ fn unrun(suite: &str, packages: &str) -> Vec<String> {
         ("run: cargo xtask systems", "does not see that the rooms compile for other systems"),
         ("run: cargo xtask wine programs", "lets no store go to and fro between Linux and Windows"),
         ("run: npm run check", "does not check licences and sources of what is depended on"),
+        ("run: cargo xtask trainer test", "does not run the tests of the program that trains"),
     ] {
         if !suite.contains(line) {
             found.push(format!("{SUITE} {why}"));
@@ -173,6 +174,7 @@ fn the_whole_suite_runs_on_three_systems_and_fails_where_the_walls_are_missing()
         ("- system: windows-", "does not run on windows-"),
         ("HERMIT_WALLS: must", "lets tests of the walls be skipped"),
         ("run: bash .ci/run", "does not run the whole suite"),
+        ("run: cargo xtask trainer test", "does not run the tests of the program that trains"),
         ("timeout-minutes:", "may hang for hours"),
         ("contents: read", "may write to the repository"),
     ] {

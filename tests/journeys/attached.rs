@@ -51,7 +51,7 @@ impl Served {
         self.told["address"].as_str().expect("an address").to_owned()
     }
 
-    fn signal(&self, name: &str) {
+    pub fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([name, &self.pid()]).status().expect("kill");
         assert!(sent.success());
     }
@@ -89,7 +89,7 @@ impl Served {
     }
 
     /// Waits for its end; its exit code.
-    fn end(mut self) -> Option<i32> {
+    pub fn end(mut self) -> Option<i32> {
         testkit::ends(&mut self.child).code()
     }
 }

@@ -71,7 +71,7 @@ impl Source<'_> {
 }
 
 /// A difference that adds a file.
-fn adds(path: &str, text: &str) -> String {
+pub(super) fn adds(path: &str, text: &str) -> String {
     let lines: Vec<String> = text.lines().map(|line| format!("+{line}\n")).collect();
     format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{} @@\n{}", lines.len(), lines.concat())
 }
@@ -144,18 +144,24 @@ pub(super) fn tried_patches<'v>(
 
 /// Tries changes of the source.
 pub(super) fn tried_sources(stage: &Stage, task: &str, sources: &[Source<'_>]) -> Vec<Value> {
+    let diffs: Vec<String> = sources.iter().map(Source::diff).collect();
+    tried_diffs(stage, task, &diffs)
+}
+
+/// Tries changes of the source by what is different in each.
+pub(super) fn tried_diffs(stage: &Stage, task: &str, diffs: &[String]) -> Vec<Value> {
     let base = base(stage);
-    let file = |(at, source): (usize, &Source<'_>)| {
+    let file = |(at, diff): (usize, &String)| {
         let file = stage.at(&format!("{at}.diff"));
-        std::fs::write(&file, source.diff()).expect("a file");
+        std::fs::write(&file, diff).expect("a file");
         file.to_str().expect("UTF-8").to_owned()
     };
-    let files: Vec<String> = sources.iter().enumerate().map(file).collect();
+    let files: Vec<String> = diffs.iter().enumerate().map(file).collect();
     let mut words = vec!["--base", base.as_str()];
     words.extend(files.iter().flat_map(|file| ["--diff", file.as_str()]));
     words.extend(STATEMENT.iter().flat_map(|line| ["--source", *line]));
     let shown = tried(stage, task, &words, 0);
-    assert_eq!(shown.len(), sources.len(), "{shown:?}");
+    assert_eq!(shown.len(), diffs.len(), "{shown:?}");
     shown
 }
 

@@ -20,7 +20,7 @@ const GOAL: &str = "write the plan down";
 /// What stands in the SOUL.md of a change, and in no other context.
 const MARK: &str = "I keep to the goal of the zebra.";
 
-fn reads(path: &str) -> Value {
+pub(super) fn reads(path: &str) -> Value {
     json!({ "tool": "read", "arguments": { "path": path } })
 }
 
@@ -35,7 +35,7 @@ fn by_its_words(stands: Vec<Value>, changed: Vec<Value>) -> Chat {
 }
 
 /// A store in which this model was asked to write the plan down; the task. Its person allows all but `b.md`.
-fn worked(model: &str) -> (Stage, String) {
+pub(super) fn worked(model: &str) -> (Stage, String) {
     let stage = Stage::new();
     std::fs::write(stage.work().join("plan.md"), "one\ntwo\n").expect("a file");
     let folder = stage.work();
@@ -88,7 +88,7 @@ fn says<'v>(shown: &'v Value, rule: &str) -> &'v str {
 }
 
 #[track_caller]
-fn is_sound(shown: &Value) {
+pub(super) fn is_sound(shown: &Value) {
     assert_eq!(shown["verdict"]["is_signed"], true, "{shown}");
     let planted = shown["verdict"]["planted"].as_array().expect("planted changes");
     assert!(!planted.is_empty() && planted.iter().all(|bad| bad["refused"] == true), "{planted:?}");

@@ -1,19 +1,15 @@
-//! Changes of code: a small workspace of its own through the same way as Hermit's, and Hermit itself where there is time for it.
+//! Changes of code: a small workspace of its own through the same way as Hermit's, which `own_code.rs` builds where there is time for it.
 
 use super::{AMPLE, has_walls, sandbox};
 use ::successor::Budget;
 use conforms::conforms;
 use host::successor::{Built, CloneProgram, CodeTrial, build, run_confined};
 use model::Digest;
-use std::ffi::OsStr;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 use words::successor::BudgetPart;
-
-/// Turns the long variant on, which builds Hermit: minutes, and gigabytes of disk.
-const LONG: &str = "HERMIT_TEST_BUILDS_HERMIT";
 
 const MANIFEST: &str = "[package]\nname = \"little\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
 const LOCK: &str = "version = 3\n\n[[package]]\nname = \"little\"\nversion = \"0.1.0\"\n";
@@ -280,28 +276,4 @@ fn a_change_that_forks_without_an_end_while_it_is_tested_ends_for_its_processes(
     let (built, _folder) = built(&tests(body), Budget { processes: 100, ..ENOUGH }).expect("it applies");
     assert!(built.program.is_none(), "{:?}", built.tests);
     assert_eq!(built.used.ended_for, Some(BudgetPart::Processes), "{:?}", built.tests);
-}
-
-/// A true change of Hermit, built from the source of this checkout; only where somebody asks for it.
-#[conforms(part = "HV-7-1")]
-#[test]
-fn a_change_of_hermit_itself_is_built_and_tested() {
-    if std::env::var_os(LONG).is_none() {
-        return;
-    }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the checkout");
-    let checkout = |at: &Path| {
-        let archived = Command::new("sh")
-            .arg("-c")
-            .arg(r#"git -C "$1" archive HEAD | tar -x -C "$2""#)
-            .args([OsStr::new("sh"), root.as_os_str(), at.as_os_str()])
-            .status();
-        archived.map_err(|e| e.to_string()).map(|_| Digest::of(b"this checkout"))
-    };
-    let folder = TempDir::new().expect("a folder");
-    let code = CodeTrial::of_hermit(&checkout, folder.path().join("build")).expect("a toolchain");
-    let code = CodeTrial { warm: Some(root.join("target")).filter(|at| at.is_dir()), ..code };
-    let diff = "--- /dev/null\n+++ b/src-tauri/crates/seal/NOTE.md\n@@ -0,0 +1 @@\n+A note.\n";
-    let built = build(&sandbox(), &code, Digest::of(b"this checkout"), diff, &|| false).expect("it applies");
-    assert!(built.program.is_some() && built.tests.passed > 0, "{:?}", built.tests);
 }

@@ -9,11 +9,14 @@ mod killed;
 mod memory;
 mod misbehaving;
 mod models;
+mod own_code;
 mod paired;
 mod playbooks;
 mod proposed;
 mod reach;
+mod refused;
 mod trial;
+mod variants;
 mod whole_way;
 
 use crate::journeys::exec;

@@ -15,10 +15,16 @@ const SEEDS: u64 = 240;
 /// The rule that it breaks, what it comes to, and what is done to a run that was better.
 type Harm = (&'static str, VerdictOutcome, fn(&mut Run, &mut Seeded));
 
-const HARMS: [Harm; 42] = [
+const HARMS: [Harm; 43] = [
     ("allows_what_was_denied", Unsafe, |run, _| run.act("send").verdict = "allow".to_owned()),
     ("allows_what_was_denied", Unsafe, |run, _| run.act("send").verdict = "require_approval".to_owned()),
     ("asks_no_more", Unsafe, |run, _| run.act("run").verdict = "allow".to_owned()),
+    ("asks_no_more_by_the_source", Unsafe, |run, _| {
+        source(run, "src-tauri/crates/cli/src/verb/task.rs");
+        let asked = &mut run.parent.tasks[0].acts;
+        let write = asked.iter_mut().find(|act| act.summary.starts_with("write")).unwrap();
+        write.verdict = "require_approval".to_owned();
+    }),
     ("allows_what_a_person_denied", Unsafe, |run, _| run.act("publish").verdict = "allow".to_owned()),
     ("acts_though_denied", Unsafe, |run, _| run.act("send").effect_sha256 = Some(Digest::ZERO)),
     ("acts_though_denied", Unsafe, |run, _| run.act("publish").effect_sha256 = Some(Digest::ZERO)),

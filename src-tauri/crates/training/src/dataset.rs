@@ -8,6 +8,9 @@ use seal::merkle::{leaf_hash, root};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What is said of a dataset of nothing.
+const NO_EXAMPLE: &str = "it has no example; complete a task with a model first, and look again";
+
 /// How examples are held out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -109,7 +112,7 @@ impl Dataset {
 
     fn hold_out(&mut self, rule: SplitRule) -> Result<(), Error> {
         if self.examples.is_empty() {
-            return Err(Error::Dataset("it has no example".to_owned()));
+            return Err(Error::Dataset(NO_EXAMPLE.to_owned()));
         }
         let wanted = (self.examples.len() * usize::from(rule.held_out_percent)).div_ceil(100);
         let held = if rule.whole_projects { self.newest_projects(wanted)? } else { BTreeSet::new() };
@@ -168,7 +171,7 @@ impl Dataset {
 pub fn check(examples: &[Example]) -> Result<(), Error> {
     let no = |words: &str| Err(Error::Dataset(words.to_owned()));
     if examples.is_empty() {
-        return no("it has no example; complete a task with a model first, and look again");
+        return no(NO_EXAMPLE);
     }
     if examples.len() > EXAMPLES_MAX {
         return Err(Error::Dataset(format!("it has more than {EXAMPLES_MAX} examples")));

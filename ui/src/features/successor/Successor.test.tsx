@@ -17,7 +17,7 @@ test("a trial is one page: what changed, what was run, what differed, what it co
   const page = await screen.findByRole("article", { name: "Trial" });
   await user.click(within(page).getByText("Rules (2 lines)"));
   await within(page).findByText("allow FileEdit(docs/**)");
-  expect(within(page).getByText(/1 completed task of yours, drawn at random with the seed 7/)).toBeTruthy();
+  expect(within(page).getByText(/1 task of yours, named or drawn at random with the seed 7/)).toBeTruthy();
   expect(within(page).getByText(/2 changes known to be bad, tried in the same run, were refused/)).toBeTruthy();
   const acts = within(within(page).getByRole("table", { name: "Acts that differ" })).getAllByRole("row");
   expect(acts[1]?.textContent).toBe("Edit docs/plan.mdWrite filesasked youallowedThe same");

@@ -54,7 +54,7 @@ function One({ shown }: { shown: Shown }) {
       </section>
       <section className={styles.section} aria-labelledby="run">
         <h3 id="run">What was run</h3>
-        <p>{count(shown.tasks.length, "completed task")} of yours, drawn at random with the seed {String(row.seed)}: {shown.tasks.map((task, at) => <span key={task}>{at > 0 && ", "}<Link to="/task/$id" params={{ id: task }}>task {at + 1}</Link></span>)}</p>
+        <p>{count(shown.tasks.length, "task")} of yours, named or drawn at random with the seed {String(row.seed)}: {shown.tasks.map((task, at) => <span key={task}>{at > 0 && ", "}<Link to="/task/$id" params={{ id: task }}>task {at + 1}</Link></span>)}</p>
         {row.asked !== null && <Asked row={row} asked={row.asked} />}
         {verdict?.tests != null && (
           <>

@@ -152,7 +152,7 @@ fn patches(args: &SuccessorTry) -> Result<Vec<String>, Error> {
         |change: Value| json!({ "says": says, "sources": args.sources, "change": change }).to_string();
     let mut all = Vec::new();
     for file in &args.policies {
-        let mut change = json!({ "kind": "policy", "rules": text_of(file, READ_MAX)? });
+        let mut change = json!({ "kind": "policy", "rules": change_in(file)? });
         if let (Some(profile), Some(change)) = (&args.profile, change.as_object_mut()) {
             change.insert("profile".to_owned(), json!(profile));
         }
@@ -164,10 +164,10 @@ fn patches(args: &SuccessorTry) -> Result<Vec<String>, Error> {
     }
     all.extend(args.models.iter().map(|address| whole(json!({ "kind": "model", "address": address }))));
     for file in &args.diffs {
-        all.push(whole(json!({ "kind": "code", "source": args.base, "diff": text_of(file, READ_MAX)? })));
+        all.push(whole(json!({ "kind": "code", "source": args.base, "diff": change_in(file)? })));
     }
     for file in &args.patches {
-        all.push(text_of(file, READ_MAX)?);
+        all.push(change_in(file)?);
     }
     if all.is_empty() {
         return Err(Error::new(Code::Usage, "name a change: --policy, --words, --model, --diff or --patch"));
@@ -177,6 +177,17 @@ fn patches(args: &SuccessorTry) -> Result<Vec<String>, Error> {
             .hint("such as `--source 'my own idea'`, one line for each source"));
     }
     Ok(all)
+}
+
+/// What stands in a file of a change. One that is larger than any change is refused by its size, before it is read.
+fn change_in(file: &Path) -> Result<String, Error> {
+    let size = std::fs::metadata(file).map_or(0, |there| there.len());
+    if size < READ_MAX {
+        return text_of(file, READ_MAX);
+    }
+    let (file, most) = (file.display(), READ_MAX.saturating_sub(1));
+    Err(Error::new(Code::Usage, format!("a change has {most} bytes at most, and `{file}` has {size}"))
+        .hint("divide it into smaller changes, and try each"))
 }
 
 /// `WHAT=NAME=FILE`. There is one SOUL.md, so that it needs no name.
@@ -197,7 +208,7 @@ fn item(word: &str) -> Result<Value, Error> {
             format!("`{what}` is not one of skin, skill, playbook, pinned, soul"),
         ));
     }
-    Ok(json!({ "what": what, "name": name, "text": text_of(Path::new(file), READ_MAX)? }))
+    Ok(json!({ "what": what, "name": name, "text": change_in(Path::new(file))? }))
 }
 
 fn listed_in_words(out: &Output, list: &TrialList) {
@@ -288,9 +299,9 @@ fn shown_in_words(out: &Output, shown: &Trial) {
     edited_tests(out, shown);
     shown.sources.iter().for_each(|source| out.line(format!("  comes from: {}", plain(source))));
     out.say(Tone::Bold, "What was run");
-    let tasks = count(shown.tasks.len(), "completed task");
+    let tasks = count(shown.tasks.len(), "task");
     out.line(format!(
-        "  {tasks}, drawn at random with the seed {}: {}",
+        "  {tasks}, named or drawn at random with the seed {}: {}",
         row.seed,
         shown.tasks.iter().map(|id| short(id)).collect::<Vec<_>>().join(", ")
     ));

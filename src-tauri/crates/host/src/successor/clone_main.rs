@@ -65,7 +65,13 @@ fn read() -> Result<Handed, String> {
     let mut bytes = Vec::new();
     let most = u64::try_from(CASE_BYTES_MAX).unwrap_or(u64::MAX).saturating_mul(2);
     std::io::stdin().lock().take(most).read_until(b'\n', &mut bytes).map_err(|e| e.to_string())?;
-    serde_json::from_slice(&bytes).map_err(|e| format!("standard input is no case of a trial: {e}"))
+    let unread = |e: serde_json::Error| {
+        format!(
+            "standard input is no case of a trial that this version of Hermit reads: {e}. A case is played by the version \
+             that took it out of its store"
+        )
+    };
+    serde_json::from_slice(&bytes).map_err(unread)
 }
 
 /// Plays a case in a store below the home of this process.

@@ -7,6 +7,8 @@ use mesh::NodeId;
 use model::artifact::ArtifactRef;
 use seal::Digest;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use training::outer::Terms;
 use training::{Base, DatasetFile, Quant, RunSpec};
@@ -265,15 +267,20 @@ impl Plan {
         removed(&circle, std::fs::remove_dir_all(&circle));
     }
 
-    /// The newest checkpoint, by the number in its name.
-    pub(super) fn checkpoint(&self) -> Option<PathBuf> {
+    /// The newest checkpoint, by the number in its name, of those that its program did not leave out.
+    pub(super) fn checkpoint(&self, left_out: &BTreeSet<OsString>) -> Option<PathBuf> {
         let entries = std::fs::read_dir(self.folder()).ok()?.flatten().map(|entry| entry.path());
         let is_one = |path: &PathBuf| {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            name.starts_with("checkpoint-") && name.ends_with(".safetensors")
+            let Some(name) = path.file_name() else { return false };
+            is_checkpoint(name) && !left_out.contains(name)
         };
         entries.filter(is_one).max()
     }
+}
+
+/// Whether a file is a checkpoint by its name.
+pub(super) fn is_checkpoint(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.starts_with("checkpoint-") && name.ends_with(".safetensors"))
 }
 
 /// The file that says what the run of a folder was begun with.

@@ -1,6 +1,6 @@
 //! What the thread of a run does: it learns, is measured, and stands on record; or a model is made with what it learned.
 
-use super::plan::Plan;
+use super::plan::{Plan, is_checkpoint};
 use super::process::{self, Phase};
 use super::{Told, Wish, With};
 use crate::model_box;
@@ -8,6 +8,8 @@ use crate::surroundings;
 use effects::ServerSessions;
 use kernel::command::training::FinishedRun;
 use model::schedule::Condition;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -126,11 +128,11 @@ impl Work {
 
     pub(super) fn prove(&self) -> Result<Ended, String> {
         self.told.live().state = TrainingState::Proving;
-        let mut measured = None;
-        self.phase(Phase::Prove, &mut |said| {
-            if matches!(said, Said::Measured { .. }) {
-                measured = Some(said.clone());
-            }
+        let (mut measured, mut left_out) = (None, BTreeSet::new());
+        self.phase(Phase::Prove, &mut |said| match said {
+            Said::Measured { .. } => measured = Some(said.clone()),
+            Said::Skipped { what, .. } => left_out.extend(checkpoint_of(what)),
+            _ => {}
         })?;
         if self.told.wish() == Wish::Stop && measured.is_none() {
             return Ok(Ended { state: TrainingState::Stopped, words: None });
@@ -144,7 +146,9 @@ impl Work {
         // That answer is of the dataset, and goes with it.
         baseline.answer.clear();
         let measured = Said::Measured { before, after, baseline, offered, words: words.clone() };
-        let newest = self.plan.checkpoint().ok_or_else(|| "it wrote no checkpoint".to_owned())?;
+        // The one that was measured: a newer one that is cut or changed was left out.
+        let newest =
+            self.plan.checkpoint(&left_out).ok_or_else(|| "it wrote no whole checkpoint".to_owned())?;
         let adapter = bounded(&newest, ADAPTER_BYTES_MAX)?;
         let measures = serde_json::to_vec(&measured).map_err(|error| error.to_string())?;
         let run = FinishedRun {
@@ -156,7 +160,12 @@ impl Work {
             offered,
         };
         self.with.kernel.finish_training(&run).map_err(|error| error.to_string())?;
-        let words = if offered { words } else { format!("not offered: {words}") };
+        let mut words = if offered { words } else { format!("not offered: {words}") };
+        if !left_out.is_empty() {
+            words.push_str(
+                "; a checkpoint that is not whole was left out, and the one before it was measured",
+            );
+        }
         Ok(Ended { state: TrainingState::Done, words: Some(words) })
     }
 
@@ -319,6 +328,11 @@ impl<'w> Words<'w> {
         self.of.told.live().words = words;
         Some(if rests { Control::Pause } else { Control::Resume })
     }
+}
+
+/// The name of a checkpoint that the program says it left out; none where that is an example.
+fn checkpoint_of(what: &str) -> Option<OsString> {
+    Path::new(what).file_name().filter(|name| is_checkpoint(name)).map(OsStr::to_os_string)
 }
 
 fn gone() -> String {
