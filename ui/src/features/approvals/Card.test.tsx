@@ -391,6 +391,7 @@ test("in a browser a yes needs the passphrase and the word, and no key decides",
   expect(host.signed).toEqual([]);
   await user.type(await here.findByLabelText(/^High risk/), "high");
   await waitFor(() => expect(allow.getAttribute("aria-disabled")).toBeNull());
+  expect(here.getByText("No key approves: press the button.")).toBeTruthy();
   allow.focus();
   await user.keyboard("{Enter}");
   expect(host.signed).toEqual([]);
