@@ -69,6 +69,17 @@ const ANSWERED: Readonly<Record<Exclude<Of<"approval">, "approval.requested" | "
   "approval.cancelled": "The question ended with its task", "approval.invalidated": "The question is no longer valid",
 };
 
+/** Paths in the written form, which a model reads, as a person does. */
+function plainPaths(text: string): string {
+  return text.replace(/`([^`\s]*%[0-9A-F]{2}[^`\s]*)`/g, (whole, path: string) => {
+    try {
+      return `"${decodeURIComponent(path)}"`;
+    } catch {
+      return whole;
+    }
+  });
+}
+
 /** Whose words they are that may be relied on so far; older stores took all of them for the person's. */
 function origin(tier: TrustTier | null): Origin {
   return tier === "untrusted" ? "program" : tier === "observed" ? "service" : "person";
@@ -86,6 +97,11 @@ class Teller {
   #approvals = new Map<string, Row>();
   #steps = new Map<string, Row>();
   #attempt = 0;
+  /** When the model answered in the turn at hand, and how many messages stood before its words. */
+  #answered: { at: number; before: number } | null = null;
+  /** The key of the agent's words of the turn before, where it had any; and whether nothing was looked at since. */
+  #spoke: string | null = null;
+  #hasSpoken = false;
   /** The turn that is prepared and not begun, with how much of the context it takes. */
   #turn: { row: Row; size: string } | null = null;
   /** Whether something that it proposed was refused, and whether anything but reading was carried out. */
@@ -114,6 +130,18 @@ class Teller {
     });
   }
 
+  /** The agent's words of a turn that is over: they were said before what was done by them. */
+  #says(event: Event, text: string) {
+    const answered = this.#answered;
+    this.#answered = null;
+    this.#spoke = text === "" ? null : `${event.seq}`;
+    this.#hasSpoken = text !== "";
+    if (answered === null) return this.#say(event, "agent", text);
+    const after = this.messages.splice(answered.before);
+    this.#say({ ...event, at: answered.at }, "agent", text);
+    this.messages.push(...after);
+  }
+
   /** Words that came in: the person's own, or another's, who is named. */
   #said(event: Event, text: unknown, from: Origin) {
     if (from === "person") this.#say(event, "you", word(text));
@@ -130,8 +158,9 @@ class Teller {
   /** Looks one after the other are one line, which tells the last of them and how many there were. */
   #looked(event: Event, text: string) {
     const last = this.messages.at(-1);
-    if (last?.who === "did" && last.tone === "running") this.messages[this.messages.length - 1] = { ...last, text, many: last.many + 1 };
+    if (!this.#hasSpoken && last?.who === "did" && last.tone === "running") this.messages[this.messages.length - 1] = { ...last, text, many: last.many + 1 };
     else this.#say(event, "did", text, { tone: "running" });
+    this.#hasSpoken = false;
   }
 
   tell(event: Event) {
@@ -245,9 +274,9 @@ class Teller {
         const made = record(body["record"]);
         const error = word(made["error"]);
         const words = word(made["model_decision"]);
-        if (error !== "") this.#add(event, "phase", capital(error), here, { tone: "failed", mark: "failed" });
+        if (error !== "") this.#add(event, "phase", capital(plainPaths(error)), here, { tone: "failed", mark: "failed" });
         // A turn without words of its own is named by its tool; what it did is told by what was done.
-        if (!TOOL.test(words)) this.#say(event, "agent", words);
+        this.#says(event, TOOL.test(words) ? "" : words);
         break;
       }
       case "attempt.context_compacted": {
@@ -273,7 +302,10 @@ class Teller {
         if (this.#turn !== null) this.#turn.row.text = asked(oneOf(PROPOSER, body["provider"]), this.#turn.size);
         this.#turn = null;
         break;
-      case "attempt.status_changed": case "attempt.checkpointed": case "attempt.environment_captured": case "attempt.model_responded": case "attempt.answer_checked":
+      case "attempt.status_changed": case "attempt.checkpointed": case "attempt.environment_captured": case "attempt.answer_checked":
+        break;
+      case "attempt.model_responded":
+        this.#answered = { at: event.at, before: this.messages.length };
         break;
       default:
         name satisfies never;
@@ -288,8 +320,12 @@ class Teller {
   /** The last words: the agent's where it ended by itself, else Hermit's. A turn that only ended says them twice. */
   #end(event: Event, summary: string, who: "agent" | "hermit") {
     const receipts = [...this.#proven];
+    const twice = (message: Message) => message.who === who && (summary === "" || message.text.includes(summary) || summary.startsWith(message.text));
+    // Words that were said with the last acts stand before them, and end the task after them.
+    const spoken = this.messages.findIndex((message) => message.key === this.#spoke && twice(message));
+    if (spoken !== -1 && spoken < this.messages.length - 1) this.messages.push(...this.messages.splice(spoken, 1).map((message) => ({ ...message, at: event.at })));
     const last = this.messages.at(-1);
-    if (last !== undefined && last.who === who && (summary === "" || last.text.includes(summary) || summary.startsWith(last.text))) {
+    if (last !== undefined && twice(last)) {
       this.messages[this.messages.length - 1] = { ...last, final: true, receipts, text: summary === "" ? last.text : summary };
       return;
     }
