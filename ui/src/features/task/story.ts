@@ -4,14 +4,15 @@ import { capital, count, originName, plain, result, tokens, verdict } from "~/sc
 import { done } from "~/screen/tense";
 import { EVENT_NAME, type EventName } from "~/ipc/generated/events";
 import type { Event } from "~/ipc/generated/task_events";
-import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, PROPOSER, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, TERMINATION_REASON, TRIAL_OUTCOME, TRUST_TIER, type TrustTier } from "~/ipc/generated/words";
+import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, PROPOSER, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, TERMINATION_REASON, TRIAL_OUTCOME, TRUST_TIER } from "~/ipc/generated/words";
 import { oneOf } from "~/ipc/words";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
-import { type See, seeKey } from "~/screen/see";
+import type { See } from "~/screen/see";
 import { list, number, record, word } from "./events";
 import { WAITS, asked } from "./asking";
 import { type Given, type Message, givenBy } from "./message";
+import { lastWords, origin, plainPaths } from "./spoken";
 import { NEW_DAY, reasonOf } from "./paused";
 import { type Part, ended, foundOf, given, raised, started, waiting } from "./parts";
 
@@ -68,22 +69,6 @@ const ANSWERED: Readonly<Record<Exclude<Of<"approval">, "approval.requested" | "
   "approval.granted": "You approved it once", "approval.denied": "You denied it", "approval.expired": "The question expired",
   "approval.cancelled": "The question ended with its task", "approval.invalidated": "The question is no longer valid",
 };
-
-/** Paths in the written form, which a model reads, as a person does. */
-function plainPaths(text: string): string {
-  return text.replace(/`([^`\s]*%[0-9A-F]{2}[^`\s]*)`/g, (whole, path: string) => {
-    try {
-      return `"${decodeURIComponent(path)}"`;
-    } catch {
-      return whole;
-    }
-  });
-}
-
-/** Whose words they are that may be relied on so far; older stores took all of them for the person's. */
-function origin(tier: TrustTier | null): Origin {
-  return tier === "untrusted" ? "program" : tier === "observed" ? "service" : "person";
-}
 
 class Teller {
   rows: Row[] = [];
@@ -320,16 +305,9 @@ class Teller {
   /** The last words: the agent's where it ended by itself, else Hermit's. A turn that only ended says them twice. */
   #end(event: Event, summary: string, who: "agent" | "hermit") {
     const receipts = [...this.#proven];
-    const twice = (message: Message) => message.who === who && (summary === "" || message.text.includes(summary) || summary.startsWith(message.text));
-    // Words that were said with the last acts stand before them, and end the task after them.
-    const spoken = this.messages.findIndex((message) => message.key === this.#spoke && twice(message));
-    if (spoken !== -1 && spoken < this.messages.length - 1) this.messages.push(...this.messages.splice(spoken, 1).map((message) => ({ ...message, at: event.at })));
-    const last = this.messages.at(-1);
-    if (last !== undefined && twice(last)) {
-      this.messages[this.messages.length - 1] = { ...last, final: true, receipts, text: summary === "" ? last.text : summary };
-      return;
-    }
-    this.#say(event, who, summary, { final: true, receipts });
+    const told = lastWords(this.messages, this.#spoke, { who, summary, receipts, at: event.at });
+    if (told === null) this.#say(event, who, summary, { final: true, receipts });
+    else this.messages = told;
   }
 
   /** What was done carries its receipt. */
@@ -517,13 +495,4 @@ export function story(events: readonly Event[], until = Number.POSITIVE_INFINITY
     if (teller.doing !== before) since = teller.doing === "" ? null : event.at;
   }
   return { rows: teller.rows, parts: teller.parts, doing: teller.doing, since, messages: teller.messages, receipts: teller.receipts };
-}
-
-/** The row that stands for what is chosen: the one that leads to it, and for an event that has none of its own, the row
- * it happened behind. Nowhere is -1. */
-export function rowOf(rows: readonly Row[], see: See | null): number {
-  if (see === null) return -1;
-  const key = seeKey(see);
-  const own = rows.findIndex((row) => seeKey(row.see) === key);
-  return own >= 0 || see.kind !== "event" ? own : rows.findLastIndex((row) => row.seq <= see.seq);
 }
