@@ -5,7 +5,7 @@ import "./styles/global.css";
 import { Connect } from "./app/Connect";
 import { keepShell } from "./app/shell";
 import { applyTheme } from "./screen/theme";
-import { HttpHost, takeToken } from "./host/http";
+import { HttpHost, hearTokens, takeToken } from "./host/http";
 import { TauriHost, inTauri } from "./host/tauri";
 import type { Host } from "./host/host";
 import { placeOf } from "./host/webauthn";
@@ -13,6 +13,7 @@ import { placeOf } from "./host/webauthn";
 applyTheme();
 if (!inTauri()) keepShell();
 const token = takeToken(location, history);
+if (!inTauri()) hearTokens(window, () => location.reload());
 
 // One opening at a time: a token works once, and StrictMode asks twice.
 let opening: Promise<Host> | null = null;

@@ -47,6 +47,14 @@ function Banner() {
   const host = useHost();
   const link = useLink();
   if (link === "lost") return <p className={styles.banner} role="status"><Mark name="unknown" />Not connected to Hermit. Trying again; what you see may be old.</p>;
+  if (link === "ended") {
+    return (
+      <p className={styles.banner} role="status">
+        <Mark name="unknown" />This page’s session has ended, and what you see may be old. Open a new link: <code>hermit open</code> prints one.
+        <Button onClick={() => location.reload()}>Load again</Button>
+      </p>
+    );
+  }
   if (status.data?.halted === true) {
     return (
       <p className={styles.banner} role="status">
@@ -152,8 +160,8 @@ function Tray({ forYou }: { forYou: number }) {
 function Ledger() {
   const link = useLink();
   const checked = useAsk("ledger.verify", {}, { enabled: false });
-  if (link === "lost") {
-    return <p className={styles.ledger} data-tone="unknown" role="status"><Mark name="unknown" />Not live, trying again</p>;
+  if (link === "lost" || link === "ended") {
+    return <p className={styles.ledger} data-tone="unknown" role="status"><Mark name="unknown" />{link === "lost" ? "Not live, trying again" : "Not live: no session"}</p>;
   }
   const verdict = checked.data?.verdict;
   if (verdict === undefined) return <p className={styles.ledger}><Link to="/proof">Ledger not checked yet</Link></p>;

@@ -99,6 +99,15 @@ test("a lost connection is said in the frame", async () => {
   expect(await screen.findByText(/Not live/)).toBeTruthy();
 });
 
+test("a session that has ended is said as such, with how to get another", async () => {
+  const host = scene();
+  show(host, "/");
+  await screen.findAllByText(/Waiting for you/);
+  host.link("ended");
+  expect((await screen.findByText(/session has ended/)).textContent).toContain("hermit open");
+  expect(screen.queryByText(/Trying again/)).toBeNull();
+});
+
 test("a notice refreshes exactly the questions of its topics", async () => {
   const host = scene();
   show(host, "/policy");

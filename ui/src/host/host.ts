@@ -22,8 +22,9 @@ export class Refused extends Error {
   }
 }
 
-/** Whether notices come in. While they do not, what is shown may be old, and the screens say so. */
-export type Link = "opening" | "live" | "lost";
+/** Whether notices come in. While they do not, what is shown may be old, and the screens say so. `ended`: the host answers, and
+ *  knows this page's session no more, so that waiting brings nothing back. */
+export type Link = "opening" | "live" | "lost" | "ended";
 
 /** How a person decides on this surface. */
 export type Deciding =

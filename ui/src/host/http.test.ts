@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { HttpHost, takeToken } from "./http";
-import { Refused } from "./host";
+import { HttpHost, hearTokens, takeToken } from "./http";
+import { type Link, Refused } from "./host";
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -16,11 +16,48 @@ function answers(of: (path: string, init: RequestInit) => Response | Promise<Res
   return asked;
 }
 
+async function opened(): Promise<HttpHost> {
+  answers(() => Response.json({}));
+  return HttpHost.open(null);
+}
+
 test("the token is taken from the address once and does not stay there", () => {
   window.history.replaceState(null, "", "/#token=abc123");
   expect(takeToken(window.location, window.history)).toBe("abc123");
   expect(window.location.hash).toBe("#/");
   expect(takeToken(window.location, window.history)).toBeNull();
+});
+
+test("a new link that is opened in a tab of this host is taken there", () => {
+  const load = vi.fn();
+  const stop = hearTokens(window, load);
+  const goes = (hash: string) => {
+    window.history.replaceState(null, "", `/${hash}`);
+    window.dispatchEvent(new HashChangeEvent("hashchange"));
+  };
+  goes("#/tasks");
+  expect(load).not.toHaveBeenCalled();
+  goes("#token=abc123");
+  expect(load).toHaveBeenCalledTimes(1);
+  stop();
+  goes("#token=abc124");
+  expect(load).toHaveBeenCalledTimes(1);
+});
+
+test("a host that knows the session no more is told apart from one that does not answer", async () => {
+  const heard = async (answer: () => Response | Promise<Response>) => {
+    const host = await opened();
+    answers(answer);
+    return new Promise<Link>((done) => {
+      const stop = host.listen(() => undefined, (link) => {
+        if (link === "opening") return;
+        queueMicrotask(() => stop());
+        done(link);
+      });
+    });
+  };
+  expect(await heard(() => Response.json({ code: "unauthorised", message: "the token is missing or wrong", hint: "" }, { status: 401 }))).toBe("ended");
+  expect(await heard(() => Promise.reject(new TypeError("failed to fetch")))).toBe("lost");
 });
 
 test("a token is exchanged for a session, and is sent nowhere else", async () => {

@@ -14,6 +14,16 @@ export function takeToken(location: Location, history: History): string | null {
   return given;
 }
 
+/** A link that is opened in a tab of this host changes its fragment alone, which loads nothing: the page is loaded anew then, and takes
+ *  the token. Returns how to stop hearing. */
+export function hearTokens(at: Window, load: () => void): () => void {
+  const heard = () => {
+    if (new URLSearchParams(at.location.hash.replace(/^#\/?\??/, "")).has("token")) load();
+  };
+  at.addEventListener("hashchange", heard);
+  return () => at.removeEventListener("hashchange", heard);
+}
+
 function isWireError(value: unknown): value is WireError {
   return typeof value === "object" && value !== null && "code" in value && "message" in value;
 }
@@ -227,14 +237,16 @@ const AGAIN_MS = 2000;
 async function follow(notice: (notice: Notice) => void, link: (link: Link) => void, ended: AbortSignal): Promise<void> {
   link("opening");
   while (!ended.aborted) {
+    let gone: Link = "lost";
     try {
       const answer = await ask("/api/notices", { headers: { accept: "text/event-stream" }, signal: ended });
       await hear(answer, notice, link);
-    } catch {
-      // Whatever broke off is asked for again.
+    } catch (thrown) {
+      // Whatever broke off is asked for again: another link may bring a session.
+      if (!ended.aborted && thrown instanceof Refused && thrown.code === "unauthorised") gone = "ended";
     }
     if (ended.aborted) return;
-    link("lost");
+    link(gone);
     await new Promise((again) => setTimeout(again, AGAIN_MS));
   }
 }

@@ -1,7 +1,7 @@
 //! The title of an act as what is being done, and as what was done.
 
 /// The verbs that titles of acts begin with: as what is to be done, is being done, and was done.
-pub const VERBS: [(&str, &str, &str); 25] = [
+pub const VERBS: [(&str, &str, &str); 26] = [
     ("read ", "Reading ", "Read "),
     ("list ", "Listing ", "Listed "),
     ("look at ", "Looking at ", "Looked at "),
@@ -27,6 +27,7 @@ pub const VERBS: [(&str, &str, &str); 25] = [
     ("register ", "Registering ", "Registered "),
     ("classify ", "Classifying ", "Classified "),
     ("try ", "Trying ", "Tried "),
+    ("leave ", "Leaving ", "Left "),
 ];
 
 /// `read "notes.md"` as what is being done: `Reading "notes.md"`.
@@ -73,6 +74,10 @@ mod tests {
         assert_eq!(
             done("undo 1 receipt: delete 1 folder, move 3 files"),
             "Undid 1 receipt: deleted 1 folder, moved 3 files"
+        );
+        assert_eq!(
+            done("undo 1 receipt: move 1 file, leave 3 places"),
+            "Undid 1 receipt: moved 1 file, left 3 places"
         );
         assert_eq!(doing("\"ls\""), "\"ls\"");
         assert_eq!(done(""), "");

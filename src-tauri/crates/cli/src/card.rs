@@ -183,7 +183,8 @@ impl Card {
         };
         let mut rows: Vec<Row> = Vec::new();
         if !left.is_empty() {
-            rows.push((Tone::Warn, format!("Leaves {} as it is", count(left.len(), "place"))));
+            let as_before = if left.len() == 1 { "as it is" } else { "as they are" };
+            rows.push((Tone::Warn, format!("Leaves {} {as_before}", count(left.len(), "place"))));
         }
         rows.extend(left.iter().take(HEADS).map(|stays| {
             let place = stays.resource.to_string();

@@ -110,7 +110,11 @@ fn why(rest: &Rest, changed: bool) -> String {
         TaskStatus::Completed => format!("Done.{nothing}"),
         TaskStatus::RolledBack => "Done, and undone since.".to_owned(),
         TaskStatus::Cancelled => format!("Cancelled.{nothing}"),
-        TaskStatus::Failed => format!("{}{nothing}", failed(task)),
+        TaskStatus::Failed => {
+            let said = failed(task);
+            let nothing = if said.contains("nothing was changed") { "" } else { nothing };
+            format!("{said}{nothing}")
+        }
         // It says why, and what to do.
         TaskStatus::Paused => task
             .row
@@ -118,6 +122,10 @@ fn why(rest: &Rest, changed: bool) -> String {
             .as_ref()
             .map_or_else(|| "Paused.".to_owned(), |because| plain(&because.to_string())),
         TaskStatus::Blocked => waiting(task.waits_for.as_ref().map(|waits| waits.kind)).to_owned(),
+        // Nobody works on it: its receipts need keys that are locked here.
+        TaskStatus::Created | TaskStatus::Ready | TaskStatus::Running if rest.key_locked => {
+            "It waits for your keys.".to_owned()
+        }
         other @ (TaskStatus::Created | TaskStatus::Ready | TaskStatus::Running) => format!("It is {other}."),
     }
 }

@@ -167,6 +167,11 @@ impl FromStr for Address {
                 Ok(Self::Server { api, url, model: rest.to_owned() })
             }
             "recorded" => Ok(Self::Recorded(rest.to_owned())),
+            // The address of a server alone: what it speaks and which of its models are what is missing.
+            "http" | "https" => {
+                let model = if text.contains('#') { "" } else { "#MODEL" };
+                Err(wrong(&format!("it names no provider before the URL; write `openai:{text}{model}`")))
+            }
             _ => Err(wrong(&format!(
                 "its provider is none of {}, `box`, `playbook`, `recorded`, `scripted`",
                 ModelApi::ALL.iter().map(|api| format!("`{api}`")).collect::<Vec<_>>().join(", ")

@@ -153,7 +153,7 @@ test("a reason is shown as the proposer's, and the goal again is none", async ()
 const ran = (more: object = {}) => cardOf({
   action_request: {
     action: { tool: "command", argv: ["./prune.sh", "--all files"], cwd: "", network: false },
-    staged: { exit_code: 3, error: "it ended with status 3", look_first: "`.env` looks like a key", notes: [], left_out: [{ path: "target", entries: 12 }], started_at: 1000, finished_at: 2500 },
+    staged: { exit_code: 3, error: "it ended with status 3", look_first: "`.env` looks like a key", notes: ["staged by overlay, laid in 3 ms"], left_out: [{ path: "target", entries: 12 }], started_at: 1000, finished_at: 2500 },
   },
   staged: { changes: [], printed: "  two  blanks\nsecond\u202eline\n", printed_bytes: 9000, ...more },
 });
@@ -166,7 +166,7 @@ test("a command that has run in a copy shows its difference as a difference, and
   expect(printed.tagName).toBe("PRE");
   expect(printed.textContent).toContain("  two  blanks\n");
   expect(within(printed).getByTitle("a character that would not show").textContent).toBe("U+202E");
-  expect(here.getByText(/exit code 3 after 1.5 s/)).toBeTruthy();
+  expect(here.getByText(/exit code 3 after 1.5 s/) && here.getByText("The copy was made in 3 ms (overlay)")).toBeTruthy();
   expect(here.getByText(/the last 28 B of 9.0 kB/)).toBeTruthy();
   expect(here.getByText(/12 changed files will not be copied/)).toBeTruthy();
   expect(here.getByText(/Read what it printed before you approve/)).toBeTruthy();
@@ -391,6 +391,7 @@ test("in a browser a yes needs the passphrase and the word, and no key decides",
   expect(host.signed).toEqual([]);
   await user.type(await here.findByLabelText(/^High risk/), "high");
   await waitFor(() => expect(allow.getAttribute("aria-disabled")).toBeNull());
+  expect(here.getByText("No key approves: press the button.")).toBeTruthy();
   allow.focus();
   await user.keyboard("{Enter}");
   expect(host.signed).toEqual([]);

@@ -8,6 +8,11 @@ import { type Packet, type Ran, callOf, quoted } from "./packet";
 import { readable } from "./files";
 import styles from "./Card.module.css";
 
+/** What is on record of how it was run, as a person reads it. */
+function inWords(note: string): string {
+  return note.replace(/^staged by (.+), laid in (\d+) ms$/, "the copy was made in $2 ms ($1)").replace(/^the network was held$/, "it could reach no network");
+}
+
 export function StagedCommand({ packet, ran, changes }: { packet: Packet | null; ran: Ran; changes: number }) {
   const call = callOf(packet);
   const what = call === null ? { it: "command", said: "it printed", title: "What it printed", again: "the command does not run again" } : { it: "tool", said: "it answered", title: "What it answered", again: "the tool is not called again" };
@@ -37,7 +42,7 @@ export function StagedCommand({ packet, ran, changes }: { packet: Packet | null;
           </span>
         </p>
       )}
-      {ran.notes.map((note) => <p key={note}><Mark name="low" /><span><Words of={capital(note)} /></span></p>)}
+      {ran.notes.map((note) => <p key={note}><Mark name="low" /><span><Words of={capital(inWords(note))} /></span></p>)}
       {ran.printedBytes === 0 ? <p>{capital(what.said)} nothing.</p> : (
         <figure>
           <figcaption>{what.title}{shown < ran.printedBytes && `, the last ${bytes(shown)} of ${bytes(ran.printedBytes)}`}</figcaption>

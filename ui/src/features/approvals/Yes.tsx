@@ -1,7 +1,7 @@
 // A yes to the card in sight: with the approval passphrase, or signed by a passkey that belongs to this page's address. Enter
 // decides nothing here.
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { type KeyboardEvent, useState } from "react";
 import { type Pen, type Refused, type Seat, refusal } from "~/host/host";
 import type { Approval } from "~/ipc/generated/approvals";
 import { useHost } from "~/ipc/client";
@@ -55,6 +55,7 @@ function Answering({ way, approval, pen, isLasting, choice, isPhone, close }: Gi
   const [word, setWord] = useState("");
   const [isGoing, setGoing] = useState(false);
   const [failed, setFailed] = useState<Refused | null>(null);
+  const [isEntered, setEntered] = useState(false);
   const id = approval.row.approval_id;
   const { ticket: seat, isArmed, trouble } = useTicket<Seat>(true, `${id}:${approval.packet_sha256}`, () => pen.sit(id));
   const isStale = seat !== null && seat.packet_sha256 !== approval.packet_sha256;
@@ -75,6 +76,11 @@ function Answering({ way, approval, pen, isLasting, choice, isPhone, close }: Gi
     ).finally(() => setGoing(false));
   };
 
+  // Whoever presses Enter after a passphrase expects something of it.
+  const hear = (event: KeyboardEvent) => {
+    deaf(event);
+    if (event.key === "Enter") setEntered(true);
+  };
   const needed = seat?.word ?? null;
   const because = isGoing ? (way === "passkey" ? "Use your passkey now" : "Signing")
     : isLasting && choice === null ? "Choose what to allow from now on"
@@ -87,7 +93,7 @@ function Answering({ way, approval, pen, isLasting, choice, isPhone, close }: Gi
   return (
     <div className={styles.allow}>
       <RiskWord needed={needed} value={word} onKeyDown={deaf} onChange={setWord} />
-      {way === "passphrase" && <TextField label="Approval passphrase" type="password" value={passphrase} autoComplete="off" onKeyDown={deaf} onChange={(event) => setPassphrase(event.target.value)} />}
+      {way === "passphrase" && <TextField label="Approval passphrase" type="password" value={passphrase} autoComplete="off" onKeyDown={hear} onChange={(event) => setPassphrase(event.target.value)} />}
       <div className={styles.row}>
         {isHeld
           ? <Hold ms={HOLD_MS} because={because} begin={() => Promise.resolve()} end={() => undefined} held={allow}>Hold to {says}</Hold>
@@ -95,6 +101,7 @@ function Answering({ way, approval, pen, isLasting, choice, isPhone, close }: Gi
         <Button onClick={close}>Cancel</Button>
       </div>
       {because !== null && (!isGoing || way === "passkey") && <p className={styles.note}>{because}.</p>}
+      {isEntered && because === null && failed === null && <p className={styles.note} role="status">No key approves: {isHeld ? "hold" : "press"} the button.</p>}
       {isStale && <p className={styles.note} role="status">The action has changed since you read this card. Nothing was decided.</p>}
       {(failed ?? trouble) !== null && <Failed error={(failed ?? trouble) as Refused} />}
     </div>

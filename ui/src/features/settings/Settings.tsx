@@ -109,7 +109,7 @@ function Store() {
             ["Version", at.version],
             ["Source", <Source key="source" />],
             ["Used by", at.held_by === null ? "No process" : <>process {at.held_by.pid}, <Time at={at.held_by.since} ago /></>],
-            ["This window", `${host.kind === "tauri" ? "in the app" : "in a browser"}, ${link === "live" ? "live" : link === "lost" ? "not live, trying again" : "opening"}`],
+            ["This window", `${host.kind === "tauri" ? "in the app" : "in a browser"}, ${link === "live" ? "live" : link === "lost" ? "not live, trying again" : link === "ended" ? "not live, its session has ended" : "opening"}`],
           ]} />
         )}
       </Answer>

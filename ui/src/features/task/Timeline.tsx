@@ -15,7 +15,8 @@ import { Time } from "~/primitives/Time";
 import { VirtualRows } from "~/primitives/VirtualRows";
 import { Words } from "~/primitives/Words";
 import { type See, seeKey } from "~/screen/see";
-import { type Row, type Story, rowOf } from "./story";
+import { rowOf } from "./rows";
+import type { Row, Story } from "./story";
 import styles from "./Task.module.css";
 
 const keyOfRow = (row: Row) => row.key;

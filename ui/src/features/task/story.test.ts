@@ -38,6 +38,31 @@ test("words that are not the person's own name who sent them", () => {
   expect(said.map((one) => [one.who, one.from])).toEqual([["other", "Hermit, on schedule"], ["other", "Another program"], ["you", ""], ["you", ""]]);
 });
 
+test("what a model said stands before what was done by it, at the time when it was said", () => {
+  const turn = (seq: number, id: string, summary: string, says: string) => [
+    event(seq, "attempt.model_responded", {}),
+    event(seq + 1, "action.requested", { action_request_id: id, action_class: summary.startsWith("read") ? "read_local" : "write_local", summary }),
+    event(seq + 2, "effect.observed", { action_request_id: id, result_code: "succeeded" }),
+    event(seq + 3, "attempt.iteration_completed", { record: { model_decision: says, error: null } }),
+  ];
+  const told = story([
+    ...turn(1, "a1", "read notes.md", "I look first."), ...turn(11, "a2", "read todo.md", "And there."), ...turn(21, "a3", "create sum.md", "I sum it up."),
+    event(31, "attempt.terminated", { reason: "done", iterations: 3, summary: "I sum it up." }),
+  ]).messages;
+  expect(told.map((one) => [one.who, one.text, one.final])).toEqual([
+    ["agent", "I look first.", false], ["did", "Read notes.md", false], ["agent", "And there.", false], ["did", "Read todo.md", false],
+    ["did", "Created sum.md", false], ["agent", "I sum it up.", true],
+  ]);
+  expect(told[0]?.at).toBe(event(1, "attempt.model_responded", {}).at);
+  expect(new Set(told.map((one) => one.key)).size).toBe(told.length);
+});
+
+test("a path that failed is told as a person reads it", () => {
+  const of = (error: string) => story([event(1, "attempt.iteration_completed", { record: { model_decision: "observe", error } })]).rows.map((row) => row.text);
+  expect(of("nothing is at `notes%20%F0%9F%8E%89.md`")).toEqual(['Nothing is at "notes 🎉.md"']);
+  expect(of("nothing is at `%zz`")).toEqual(["Nothing is at `%zz`"]);
+});
+
 test("a turn that ended and its summary are told once", () => {
   const said = story([
     event(1, "attempt.iteration_completed", { record: { model_decision: "Done: tidy.", error: null } }),

@@ -4,14 +4,15 @@ import { capital, count, originName, plain, result, tokens, verdict } from "~/sc
 import { done } from "~/screen/tense";
 import { EVENT_NAME, type EventName } from "~/ipc/generated/events";
 import type { Event } from "~/ipc/generated/task_events";
-import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, PROPOSER, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, TERMINATION_REASON, TRIAL_OUTCOME, TRUST_TIER, type TrustTier } from "~/ipc/generated/words";
+import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, PROPOSER, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, TERMINATION_REASON, TRIAL_OUTCOME, TRUST_TIER } from "~/ipc/generated/words";
 import { oneOf } from "~/ipc/words";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
-import { type See, seeKey } from "~/screen/see";
+import type { See } from "~/screen/see";
 import { list, number, record, word } from "./events";
 import { WAITS, asked } from "./asking";
 import { type Given, type Message, givenBy } from "./message";
+import { lastWords, origin, plainPaths } from "./spoken";
 import { NEW_DAY, reasonOf } from "./paused";
 import { type Part, ended, foundOf, given, raised, started, waiting } from "./parts";
 
@@ -69,11 +70,6 @@ const ANSWERED: Readonly<Record<Exclude<Of<"approval">, "approval.requested" | "
   "approval.cancelled": "The question ended with its task", "approval.invalidated": "The question is no longer valid",
 };
 
-/** Whose words they are that may be relied on so far; older stores took all of them for the person's. */
-function origin(tier: TrustTier | null): Origin {
-  return tier === "untrusted" ? "program" : tier === "observed" ? "service" : "person";
-}
-
 class Teller {
   rows: Row[] = [];
   parts: Part[] = [];
@@ -86,6 +82,11 @@ class Teller {
   #approvals = new Map<string, Row>();
   #steps = new Map<string, Row>();
   #attempt = 0;
+  /** When the model answered in the turn at hand, and how many messages stood before its words. */
+  #answered: { at: number; before: number } | null = null;
+  /** The key of the agent's words of the turn before, where it had any; and whether nothing was looked at since. */
+  #spoke: string | null = null;
+  #hasSpoken = false;
   /** The turn that is prepared and not begun, with how much of the context it takes. */
   #turn: { row: Row; size: string } | null = null;
   /** Whether something that it proposed was refused, and whether anything but reading was carried out. */
@@ -114,6 +115,18 @@ class Teller {
     });
   }
 
+  /** The agent's words of a turn that is over: they were said before what was done by them. */
+  #says(event: Event, text: string) {
+    const answered = this.#answered;
+    this.#answered = null;
+    this.#spoke = text === "" ? null : `${event.seq}`;
+    this.#hasSpoken = text !== "";
+    if (answered === null) return this.#say(event, "agent", text);
+    const after = this.messages.splice(answered.before);
+    this.#say({ ...event, at: answered.at }, "agent", text);
+    this.messages.push(...after);
+  }
+
   /** Words that came in: the person's own, or another's, who is named. */
   #said(event: Event, text: unknown, from: Origin) {
     if (from === "person") this.#say(event, "you", word(text));
@@ -130,8 +143,9 @@ class Teller {
   /** Looks one after the other are one line, which tells the last of them and how many there were. */
   #looked(event: Event, text: string) {
     const last = this.messages.at(-1);
-    if (last?.who === "did" && last.tone === "running") this.messages[this.messages.length - 1] = { ...last, text, many: last.many + 1 };
+    if (!this.#hasSpoken && last?.who === "did" && last.tone === "running") this.messages[this.messages.length - 1] = { ...last, text, many: last.many + 1 };
     else this.#say(event, "did", text, { tone: "running" });
+    this.#hasSpoken = false;
   }
 
   tell(event: Event) {
@@ -245,9 +259,9 @@ class Teller {
         const made = record(body["record"]);
         const error = word(made["error"]);
         const words = word(made["model_decision"]);
-        if (error !== "") this.#add(event, "phase", capital(error), here, { tone: "failed", mark: "failed" });
+        if (error !== "") this.#add(event, "phase", capital(plainPaths(error)), here, { tone: "failed", mark: "failed" });
         // A turn without words of its own is named by its tool; what it did is told by what was done.
-        if (!TOOL.test(words)) this.#say(event, "agent", words);
+        this.#says(event, TOOL.test(words) ? "" : words);
         break;
       }
       case "attempt.context_compacted": {
@@ -273,7 +287,10 @@ class Teller {
         if (this.#turn !== null) this.#turn.row.text = asked(oneOf(PROPOSER, body["provider"]), this.#turn.size);
         this.#turn = null;
         break;
-      case "attempt.status_changed": case "attempt.checkpointed": case "attempt.environment_captured": case "attempt.model_responded": case "attempt.answer_checked":
+      case "attempt.status_changed": case "attempt.checkpointed": case "attempt.environment_captured": case "attempt.answer_checked":
+        break;
+      case "attempt.model_responded":
+        this.#answered = { at: event.at, before: this.messages.length };
         break;
       default:
         name satisfies never;
@@ -288,12 +305,9 @@ class Teller {
   /** The last words: the agent's where it ended by itself, else Hermit's. A turn that only ended says them twice. */
   #end(event: Event, summary: string, who: "agent" | "hermit") {
     const receipts = [...this.#proven];
-    const last = this.messages.at(-1);
-    if (last !== undefined && last.who === who && (summary === "" || last.text.includes(summary) || summary.startsWith(last.text))) {
-      this.messages[this.messages.length - 1] = { ...last, final: true, receipts, text: summary === "" ? last.text : summary };
-      return;
-    }
-    this.#say(event, who, summary, { final: true, receipts });
+    const told = lastWords(this.messages, this.#spoke, { who, summary, receipts, at: event.at });
+    if (told === null) this.#say(event, who, summary, { final: true, receipts });
+    else this.messages = told;
   }
 
   /** What was done carries its receipt. */
@@ -481,13 +495,4 @@ export function story(events: readonly Event[], until = Number.POSITIVE_INFINITY
     if (teller.doing !== before) since = teller.doing === "" ? null : event.at;
   }
   return { rows: teller.rows, parts: teller.parts, doing: teller.doing, since, messages: teller.messages, receipts: teller.receipts };
-}
-
-/** The row that stands for what is chosen: the one that leads to it, and for an event that has none of its own, the row
- * it happened behind. Nowhere is -1. */
-export function rowOf(rows: readonly Row[], see: See | null): number {
-  if (see === null) return -1;
-  const key = seeKey(see);
-  const own = rows.findIndex((row) => seeKey(row.see) === key);
-  return own >= 0 || see.kind !== "event" ? own : rows.findLastIndex((row) => row.seq <= see.seq);
 }

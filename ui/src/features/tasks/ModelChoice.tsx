@@ -1,5 +1,6 @@
 // Which model proposes: the default, one that runs on this machine, one that is set up, or one by its address.
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { useAsk } from "~/ipc/client";
 import type { Found } from "~/ipc/generated/models";
 import { ModelBox } from "~/features/settings/ModelBox";
@@ -22,6 +23,8 @@ export function known(found: Found): Known[] {
 
 /** Null is nobody yet; the empty address is one that is being typed. */
 export function ModelChoice({ value, onChange }: { value: string | null; onChange: (address: string) => void }) {
+  // Whoever asks for the field types in it next; one that is there from the beginning takes nobody's place.
+  const [isAsked, setAsked] = useState(false);
   const asked = useAsk("models.find", { ports: [] }, { staleTime: 30_000 });
   const models = asked.data === undefined ? [] : known(asked.data);
   const typed = value !== null && models.every((one) => one.address !== value);
@@ -33,10 +36,11 @@ export function ModelChoice({ value, onChange }: { value: string | null; onChang
             <b><Words of={one.name} /></b><small>{one.address === asked.data?.standard ? "Default · " : ""}{one.where}</small>
           </button>
         ))}
-        <button type="button" role="radio" aria-checked={typed} className={styles.model} onClick={() => onChange("")}>
+        <button type="button" role="radio" aria-checked={typed} className={styles.model} onClick={() => { setAsked(true); onChange(""); }}>
           <b>Another model</b><small>By its address</small>
         </button>
       </div>
+      {typed && <TextField label="Address" mono autoFocus={isAsked} value={value} placeholder="openai:http://127.0.0.1:8080/v1#qwen" spellCheck={false} onChange={(event) => onChange(event.target.value)} />}
       {asked.isLoading && <p role="status">Looking for models on this machine…</p>}
       {asked.error !== null && <Failed error={asked.error} />}
       {asked.data !== undefined && models.length === 0 && (
@@ -50,7 +54,6 @@ export function ModelChoice({ value, onChange }: { value: string | null; onChang
           <ModelBox choose={onChange} />
         </>
       )}
-      {typed && <TextField label="Address" mono value={value} placeholder="openai:http://127.0.0.1:8080/v1#qwen" spellCheck={false} onChange={(event) => onChange(event.target.value)} />}
     </div>
   );
 }

@@ -6,6 +6,7 @@ import { Refused } from "~/host/host";
 import type { Asked, Found } from "~/ipc/generated/models";
 import { DONE, doneTask, scene } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
+import { meant } from "./FolderField";
 import { naming } from "./GoalField";
 
 const small = "openai:http://127.0.0.1:8080/v1#small";
@@ -34,6 +35,34 @@ test("a folder is chosen among recent ones, a file is named with @, and the defa
   expect((await screen.findByRole("radio", { name: /big/ })).getAttribute("aria-checked")).toBe("true");
   await user.click(await begin());
   await waitFor(() => expect(submitted(host)).toMatchObject({ workspace: "/home/you/atlas-billing", goal: "sum up `notes/meeting 1.md`", reasoner: { kind: "address", address: away } }));
+});
+
+test("a path is taken as it was meant, with the quotes of a terminal or as the address of a file manager", () => {
+  expect(["'/home/you/My files'", '"/home/you/My files"', "file:///home/you/My%20files"].map(meant)).toEqual(Array(3).fill("/home/you/My files"));
+  expect(meant("file:///C:/My%20files")).toBe("C:/My files");
+  expect(["/home/you/it's", "'", "~/notes", "file:///%zz"].map(meant)).toEqual(["/home/you/it's", "'", "~/notes", "file:///%zz"]);
+});
+
+test("a folder of Hermit's own is not offered to work in, and one that is pasted with its quotes is named", async () => {
+  const of = (folder: string) => ({ workspace_id: `wsp_${folder}`, folder, project_hash: null, project_source: null, tasks: 1, waiting: 0, last_task_id: DONE, last_at: null });
+  const host = scene({ "models.find": found, "task.submit": made, "workspaces.list": { workspaces: ["/home/you/.local/share/hermit/policy", "/home/you/notes"].map(of) } });
+  const { user } = show(host, "/tasks/new");
+  const recent = within(await screen.findByRole("group", { name: "Recent folders" }));
+  await waitFor(() => expect(recent.getAllByRole("button").map((one) => one.textContent)).toEqual(["notes"]));
+  const field = screen.getByLabelText<HTMLInputElement>("Folder to work in");
+  await user.click(field);
+  await user.paste("'/home/you/My files'");
+  expect(field.value).toBe("/home/you/My files");
+});
+
+test("the address of another model is asked for beside the choice, and typed at once", async () => {
+  const host = scene({ "task.submit": made });
+  const { user } = show(host, "/tasks/new?folder=/home/you/notes&goal=go");
+  await user.click(await screen.findByRole("radio", { name: /^Another model/ }));
+  expect(document.activeElement).toBe(await screen.findByLabelText("Address"));
+  await user.keyboard(small);
+  await user.click(await begin());
+  await waitFor(() => expect(submitted(host)?.reasoner).toEqual({ kind: "address", address: small }));
 });
 
 test("another model that answers here is one click away, and none is a sentence with what to do", async () => {

@@ -26,7 +26,10 @@ pub fn models(context: &Context, verb: ModelsVerb) -> Came {
             let chosen = session.call(&Standard { address });
             session.close();
             context.out.answer(&chosen?, |out, chosen| match &chosen.standard {
-                Some(address) => out.line(format!("{} is the default model", plain(address))),
+                Some(address) => {
+                    out.line(format!("{} is the default model", plain(address)));
+                    super::models_get::absent(out, context, address);
+                }
                 None => out.line("no default model; name one for each task"),
             })?;
             Ok(exit::DONE)

@@ -82,6 +82,14 @@ pub fn listed(out: &Output, context: &Context) {
     }
 }
 
+/// Says so where an address names a model in the box whose weights are not here.
+pub fn absent(out: &Output, context: &Context, address: &str) {
+    let Some(name) = address.strip_prefix("box:").and_then(|rest| rest.split('@').next()) else { return };
+    if host::model_box::kept(&context.home).iter().all(|kept| kept.name != name) {
+        out.say(Tone::Warn, "its weights are not here; `hermit models get` shows what can be had");
+    }
+}
+
 fn rows(out: &Output, kept: &[Kept]) {
     let row = |one: &Kept| {
         let digest = one.sha256.get(..16).unwrap_or_default();

@@ -196,18 +196,46 @@ fn ask_folder(context: &Context, terminal: &Terminal) -> Result<PathBuf, Error> 
         match terminal.ask(question, Echo::Shown)? {
             Typed::Line(path) if path.trim().is_empty() => return sample(context),
             Typed::Line(path) => {
-                let folder = home_relative(path.trim());
+                let folder = meant(path.trim());
                 if folder.is_dir() {
                     return Ok(folder);
                 }
                 let path = crate::text::plain(&folder.display().to_string());
-                terminal.print(&format!("There is no folder `{path}`.\r\n"));
+                let why = if folder.exists() {
+                    format!("`{path}` is no folder; name the one that it lies in.")
+                } else {
+                    format!("There is no folder `{path}`.")
+                };
+                terminal.print(&format!("{why}\r\n"));
             }
             Typed::Nothing => {
                 return Err(Error::new(Code::Cancelled, "no folder was named; nothing was done"));
             }
         }
     }
+}
+
+/// A path as it was meant: one that was dropped on a terminal comes as a shell would read it, in quotes or with a backslash before
+/// each space. What is there as it was written is taken so.
+fn meant(text: &str) -> PathBuf {
+    let written = home_relative(text);
+    if written.exists() {
+        return written;
+    }
+    let quoted = ['\'', '"'].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
+    let inner = quoted.map_or_else(|| unescaped(text), str::to_owned);
+    let read = home_relative(&inner);
+    if read.exists() || quoted.is_some() { read } else { written }
+}
+
+/// The text without the backslashes of a shell: each stands for the character behind it.
+fn unescaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        out.push(if letter == '\\' { letters.next().unwrap_or(letter) } else { letter });
+    }
+    out
 }
 
 /// A path as people type it: `~/` is the home folder.
@@ -230,4 +258,25 @@ fn sample(context: &Context) -> Result<PathBuf, Error> {
     }
     context.out.line(format!("   A sample folder: {}", folder.display()));
     Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_was_dropped_on_a_terminal_is_the_one_that_was_meant() {
+        let inside = tempfile::tempdir().unwrap();
+        let folder = inside.path().join("My files 📁");
+        std::fs::create_dir(&folder).unwrap();
+        let text = folder.to_str().unwrap();
+        assert_eq!(meant(text), folder);
+        assert_eq!(meant(&format!("'{text}'")), folder);
+        assert_eq!(meant(&format!("\"{text}\"")), folder);
+        if std::path::MAIN_SEPARATOR == '/' {
+            assert_eq!(meant(&text.replace(' ', "\\ ")), folder);
+        }
+        let none = inside.path().join("none");
+        assert_eq!(meant(none.to_str().unwrap()), none, "what is not there is told as it was written");
+    }
 }

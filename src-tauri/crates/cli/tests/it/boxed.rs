@@ -134,7 +134,8 @@ fn a_model_in_the_box_is_got_listed_chosen_asked_behind_walls_and_taken_away() {
     let boxed = Boxed::new(":");
     let listed = boxed.run(&["models", "list"]).ends_with(0);
     assert!(listed.out.contains("box:tiny") && listed.out.contains(&boxed.digest[..16]), "{}", listed.out);
-    boxed.run(&["models", "use", "box:tiny"]).ends_with(0);
+    let used = boxed.run(&["models", "use", "box:tiny"]).ends_with(0);
+    assert!(!used.out.contains("not here"), "{}", used.out);
     let found = boxed.run(&["models", "list", "--json"]).ends_with(0).json();
     assert_eq!(found["standard"], "box:tiny");
     let server =

@@ -264,6 +264,8 @@ fn no_key_goes_over_plain_http_to_another_machine_and_no_stranger_becomes_the_st
     let refused = bench.run(&["models", "use", "openai:https://models.example.org/v1#big"]).ends_with(2);
     assert!(refused.err.contains("hermit models add"), "{}", refused.err);
     add(&bench, "https://models.example.org/v1", "away").ends_with(0);
+    let absent = bench.run(&["models", "use", "box:absent"]).ends_with(0);
+    assert!(absent.out.contains("its weights are not here"), "{}", absent.out);
     bench.run(&["models", "use", "openai:https://models.example.org/v1#big"]).ends_with(0);
     bench.run(&["models", "use", "playbook:tidy"]).ends_with(2);
     let settings = std::fs::read_to_string(bench.home().join("config.json")).unwrap();

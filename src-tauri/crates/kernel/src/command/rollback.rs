@@ -242,7 +242,7 @@ impl Kernel {
         }) {
             Ok(plan) => plan,
             Err(Error::Conflict(why)) => {
-                let said = format!("not undone, nothing was changed: {why}");
+                let said = format!("Not undone, nothing was changed: {why}.");
                 return self.end_rollback(tx, TerminationReason::FatalToolError, &said);
             }
             Err(other) => return Err(other),
@@ -252,8 +252,8 @@ impl Kernel {
         }
         if plan.items.is_empty() {
             let said =
-                plan.left.iter().map(|i| format!("`{}`: {}", shown(&i.resource), i.why)).collect::<Vec<_>>();
-            let said = format!("not undone, nothing was changed: {}", said.join("; "));
+                plan.left.iter().map(|i| format!("{}: {}", shown(&i.resource), i.why)).collect::<Vec<_>>();
+            let said = format!("Not undone, nothing was changed: {}.", said.join("; "));
             return self.end_rollback(tx, TerminationReason::FatalToolError, &said);
         }
         for bytes in &plan.merged {
@@ -294,7 +294,7 @@ impl Kernel {
         let places: Vec<String> = left
             .iter()
             .take(NAMED)
-            .map(|stays| format!("`{}`: {}", shown(&stays.resource.to_string()), stays.why))
+            .map(|stays| format!("{}: {}", shown(&stays.resource.to_string()), stays.why))
             .collect();
         let more = match left.len().saturating_sub(NAMED) {
             0 => String::new(),

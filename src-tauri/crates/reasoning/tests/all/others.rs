@@ -86,6 +86,8 @@ fn a_wrong_address_is_told_why() {
         ("openai:https://me:secret@h/v1#m", "keychain"),
         ("openai:http://h/v1?key=1#m", "query"),
         ("openai:http://h/v1#a b", "space"),
+        ("http://127.0.0.1:8080/v1", "write `openai:http://127.0.0.1:8080/v1#MODEL`"),
+        ("https://h/v1#m", "write `openai:https://h/v1#m`"),
         ("playbook:", "names nothing"),
         ("claude:qwen", "its provider is none of `openai`, `responses`, `anthropic`, `gemini`, `ollama`"),
     ] {
