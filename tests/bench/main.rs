@@ -23,6 +23,9 @@ mod history;
 #[path = "../../src-tauri/crates/projections/tests/store.rs"]
 mod store;
 #[allow(dead_code, missing_docs, reason = "shared with the tests of the room")]
+#[path = "../../src-tauri/crates/projections/tests/way.rs"]
+mod way;
+#[allow(dead_code, missing_docs, reason = "shared with the tests of the room")]
 #[path = "../../src-tauri/crates/projections/tests/world.rs"]
 mod world;
 

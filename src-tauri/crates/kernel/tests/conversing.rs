@@ -1,14 +1,13 @@
 //! Conversations in a folder: what the first words begin, what a message says that it answers and quotes, and how what it
 //! became is told again from the log.
 
-use crate::story::{completed, events, log, packs, rebuilt, state};
+use crate::story::{events, log, rebuilt, state};
 use kernel::command::bind::About;
 use kernel::command::enclose::Encloses;
 use kernel::command::ingest::Incoming;
 use kernel::command::ingress::{Bound, Saying};
 use kernel::command::submit::{Reasoning, Submission};
 use kernel::{DriveOutcome, Error, Waiting};
-use model::action::ActionClass;
 use model::approval::ApprovalStatus;
 use model::artifact::{ArtifactKind, TrustTier};
 use model::fault::Point;
@@ -255,118 +254,6 @@ fn of_several_signs_what_a_message_is_about_the_plainer_one_counts() {
     assert_eq!(resolutions, [ForkChild, StartNewRoot, PendingDisambiguation]);
 }
 
-/// The anchor of the task that a message made is on record with both, and what it names is there.
-fn is_anchored(world: &World, made: &Bound, first: TaskId) {
-    let task = made.task_id.unwrap();
-    let created = events(world.kernel(), task).into_iter().find_map(|(_, body)| match body {
-        Body::TaskCreated(b) => b.task.continuation_anchor,
-        _ => None,
-    });
-    let anchor = created.expect("the anchor is in the event that makes the task");
-    let ingress = log(world.kernel()).into_iter().rev().find_map(|(_, body)| match body {
-        Body::IngressBound(b) if b.ingress_id == made.ingress_id => Some(b),
-        _ => None,
-    });
-    let ingress = ingress.expect("it is bound");
-    assert_eq!(ingress.anchor.as_ref(), Some(&anchor), "and in the record of its message");
-    assert_eq!(ingress.chosen_task_id, Some(task));
-    assert_eq!((anchor.anchor_task_id, anchor.outcome_status), (first, TaskStatus::Completed));
-    let before = state(world, first);
-    let left: Vec<Option<String>> = anchor
-        .source_artifact_refs
-        .iter()
-        .map(|id| before.artifacts[id].task_local_alias.as_ref().and_then(|name| name.shown().cloned()))
-        .collect();
-    assert_eq!(left.len(), 2, "what it was given and what it answered: {left:?}");
-    let row = world.kernel().query().unwrap().message(made.ingress_id).unwrap().unwrap();
-    assert_eq!((row.anchor_task_id, row.status), (Some(first), IngressStatus::Bound));
-}
-
-/// A task that was given a table, and has ended.
-fn counted(world: &World) -> TaskId {
-    world.reasoners.script("count", vec![done("there are 7"), done("8"), done("9"), done("10")]);
-    let bytes = b"a,b\n1,2\n";
-    let incoming = Incoming {
-        name: "table.csv".to_owned(),
-        uri: "/elsewhere/table.csv".to_owned(),
-        media_type: "text/csv",
-        bytes: &mut &bytes[..],
-        trust_tier: TrustTier::Untrusted,
-    };
-    let (put, _) = world.kernel().ingest(incoming, Channel::App).unwrap();
-    let submission = Submission {
-        encloses: Encloses { files: vec![put.artifact_id], ..Encloses::default() },
-        ..world.submission("count", Reasoning::Scripted { name: "count".to_owned() })
-    };
-    let first = world.kernel().submit(&submission).unwrap().task_id;
-    assert_eq!(world.drive(first), completed());
-    first
-}
-
-#[conforms::conforms("HK-8.1.1-8", "HK-10.5-6")]
-#[test]
-fn what_a_follow_up_carries_is_in_its_message_its_task_and_its_pack_and_needs_no_transcript() {
-    let mut world = World::new(3_504);
-    let first = counted(&world);
-    let said = Saying { task: Some(first), ..Saying::of("and the odd ones?", Channel::App, "a") };
-    let next = world.kernel().say(&said).unwrap();
-    let follower = next.task_id.expect("a task");
-    // Another way to the same: a person binds an open message.
-    let conversation = state(&world, first).task.conversation_id;
-    assert_eq!(world.drive(follower), completed());
-    world.kernel().turn_to(conversation, None).unwrap();
-    let open = world.kernel().say(&Saying::of("and more?", Channel::App, "b")).unwrap();
-    let bound = world.kernel().bind_message(open.ingress_id, About::Task(first)).unwrap();
-    world.reopen();
-    for made in [&next, &bound] {
-        is_anchored(&world, made, first);
-    }
-    let pack = packs(world.kernel(), follower).remove(0);
-    let told = pack
-        .items
-        .iter()
-        .find(|item| item.title.starts_with("the task before"))
-        .expect("the anchor is in the pack");
-    for words in [
-        "It ended: completed",
-        "because: the task was named outright",
-        "It left: table.csv, 8 bytes, art_",
-        "there are 7",
-    ] {
-        assert!(told.text.contains(words), "{words}: {}", told.text);
-    }
-    // What it left is in the pack as what it is, too, not only by name.
-    let file = pack.items.iter().find(|item| item.text.contains("1,2"));
-    assert!(
-        file.is_some(),
-        "{:?}",
-        pack.items.iter().map(|item| (&item.title, &item.text)).collect::<Vec<_>>()
-    );
-    // The views say the same when they are folded from the log anew.
-    let (views, log) = rebuilt(&mut world);
-    assert_eq!(views, log);
-}
-
-#[conforms::conforms(part = "HK-15.6-2")]
-#[test]
-fn what_was_done_before_stands_by_its_receipts_in_the_pack_of_what_goes_on_from_it() {
-    let world = World::new(3_513);
-    let answers = vec![write("table.md", "42"), done("it is written"), done("it is seen")];
-    let first = world.script("write the table", answers);
-    assert_eq!(world.drive_allowing(first), (completed(), 1));
-    let receipts = state(&world, first).receipts;
-    let wrote = receipts.iter().find(|receipt| receipt.action_class == ActionClass::WriteLocal).unwrap();
-    let (_, receipt) = world.kernel().receipt(wrote.receipt_id).unwrap();
-    let said = Saying { task: Some(first), ..Saying::of("and is it right?", Channel::App, "a") };
-    let follower = world.kernel().say(&said).unwrap().task_id.expect("a task");
-    assert_eq!(world.drive(follower), completed());
-    let pack = packs(world.kernel(), follower).remove(0);
-    let told = pack.items.iter().find(|item| item.title.starts_with("the task before")).unwrap();
-    let did = receipt.result_summary.shown().unwrap();
-    let line = format!("Done, with a receipt: {did} (succeeded)");
-    assert!(told.text.contains(&line), "`{line}` is not in {}", told.text);
-}
-
 #[test]
 fn a_goal_given_in_another_conversation_is_bound_once_whenever_the_host_died() {
     // Where nobody bound it when the store was opened, the same message sent again does.
@@ -512,4 +399,39 @@ fn what_comes_in_is_bound_to_each_of_the_seven_outcomes() {
     assert_eq!(seen, all);
     let (views, fresh) = rebuilt(&mut world);
     assert_eq!(views, fresh);
+}
+
+#[test]
+fn conversations_are_listed_by_when_something_was_said_in_them_page_by_page() {
+    let world = World::new(219);
+    let mut opened: Vec<ConversationId> = (0..7)
+        .map(|n| {
+            world.clock.advance(1_000);
+            world.kernel().open_conversation(&format!("talk {n}"), None).unwrap()
+        })
+        .collect();
+    // The oldest but one is spoken in again, and all of this within one moment.
+    for at in [1, 3] {
+        let words = Saying {
+            conversation_id: Some(opened[at]),
+            ..Saying::of("more", Channel::App, ["a", "b", "c", "d"][at])
+        };
+        world.kernel().say(&words).unwrap();
+    }
+    let query = world.kernel().query().unwrap();
+    let (mut listed, mut ask) = (Vec::new(), Ask { limit: 2, ..Ask::default() });
+    loop {
+        let page = query.conversations_by_use(ask).unwrap();
+        assert!(page.rows.len() <= 2);
+        listed.extend(page.rows.iter().map(|row| row.conversation_id));
+        let Some(next) = page.next else { break };
+        ask = ask.after(Some(next));
+    }
+    // The one in which everything is that names none.
+    listed.retain(|one| opened.contains(one));
+    assert_eq!(listed.len(), opened.len());
+    opened.reverse();
+    let (third, first) = (opened.remove(3), opened.remove(4));
+    assert_eq!(listed[..2].iter().collect::<std::collections::BTreeSet<_>>(), [&first, &third].into());
+    assert_eq!(listed[2..], opened, "and each stands there once");
 }

@@ -470,35 +470,3 @@ fn tasks_that_words_may_be_about_are_ranked_by_them_and_how_surely_is_on_record(
     assert_eq!(say_it("use the new tax rate for it", "two"), (vec![tax, logo], (Some(666), Some(666))));
     assert_eq!(say_it("a darker blue for the logo, not tax", "three").0, [logo, tax]);
 }
-
-#[test]
-fn conversations_are_listed_by_when_something_was_said_in_them_page_by_page() {
-    let world = World::new(219);
-    let mut opened: Vec<ConversationId> = (0..7)
-        .map(|n| {
-            world.clock.advance(1_000);
-            world.kernel().open_conversation(&format!("talk {n}"), None).unwrap()
-        })
-        .collect();
-    // The oldest but one is spoken in again, and all of this within one moment.
-    for at in [1, 3] {
-        let words = Saying { conversation_id: Some(opened[at]), ..saying("more", ["a", "b", "c", "d"][at]) };
-        world.kernel().say(&words).unwrap();
-    }
-    let query = world.kernel().query().unwrap();
-    let (mut listed, mut ask) = (Vec::new(), Ask { limit: 2, ..Ask::default() });
-    loop {
-        let page = query.conversations_by_use(ask).unwrap();
-        assert!(page.rows.len() <= 2);
-        listed.extend(page.rows.iter().map(|row| row.conversation_id));
-        let Some(next) = page.next else { break };
-        ask = ask.after(Some(next));
-    }
-    // The one in which everything is that names none.
-    listed.retain(|one| opened.contains(one));
-    assert_eq!(listed.len(), opened.len());
-    opened.reverse();
-    let (third, first) = (opened.remove(3), opened.remove(4));
-    assert_eq!(listed[..2].iter().collect::<std::collections::BTreeSet<_>>(), [&first, &third].into());
-    assert_eq!(listed[2..], opened, "and each stands there once");
-}

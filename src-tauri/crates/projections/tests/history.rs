@@ -1,6 +1,7 @@
 //! Legal histories from a seed: statuses move along their tables, what is answered was asked, what is used exists.
 
 use crate::store::Store;
+use crate::way::way;
 use crate::world::{Place, World, words};
 use model::artifact::ArtifactKind;
 use model::attempt::{AttemptStatus, TerminationReason};
@@ -12,7 +13,6 @@ use model::policy::Verdict;
 use model::receipt::ResultCode;
 use model::task::{StepStatus, TaskStatus};
 use model::*;
-use std::collections::VecDeque;
 
 struct Talk {
     id: ConversationId,
@@ -487,18 +487,4 @@ impl History {
         drafts.push(self.world.iteration(place, iteration));
         drafts
     }
-}
-
-/// The shortest way along a table to a state that is looked for; none where there is none, or it is there already.
-fn way<S: Copy + PartialEq>(table: &[(S, S)], from: S, ends: &[S]) -> Vec<(S, S)> {
-    let mut paths = VecDeque::from([vec![from]]);
-    while let Some(path) = paths.pop_front() {
-        let at = path[path.len() - 1];
-        if ends.contains(&at) {
-            return path.windows(2).map(|step| (step[0], step[1])).collect();
-        }
-        let on = table.iter().filter(|(here, to)| *here == at && !path.contains(to));
-        paths.extend(on.map(|(_, to)| path.iter().copied().chain([*to]).collect()));
-    }
-    vec![]
 }

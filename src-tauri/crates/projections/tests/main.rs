@@ -15,4 +15,5 @@ mod rebuilding;
 mod store;
 mod told;
 mod views;
+mod way;
 mod world;
