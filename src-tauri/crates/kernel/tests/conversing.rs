@@ -5,7 +5,7 @@ use crate::story::{events, log, rebuilt, state};
 use kernel::command::bind::About;
 use kernel::command::enclose::Encloses;
 use kernel::command::ingest::Incoming;
-use kernel::command::ingress::{Bound, Saying};
+use kernel::command::ingress::Saying;
 use kernel::command::submit::{Reasoning, Submission};
 use kernel::{DriveOutcome, Error, Waiting};
 use model::approval::ApprovalStatus;

@@ -1,7 +1,7 @@
 //! The classes of receipts and of decisions that the documents name: each by what a kernel did, and what a decision names.
 
 use crate::classes::{everything, through, world};
-use crate::story::{completed, count, events, object};
+use crate::story::{completed, events, object};
 use kernel::command::plan::Part;
 use kernel::command::submit::Reasoning;
 use kernel::{DriveOutcome, Kernel, Waiting};

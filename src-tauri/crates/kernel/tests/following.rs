@@ -11,7 +11,7 @@ use model::artifact::TrustTier;
 use model::ingress::{Channel, IngressStatus};
 use model::task::TaskStatus;
 use model::{Body, TaskId};
-use testkit::{World, done, say, write};
+use testkit::{World, done, write};
 
 /// The anchor of the task that a message made is on record with both, and what it names is there.
 fn is_anchored(world: &World, made: &Bound, first: TaskId) {

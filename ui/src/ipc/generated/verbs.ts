@@ -27,4 +27,5 @@ export const VERBS: Readonly<Record<string, string>> = {
   "register": "Registered",
   "classify": "Classified",
   "try": "Tried",
+  "leave": "Left",
 };

@@ -80,7 +80,7 @@ export const vcsChange = tagged("op", {
 export const selector = tagged("by", {
   whole: object({}),
   bytes: object({ start: u64, end: u64 }),
-  lines: object({ start: u64, end: u64 }),
+  lines: object({ start: u64, end: u64, of: nullable(string) }),
   json_path: object({ pointer: string }),
   dom: object({ selector: string }),
   time_span: object({ start_ms: u64, end_ms: u64 }),
@@ -218,7 +218,7 @@ export const expectedEffect = object({ resource: resource, effect: string, befor
 export const stageMethod = names("overlay", "reflink", "copy");
 export const leftOut = object({ path: relPath, entries: u64 });
 export const staged = object({ method: stageMethod, sandbox_level: sandboxLevel, items: array(changeItem), transcript_sha256: digest, diff_sha256: digest, exit_code: nullable(i32), error: nullable(string), executable_sha256: nullable(digest), started_at: integer, finished_at: integer, notes: array(string), look_first: nullable(string), left_out: defaulted(array(leftOut)) });
-export const reach = object({ files: defaulted(array(relPath)), programs: defaulted(array(program)), hidden: defaulted(array(relPath)), secrets: defaulted(array(relPath)), unsure: nullable(string) });
+export const reach = object({ files: defaulted(array(relPath)), programs: defaulted(array(program)), hidden: defaulted(array(relPath)), secrets: defaulted(array(relPath)), in_sight: defaulted(array(relPath)), unsure: nullable(string) });
 export const insteadOf = object({ action_request_id: id("act"), request_sha256: digest, asked: string, mode: string, rules: array(string), policy_result_sha256: digest, draft_sha256: digest });
 export const guestDiffers = object({ path: relPath, told: u64, shown: u64 });
 export const guestWork = object({ guest: string, report: id("art"), error: nullable(string), told: nullable(array(relPath)), untold: defaulted(array(relPath)), differs: defaulted(array(guestDiffers)), helpers: defaulted(array(string)) });
