@@ -1,15 +1,17 @@
 //! Secrets: by handle everywhere, and nothing that holds a value is kept.
 
 use crate::receipts::{Walled, drive_allowing};
+use crate::story::events;
 use conforms::conforms;
 use kernel::command::submit::Reasoning;
 use kernel::ports::Notice;
-use kernel::{DriveOutcome, Error, Kernel, Ports};
+use kernel::{DriveOutcome, Error, Kernel, Ports, Waiting};
 use model::Body;
 use model::TaskId;
 use model::artifact::{ArtifactKind, Sensitivity};
 use model::attempt::TerminationReason;
 use model::body::ContentRedacted;
+use model::proposal::Answer;
 use model::secret::SecretTerms;
 use model::task::TaskStatus;
 use projections::query::Ask;
@@ -269,18 +271,11 @@ fn what_a_look_into_a_file_of_secrets_brought_is_told_to_its_task_and_found_by_n
     assert_eq!((hits("pelican") > 0, hits("flamingo")), (true, 0));
 }
 
-#[test]
-fn what_git_prints_in_a_folder_with_a_file_of_secrets_is_found_by_words_unless_it_names_that_file() {
-    let mut world = World::new(912);
+/// A task that proposes these in a folder with a file of secrets and a repository, by a kernel whose commands have walls.
+fn beside_secrets(world: &mut World, answers: Vec<Answer>) -> (Kernel, TaskId) {
     world.file(".env", "PET=flamingo\n");
     world.file(".git/HEAD", "ref: refs/heads/main\n");
     world.file(".git/config", "[core]\n\tbare = false\n");
-    let answers = vec![
-        command(&["git", "commit", "-m", "x"]),
-        command(&["git", "commit", "-F", ".env"]),
-        command(&["git", "stash", "-u"]),
-        done("ok"),
-    ];
     world.reasoners.script("commit", answers);
     let mut submission = world.submission("commit", Reasoning::Scripted { name: "commit".to_owned() });
     submission.profile = model::policy::Profile::ExternalPublishGated;
@@ -289,6 +284,19 @@ fn what_git_prints_in_a_folder_with_a_file_of_secrets_is_found_by_words_unless_i
     let executors = Arc::new(Walled(Arc::clone(&ports.executors)));
     let kernel = Kernel::open(world.store.path(), Ports { executors, ..ports }).unwrap();
     let task = kernel.submit(&submission).unwrap().task_id;
+    (kernel, task)
+}
+
+#[test]
+fn what_git_prints_in_a_folder_with_a_file_of_secrets_is_found_by_words_unless_it_names_that_file() {
+    let mut world = World::new(912);
+    let answers = vec![
+        command(&["git", "commit", "-m", "x"]),
+        command(&["git", "commit", "-F", ".env"]),
+        command(&["git", "stash", "-u"]),
+        done("ok"),
+    ];
+    let (kernel, task) = beside_secrets(&mut world, answers);
     drive_allowing(&world, &kernel, task);
     let state = kernel.task(task).unwrap();
     let printed = state.artifacts.values().filter(|kept| kept.kind == ArtifactKind::CommandTranscript);
@@ -296,6 +304,27 @@ fn what_git_prints_in_a_folder_with_a_file_of_secrets_is_found_by_words_unless_i
     secret.sort_unstable();
     assert_eq!(secret, [false, true, true]);
     assert!(!kernel.query().unwrap().search("hello", Ask::default()).unwrap().rows.is_empty());
+}
+
+#[test]
+fn a_yes_for_an_act_of_git_beside_secrets_holds_no_more_where_the_repository_starts_a_program_since() {
+    let mut world = World::new(914);
+    let answers = vec![command(&["git", "commit", "-m", "x"]), done("ok")];
+    let (kernel, task) = beside_secrets(&mut world, answers);
+    let DriveOutcome::Waiting(Waiting::Approval(id)) = kernel.drive(task).unwrap() else {
+        panic!("nobody was asked");
+    };
+    world.file(".git/hooks/pre-commit", "cat .env\n");
+    world.person.allow(&kernel, task, id).unwrap();
+    drive_allowing(&world, &kernel, task);
+    let drifted: Vec<String> = events(&kernel, task)
+        .into_iter()
+        .filter_map(|(_, body)| match body {
+            Body::WitnessDrifted(drifted) => Some(format!("{:?}", drifted.differences)),
+            _ => None,
+        })
+        .collect();
+    assert!(matches!(&drifted[..], [one] if one.contains("`.env` may be read by it now")), "{drifted:?}");
 }
 
 #[test]

@@ -80,7 +80,7 @@ export function NewTrial({ close }: { close: () => void }) {
       <Select label="Kind of change" value={draft.kind} options={KINDS} onChange={(event) => write({ kind: KINDS.find((one) => one.value === event.target.value)?.value ?? EMPTY.kind })} />
       <OfKind draft={draft} typed={typed} write={write} source={source} wrong={wrong} begins={begins} />
       <Rivals draft={draft} typed={typed} write={write} />
-      {isReadByModels(draft) && <TextField label="Model that is asked about it (optional)" value={draft.ask} placeholder="openai:http://127.0.0.1:8080/v1#name" hint="One on this machine, asked with the words as they stand and as you write them. That which did the tasks, where nothing is said. Where none can be asked, the words are the same at most." onChange={(event) => write({ ask: event.target.value })} />}
+      {isReadByModels(draft) && <TextField label="Model that is asked about it (optional)" value={draft.ask} placeholder="openai:http://127.0.0.1:8080/v1#name" hint="A model on this machine: it does the tasks with the words as they stand and with yours. Leave this empty for the one that did the tasks. Where none can be asked, the verdict is “same” at best." onChange={(event) => write({ ask: event.target.value })} />}
       <TextField label="What the change is to do" value={draft.about} placeholder="it asks less and breaks nothing" onChange={(event) => write({ about: event.target.value })} />
       {draft.kind !== "written" && (
         <>

@@ -272,7 +272,10 @@ impl Keys {
         if !can_hide || action.classes().contains(&ActionClass::VcsMutation) {
             // What changes version control would commit them as the empty files that it sees.
             let ignore = Ignore::of(executors);
-            if is_quiet_act(action) && ignore.knows_what_git_tracks() && starts_nothing(&executors.workspace)
+            if !self.unnamed.is_empty()
+                && is_quiet_act(action)
+                && ignore.knows_what_git_tracks()
+                && starts_nothing(&executors.workspace)
             {
                 let known =
                     |path: &&RelPath| ignore.tracks(path) || ignore.tracked_within(path).next().is_some();

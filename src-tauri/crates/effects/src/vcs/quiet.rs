@@ -42,8 +42,13 @@ pub(crate) fn starts_nothing(workspace: &Workspace) -> bool {
         }
     };
     let is_whole = |names: Vec<Vec<u8>>| {
-        // Settings of one working tree, and the part of an index that others share, lie beside.
-        !names.iter().any(|name| name == b"config.worktree" || name.starts_with(b"sharedindex."))
+        // Settings of one working tree, the name of a folder that has hooks and settings in place of this one, and the part of an index
+        // that others share, lie beside.
+        let beside = |name: &Vec<u8>| {
+            let name = name.to_ascii_lowercase();
+            name == b"config.worktree" || name == b"commondir" || name.starts_with(b"sharedindex.")
+        };
+        !names.iter().any(beside)
     };
     let is_sample = |name: &Vec<u8>| name.ends_with(b".sample");
     let config = at(b".git/config").and_then(|path| workspace.read_whole(&path, CONFIG_BYTES_MAX).ok());
@@ -60,7 +65,9 @@ fn is_plain(config: &str) -> bool {
         }
         let small = line.to_ascii_lowercase();
         if let Some(section) = small.strip_prefix('[') {
-            let named = section.strip_suffix(']').and_then(|name| name.split([' ', '\t']).next());
+            // More may stand behind a section in its line, another one as well.
+            let section = section.strip_suffix(']').filter(|name| !name.contains(['[', ']']));
+            let named = section.and_then(|name| name.split([' ', '\t']).next());
             return named.is_some_and(|name| SECTIONS.contains(&name));
         }
         let name = small.split('=').next().unwrap_or_default().trim();
@@ -89,6 +96,8 @@ mod tests {
             "[commit]\nverbose = true\n",
             "[extensions]\nworktreeConfig = true\n",
             "[user]\nname = x\\\n",
+            "[remote \"x\"] [core] hooksPath = hooks ;]\n",
+            "[remote \"x\"][filter \"x\"] clean = cat #]\n",
         ] {
             assert!(!is_plain(&format!("{PLAIN}{more}")), "{more}");
         }
@@ -105,7 +114,7 @@ mod tests {
         std::fs::write(git.join("config"), PLAIN).unwrap();
         std::fs::write(git.join("hooks/pre-commit.sample"), "cat .env").unwrap();
         assert!(starts_nothing(&workspace()));
-        for name in ["hooks/pre-commit", "config.worktree", "sharedindex.1"] {
+        for name in ["hooks/pre-commit", "config.worktree", "commondir", "sharedindex.1"] {
             std::fs::write(git.join(name), "cat .env").unwrap();
             assert!(!starts_nothing(&workspace()), "{name}");
             std::fs::remove_file(git.join(name)).unwrap();

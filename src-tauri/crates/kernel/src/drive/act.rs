@@ -422,7 +422,8 @@ impl Kernel {
 }
 
 /// How the words of a command that runs in the folder itself lead elsewhere than when a person was asked: to another
-/// program, to files that were not there, to a key that it could not read. What is hidden from it may be more.
+/// program, to files that were not there, to a key that it could not read, or that it could and read by nothing. What is hidden from
+/// it may be more.
 fn led_elsewhere(request: &ActionRequest, executors: &dyn Executors) -> Vec<String> {
     let (Some(then), None) = (&request.reach, &request.staged) else { return Vec::new() };
     let now = executors.reach(&request.action);
@@ -441,6 +442,9 @@ fn led_elsewhere(request: &ActionRequest, executors: &dyn Executors) -> Vec<Stri
     };
     said.extend(come(&now.files, &then.files));
     said.extend(come(&now.secrets, &then.secrets));
+    // Git has it in its index by now, or the repository starts a program that could print it.
+    let is_read = |path: &&model::RelPath| then.in_sight.contains(path) && !now.in_sight.contains(path);
+    said.extend(now.secrets.iter().filter(is_read).map(|path| format!("`{path}` may be read by it now")));
     if now.unsure != then.unsure {
         said.extend(now.unsure.map(|why| format!("what it can read is no longer known: {why}")));
     }

@@ -224,21 +224,22 @@ impl Draft {
             .map(|slot| ToolCall { name: slot.name, arguments: arguments_of(&slot.arguments) })
             .collect();
         let mut text = self.text;
-        if calls.is_empty()
-            && mode == ToolMode::JsonSchema
-            && let Some(call) = action_of(&text)
-        {
-            calls.push(call);
-            text = String::new();
-        }
+        let may_be_action = calls.is_empty() && mode == ToolMode::JsonSchema;
+        let mut action = if may_be_action { action_of(&text) } else { None };
         let mut reasoning = self.reasoning;
         // Some servers tell the mark that ends a thought, and not the one that begins it.
-        if let Some((thought, words)) = text.split_once(THINKS.1)
+        if action.is_none()
+            && let Some((thought, words)) = text.split_once(THINKS.1)
             && reasoning.is_empty()
             && !thought.contains(THINKS.0)
         {
             reasoning.push_str(thought);
             text = words.trim_start().to_owned();
+            action = if may_be_action { action_of(&text) } else { None };
+        }
+        if let Some(call) = action {
+            calls.push(call);
+            text = String::new();
         }
         let usage = Usage { cost_micros: prices.of(&self.usage), ..self.usage };
         let finish_reason = self.reason.unwrap_or_else(|| "stop".to_owned());

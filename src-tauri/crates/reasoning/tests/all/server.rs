@@ -107,6 +107,16 @@ fn a_streamed_action_becomes_one_call_and_the_loop_core_reads_it() {
 }
 
 #[test]
+fn an_action_behind_a_thought_that_no_mark_begins_is_a_call() {
+    let said = r#"hm, well</think>\n{\"tool\": \"list\", \"arguments\": {\"path\": \".\"}}"#;
+    let body =
+        format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{said}\"}}}}]}}\n\ndata: [DONE]\n\n");
+    let answer = ask(stream(&body), ToolMode::JsonSchema).0.unwrap().answer;
+    assert_eq!((answer.text.as_str(), answer.reasoning.as_str()), ("", "hm, well"));
+    assert_eq!(iteration::parse(&answer).unwrap().len(), 1);
+}
+
+#[test]
 fn native_calls_are_put_together_from_their_pieces() {
     let body = "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"read\",\"arguments\":\"\"}}]}}]}\n\n\
         data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"{\\\"path\\\":\"}}]}}]}\n\n\
