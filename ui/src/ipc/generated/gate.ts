@@ -27,8 +27,8 @@ export interface Verify {
 
 /** How the gate stands. */
 export interface GateState {
-  /** The state that the gate is in, by its name in the document: `IDLE` or `HALTED`; none where this process does not hold the store. */
-  state: string | null;
+  /** The state that the gate is in, by its name in the document: `IDLE` or `HALTED`. */
+  state: string;
   /** Nothing executes until a person boots. */
   halted: boolean;
   reason: Text | null;

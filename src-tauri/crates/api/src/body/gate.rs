@@ -5,6 +5,7 @@ use crate::convert::opt_text;
 use crate::files::{absolute, make};
 use crate::{Host, Wire as _};
 use ledger::Reader;
+use model::audit::KernelState;
 use std::io::Write;
 use wire::Error;
 use wire::gate::{Boot, Export, Exported, GateState, Halt, State, Verified, Verify};
@@ -19,10 +20,13 @@ pub(crate) fn state(host: &dyn Host, _: State) -> Result<GateState, Error> {
     let now = host.query()?.gate().wire()?;
     let head = reader.gate_head().wire()?;
     let entries = reader.entries_written().wire()?;
-    let at = host.kernel().ok().map(kernel::Kernel::gate_state);
+    let halted = now.as_ref().is_some_and(|gate| gate.halted);
+    // Whoever only reads is told by the log.
+    let logged = || if halted { KernelState::Halted } else { KernelState::Idle };
+    let at = host.kernel().map_or_else(|_| logged(), kernel::Kernel::gate_state);
     Ok(GateState {
-        state: at.map(|at| at.to_string()),
-        halted: now.as_ref().is_some_and(|gate| gate.halted),
+        state: at.to_string(),
+        halted,
         reason: now.as_ref().and_then(|gate| opt_text(gate.reason.as_ref())),
         session: now.as_ref().map(|gate| gate.session.clone()).unwrap_or_default(),
         since: now.map(|gate| gate.at.0),

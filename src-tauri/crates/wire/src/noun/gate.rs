@@ -20,8 +20,8 @@ params! {
 answers! {
     /// How the gate stands.
     GateState {
-        /// The state that the gate is in, by its name in the document: `IDLE` or `HALTED`; none where this process does not hold the store.
-        state: Option<String>,
+        /// The state that the gate is in, by its name in the document: `IDLE` or `HALTED`.
+        state: String,
         /// Nothing executes until a person boots.
         halted: bool,
         reason: Option<Text>,
