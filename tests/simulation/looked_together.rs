@@ -9,7 +9,7 @@ const FILES: usize = 12;
 /// Lines of each: reading them takes longer than beginning to read all others.
 const LINES: usize = 40_000;
 /// How often as many as may be are waited for: a busy machine may begin one late.
-const TRIES: usize = 20;
+const TRIES: usize = 60;
 
 /// One answer with a call of a tool for each file.
 fn each(tool: &str) -> Answer {

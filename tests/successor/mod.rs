@@ -25,11 +25,13 @@ use effects::Sandbox;
 use host::successor::{CloneEnd, CloneProgram, run_confined};
 use model::receipt::SandboxLevel;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// What confines clones here.
+/// What confines clones here, tried once.
 fn sandbox() -> Sandbox {
-    Sandbox::probe(exec())
+    static WALLS: OnceLock<Sandbox> = OnceLock::new();
+    WALLS.get_or_init(|| Sandbox::probe(exec())).clone()
 }
 
 /// Whether clones can be confined here; where they cannot, the test is skipped by that name.
@@ -76,12 +78,12 @@ fn processes_with(mark: &str) -> Vec<String> {
     found
 }
 
-/// Waits until it is so.
+/// Waits until it is so; long, where many programs are started meanwhile.
 #[track_caller]
 fn soon(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "not so: {what}");
+        assert!(begun.elapsed() < Duration::from_secs(300), "not so: {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -10,6 +10,11 @@ mod system {
     use std::mem::MaybeUninit;
     use std::os::fd::OwnedFd;
     use std::path::Path;
+    use std::time::Duration;
+
+    /// How often it is tried where other programs of this user hold all that there are, and how long is waited between.
+    const TRIES: usize = 2_400;
+    const BETWEEN: Duration = Duration::from_millis(50);
 
     /// Hears which files of a folder are opened and closed, in this order.
     pub struct OpenFiles(OwnedFd);
@@ -17,10 +22,21 @@ mod system {
     impl OpenFiles {
         /// Hears of the files of this folder from now on.
         pub fn of(folder: &Path) -> Self {
-            let heard =
-                init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).expect("the system tells of files");
-            add_watch(&heard, folder, WatchFlags::OPEN | WatchFlags::CLOSE).expect("a folder");
-            Self(heard)
+            let mut left = TRIES;
+            loop {
+                let heard = init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).and_then(|heard| {
+                    add_watch(&heard, folder, WatchFlags::OPEN | WatchFlags::CLOSE)?;
+                    Ok(heard)
+                });
+                match heard {
+                    Ok(heard) => return Self(heard),
+                    Err(Errno::MFILE | Errno::NOSPC) if left > 0 => {
+                        left -= 1;
+                        std::thread::sleep(BETWEEN);
+                    }
+                    Err(error) => panic!("the system does not tell of files: {error}"),
+                }
+            }
         }
 
         /// How many files whose names begin so were opened since this was asked last, and how many of them were open together at

@@ -81,11 +81,14 @@ fn folder(place: &Place) -> Result<PathBuf, Problem> {
     Ok(folder)
 }
 
-/// How long a whole run of tests may take with this in it: CI ends one after an hour and a half.
-pub const WITHIN: Duration = Duration::from_secs(82 * 60);
+/// How long a whole run of tests may take with this in it: CI ends one after an hour and a half, and begins it some minutes before.
+pub const WITHIN: Duration = Duration::from_secs(76 * 60);
 /// How much of that has to be left before it begins: the first time each crate is read for both systems, later the rooms.
 const AT_LEAST: Duration = Duration::from_secs(6 * 60);
 const AT_LEAST_FIRST: Duration = Duration::from_secs(20 * 60);
+/// How much has to be free on the disk, in MiB: before all is read for the first time, and later.
+const FREE_FIRST: u64 = 6 * 1024;
+const FREE: u64 = 512;
 
 /// Checks all systems within a run of tests that has so much time left; why it was not done, where the parts or the time are missing.
 ///
@@ -93,16 +96,8 @@ const AT_LEAST_FIRST: Duration = Duration::from_secs(20 * 60);
 /// What does not compile.
 pub fn beside_tests(place: &Place, left: Duration) -> Result<Option<String>, Problem> {
     let Some(toolchain) = toolchain() else { return Ok(Some(MISSING.to_owned())) };
-    if !answers("timeout", &["--version"]) {
-        return Ok(Some("there is no `timeout` here that would bound it".to_owned()));
-    }
-    let is_first = !SYSTEMS.iter().all(|(_, target)| place.target.join("systems").join(target).exists());
-    let needed = if is_first { AT_LEAST_FIRST } else { AT_LEAST };
-    if left < needed {
-        let minutes = left.as_secs() / 60;
-        return Ok(Some(format!(
-            "{minutes} minutes are left of this run; `cargo xtask systems` does it alone"
-        )));
+    if let Some(why) = hindered(place, &toolchain.0, left) {
+        return Ok(Some(why));
     }
     let by = Instant::now() + left;
     let folder = folder(place)?;
@@ -119,12 +114,20 @@ pub fn beside_tests(place: &Place, left: Duration) -> Result<Option<String>, Pro
     let mut failed = Vec::new();
     for (name, target) in SYSTEMS {
         say(&format!("type-checking for {name} ({target}) ..."));
-        let checked = bounded(&checks(place, &toolchain, (&folder, &stand_in), target))?;
+        let mut check = checks(place, &toolchain, (&folder, &stand_in), target);
+        let mut checked = bounded(&check)?;
+        if !checked.success() && !is_over(checked) {
+            // A machine that is short of memory ends a compiler; what does not compile fails twice.
+            check.args(["--jobs", "1"]);
+            checked = bounded(&check)?;
+        }
         if checked.success() {
             continue;
         }
         let why = if is_over(checked) {
             "the time of this run was over before it ended; `cargo xtask systems` does it alone".to_owned()
+        } else if let Some(why) = is_full(&folder, FREE) {
+            why
         } else {
             // What cannot be fetched, as without a network, says nothing of the rooms.
             let fetched = bounded(&cargo_for(place, &toolchain, &folder, "fetch", target))?;
@@ -137,6 +140,41 @@ pub fn beside_tests(place: &Place, left: Duration) -> Result<Option<String>, Pro
         return if failed.is_empty() { Ok(Some(why)) } else { Err(failed.join("\n")) };
     }
     if failed.is_empty() { Ok(None) } else { Err(failed.join("\n")) }
+}
+
+/// Why the rooms are not checked here in the time that is left, where that says nothing of them.
+fn hindered(place: &Place, rustc: &Path, left: Duration) -> Option<String> {
+    if !answers("timeout", &["--version"]) {
+        return Some("there is no `timeout` here that would bound it".to_owned());
+    }
+    let said = Command::new(rustc).arg("--version").output().map(|said| said.stdout).unwrap_or_default();
+    let manifest = fs::read_to_string(place.root.join("Cargo.toml")).unwrap_or_default();
+    let needed = manifest.lines().find_map(|line| line.strip_prefix("rust-version")).and_then(minor);
+    if minor(&String::from_utf8_lossy(&said)) < needed {
+        return Some(format!("`{}` is older than what the rooms are written for", rustc.display()));
+    }
+    let is_first = !SYSTEMS.iter().all(|(_, target)| place.target.join("systems").join(target).exists());
+    let (time, free) = if is_first { (AT_LEAST_FIRST, FREE_FIRST) } else { (AT_LEAST, FREE) };
+    if left < time {
+        let minutes = left.as_secs() / 60;
+        return Some(format!("{minutes} minutes are left of this run; `cargo xtask systems` does it alone"));
+    }
+    is_full(&place.target, free)
+}
+
+/// The second number of a version, as in `1.95` and `rustc 1.96.0 (...)`.
+fn minor(version: &str) -> Option<u32> {
+    let (_, rest) = version.split_once("1.")?;
+    rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// That less than so many MiB are free where this folder lies; none also where the system does not tell.
+fn is_full(folder: &Path, needed: u64) -> Option<String> {
+    let said =
+        Command::new("df").arg("-Pm").arg(folder).output().ok().filter(|said| said.status.success())?;
+    let told = String::from_utf8_lossy(&said.stdout).into_owned();
+    let free: u64 = told.lines().nth(1)?.split_whitespace().nth(3)?.parse().ok()?;
+    (free < needed).then(|| format!("{free} MiB are free on the disk, and it needs {needed}"))
 }
 
 /// What `timeout` ends with where it ended the program, and where that did not go by itself.
@@ -223,6 +261,13 @@ mod tests {
         assert_eq!(chosen(&[]), Ok(SYSTEMS.to_vec()));
         assert_eq!(chosen(&words(&["macos"])), Ok(vec![("macos", "aarch64-apple-darwin")]));
         assert!(chosen(&words(&["windows", "plan9"])).is_err_and(|why| why.contains("`plan9`")));
+    }
+
+    #[test]
+    fn a_toolchain_is_compared_by_the_second_number_of_its_version() {
+        assert_eq!(minor("rustc 1.96.0 (ac68faa20 2026-05-25) (built from a source tarball)"), Some(96));
+        assert_eq!(minor(" = \"1.95\""), Some(95));
+        assert!(minor("") < Some(95) && minor("rustc 1.63.0") < Some(95));
     }
 
     #[cfg(target_os = "linux")]

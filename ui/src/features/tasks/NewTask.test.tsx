@@ -59,7 +59,8 @@ test("the address of another model is asked for beside the choice, and typed at 
   const host = scene({ "task.submit": made });
   const { user } = show(host, "/tasks/new?folder=/home/you/notes&goal=go");
   await user.click(await screen.findByRole("radio", { name: /^Another model/ }));
-  expect(document.activeElement).toBe(await screen.findByLabelText("Address"));
+  const address = await screen.findByLabelText("Address");
+  await waitFor(() => expect(document.activeElement).toBe(address));
   await user.keyboard(small);
   await user.click(await begin());
   await waitFor(() => expect(submitted(host)?.reasoner).toEqual({ kind: "address", address: small }));

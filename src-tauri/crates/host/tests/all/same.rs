@@ -106,13 +106,21 @@ fn steered(bench: &Bench, by: By) -> (String, Vec<Value>, Vec<[bool; 2]>) {
         "session_id": format!("steered-{by:?}") });
     let started = bench.post("/v1/runs", &asked);
     let (run, session) = (run_of(&started), started["session_id"].as_str().expect("a name").to_owned());
+    // Whoever drives it has come to rest before the next is asked for: so the order is the same each time.
+    let rests = || {
+        let id = run.parse().expect("a name");
+        assert_eq!(api::Host::stands(&**bench.local(), id, PATIENCE).expect("known"), api::Stands::AtRest);
+    };
     let at = |status: &str| {
+        bench.reaches(&run, &[status]);
+        rests();
         let told = bench.reaches(&run, &[status]);
         json!([told["status"], told["active_controls"], told["interrupted"]])
     };
     let taken = |path: &str, body: Value| {
         let told = bench.post(path, &body);
         assert!(told["status"] != "conflict" && told["accepted"] != false, "{path}: {told}");
+        rests();
     };
     let goal = |action: &str, text: Option<&str>, command: &str, body: Value| match by {
         By::RunApi => {
