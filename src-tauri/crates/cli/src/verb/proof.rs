@@ -226,7 +226,5 @@ pub fn show_state(out: &Output, state: &GateState) {
         out.line(format!("  since {}", time(since)));
     }
     out.line(format!("  {} entries, the last {}", state.entries, state.head));
-    if let Some(at) = &state.state {
-        out.line(format!("  the gate is {}", at.to_lowercase()));
-    }
+    out.line(format!("  the gate is {}", state.state.to_lowercase()));
 }
