@@ -83,13 +83,14 @@ pub fn hold_with_pointer(room: &Room, app: &Driver, begun: impl Fn() -> bool) {
 
 /// Holds a window's button until what it is held for is so. What moved away under the pointer or lost the focus is
 /// pressed again, as a person would. A hold that was refused, since a busy machine heard it end too early, takes the
-/// passphrase with it: that is typed again.
+/// passphrase or the PIN with it: that is typed again.
 pub fn hold_until(room: &Room, app: &Driver, at: (&str, &str), what: &str, over: impl Fn() -> bool) {
     let counts = format!("{}[@data-closing]", at.1);
+    let before = typed(app).as_str().unwrap_or_default().to_owned();
     // A field that is not there asks for none. One that a yes has emptied is left alone: by then it is over.
     let is_typed = || match typed(app) {
         Value::Null => true,
-        now => now == APPROVAL || (!over() && type_once(room, app, at.0)),
+        now => now == before.as_str() || (!over() && type_once(room, app, at.0, &before)),
     };
     let held = || !app.has(&counts) && is_typed() && press_and_count(room, app, at, &over);
     until(what, || over() || (held() && over()));
@@ -128,16 +129,16 @@ fn whole_card(room: &Room, app: &Driver) -> String {
 /// Types the approval passphrase with real keys. A busy machine may lose one before the field has the focus; then it is
 /// typed again, as a person would.
 pub fn type_passphrase(room: &Room, app: &Driver, window: &str) {
-    until("the passphrase stands there", || typed(app) == APPROVAL || type_once(room, app, window));
+    until("the passphrase stands there", || typed(app) == APPROVAL || type_once(room, app, window, APPROVAL));
 }
 
-/// Types it into the field; whether it stands there then.
-fn type_once(room: &Room, app: &Driver, window: &str) -> bool {
+/// Types words into the field of the passphrase; whether they stand there then.
+fn type_once(room: &Room, app: &Driver, window: &str, words: &str) -> bool {
     let Some(place) = app.middle("//input[@type='password']") else { return false };
     room.point(window, place, &["click", "1"]);
     room.xdo(&["key", "ctrl+a"]);
-    room.xdo(&["type", "--delay", "12", APPROVAL]);
-    typed(app) == APPROVAL
+    room.xdo(&["type", "--delay", "12", words]);
+    typed(app) == words
 }
 
 /// What stands in the window's field for a passphrase.
