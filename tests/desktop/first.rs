@@ -90,7 +90,9 @@ pub fn hold_until(room: &Room, app: &Driver, at: (&str, &str), what: &str, over:
     // A field that is not there asks for none. One that a yes has emptied is left alone: by then it is over.
     let is_typed = || match typed(app) {
         Value::Null => true,
-        now => before.is_empty() || now == before.as_str() || (!over() && type_once(room, app, at.0, &before)),
+        now => {
+            before.is_empty() || now == before.as_str() || (!over() && type_once(room, app, at.0, &before))
+        }
     };
     let held = || !app.has(&counts) && is_typed() && press_and_count(room, app, at, &over);
     until(what, || over() || (held() && over()));
