@@ -355,6 +355,12 @@ fn a_path_of_more_than_300_signs_is_worked_on_by_windows_programs() {
     let before = tree::of(&stage.work());
     let in_it = format!("folder={folder}");
     let (asks, told) = windows.renames(&stage, &[&in_it, "pattern=^letter$", "replacement=note"]);
+    if asks.is_none() && told.contains("os error 234") {
+        conforms::skip(
+            "this wine does not tell where a folder with a path of this length lies (ERROR_MORE_DATA)",
+        );
+        return;
+    }
     let (task, approval) = asks.unwrap_or_else(|| panic!("nobody is asked: {told}"));
     windows.approves(&stage, &approval);
     assert_eq!(stage.receipt(&task)["result"], "succeeded");
@@ -369,13 +375,21 @@ fn a_file_that_another_program_holds_open_stays_and_the_person_is_told_to_close_
     let stage = Stage::new();
     let letter = stage.work().join("letter.txt");
     std::fs::write(&letter, "Dear reader\n").expect("a file");
-    // What it asks goes into the file, so that it is seen to have it open; it waits for a key that never comes.
+    // It has the file open for as long as its sign is there, and lets nobody move it meanwhile.
+    let (script, sign) = (stage.at("hold.vbs"), stage.at("it-is-open"));
+    let lines = [
+        "Set files = CreateObject(\"Scripting.FileSystemObject\")".to_owned(),
+        format!("Set held = files.OpenTextFile(\"{}\", 1)", dos(&letter)),
+        format!("files.CreateTextFile(\"{}\").Close", dos(&sign)),
+        format!("Do While files.FileExists(\"{}\")", dos(&sign)),
+        "Loop".to_owned(),
+    ];
+    std::fs::write(&script, lines.join("\r\n")).expect("a script");
     let mut holds = Command::new(&windows.wine);
-    holds.args(["cmd", "/c", &format!("pause>>{}", dos(&letter))]).stdin(Stdio::piped());
-    holds.stdout(Stdio::null()).stderr(Stdio::null());
+    holds.args(["cscript", &dos(&script)]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut holds = Killed(holds.spawn().expect("wine"));
     let begun = Instant::now();
-    while std::fs::metadata(&letter).expect("it is there").len() <= 12 {
+    while !sign.is_file() {
         assert!(begun.elapsed() < PATIENCE, "it does not open the file");
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -387,7 +401,7 @@ fn a_file_that_another_program_holds_open_stays_and_the_person_is_told_to_close_
     }
     is_told_and_sound(&stage, &told, "another program has it open");
     assert_eq!(tree::of(&stage.work()), before, "it is as it was");
-    holds.kill().expect("it ends");
+    std::fs::remove_file(&sign).expect("it was there");
     holds.wait().expect("it has ended");
     let (asks, told) = windows.renames(&stage, &rule);
     let (task, approval) = asks.unwrap_or_else(|| panic!("nobody is asked: {told}"));
