@@ -31,7 +31,8 @@ fn as_it_stands(request: &Value) -> Value {
     if !request["messages"].to_string().contains("a person denied this") {
         return writes("b.md");
     }
-    if has_called(request, "a.md") { done("written") } else { writes("a.md") }
+    // Nothing names that file before it is written.
+    if request["messages"].to_string().contains("a.md") { done("written") } else { writes("a.md") }
 }
 
 /// A model that does something else by the words of each variant: it leaves out what was denied, does the same, does nothing, and runs a
