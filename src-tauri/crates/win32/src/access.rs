@@ -321,19 +321,6 @@ pub(crate) fn descriptor_of(users: &[(Sid, u32)], taken_on: u8) -> Vec<u8> {
     [&[1u8, 0][..], &control.to_le_bytes(), &[0; 12], &list_at, &list].concat()
 }
 
-/// The same descriptor with this user as its owner. Where it names none, the system may take a group that this user is in.
-#[must_use]
-pub fn owned_by(mut descriptor: Vec<u8>, user: &Sid) -> Vec<u8> {
-    /// Where it says where its owner stands.
-    const OWNER_AT: std::ops::Range<usize> = 4..8;
-    let at = u32::from(length(descriptor.len())).to_le_bytes();
-    if let Some(place) = descriptor.get_mut(OWNER_AT) {
-        place.copy_from_slice(&at);
-    }
-    descriptor.extend(user.bytes());
-    descriptor
-}
-
 /// Lists of two users are a few hundred bytes.
 fn length(bytes: usize) -> u16 {
     u16::try_from(bytes).unwrap_or(u16::MAX)
@@ -390,15 +377,6 @@ mod tests {
         assert_eq!(one, [&header[..], &list, &entry(9), &entry(18)].concat());
         let system = AccessList::read(&owner_only(&Sid::system(), false)).expect("read");
         assert_eq!(system.entries.map(|entries| entries.len()), Some(1), "once, where it is the user");
-    }
-
-    #[test]
-    fn what_names_its_owner_is_of_that_user_and_of_nobody_else() {
-        let (me, other) = (user(1001), user(1002));
-        let made = AccessList::read(&owned_by(owner_only(&me, false), &me)).expect("read");
-        assert!(made.is_own(&me) && made.is_closed(&me));
-        let theirs = AccessList::read(&owned_by(owner_only(&me, false), &other)).expect("read");
-        assert_eq!(theirs.others(&me), [other.to_string()]);
     }
 
     #[test]
