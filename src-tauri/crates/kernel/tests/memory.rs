@@ -174,7 +174,7 @@ fn notes() -> Vec<Answer> {
     answers
 }
 
-#[conforms::conforms("HK-6.3-2", "HK-15.2-1", "HK-15.2-3", part = "HK-13.6-7")]
+#[conforms::conforms("HK-6.3-2", "HK-15.2-1", "HK-15.2-3", "HK-3-5", part = "HK-13.6-7")]
 #[test]
 fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
     let world = World::new(703);

@@ -378,4 +378,10 @@ fn the_capabilities_leave_nothing_to_guess_and_hold_what_they_promise() {
         assert_ne!(answer["code"], "unknown_command", "{command} is {status}");
         assert_ne!(status, 405, "{command}");
     }
+    // What is not among them is known to nobody: it is refused as unknown, and no other control answers for it.
+    for path in ["/v1/runs/x/teleport", "/v1/sessions/x/undo", "/v1/steer"] {
+        assert!(!commands.iter().any(|command| command.as_str().expect("a text").ends_with(path)));
+        let (status, answer) = bench.ask("POST", path, &[], "{}");
+        assert_eq!((status, &answer["code"]), (404, &json!("unknown_command")), "{path}: {answer}");
+    }
 }
