@@ -103,6 +103,7 @@ fn a_cancel_in_the_middle_of_a_sentence_ends_the_run_once_and_keeps_what_was_sai
     "RA-4.2-7",
     "RA-3-8",
     "RA-2-9",
+    "RA-P-4",
     part = "RA-1.2-10",
     part = "RA-1.2-11",
     part = "RA-4.3b-7"
