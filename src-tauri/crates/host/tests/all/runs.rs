@@ -341,7 +341,7 @@ fn pages_join_without_a_gap_and_a_bad_cursor_starts_over_and_says_so() {
     }
 }
 
-#[conforms("RA-2-14", "RA-1.3-2", part = "RA-4.4d-3")]
+#[conforms("RA-2-14", "RA-1.3-2", "RA-G-1", part = "RA-4.4d-3")]
 #[test]
 fn the_capabilities_leave_nothing_to_guess_and_hold_what_they_promise() {
     let bench = Bench::new();
