@@ -184,6 +184,33 @@ test("a page that is reloaded, closed and opened anew orphans no work, and can s
   expect(world.complaints).toEqual([]);
 }));
 
+test("what a run is at stands on its page as it changes, and what its model was sent byte for byte", conforms("HK-21-1", "HK-21-13", "HK-21-17", async () => {
+  const { run, model } = await start("The post", [
+    { says: ["I open ", "the post."], call: { tool: "read", arguments: { path: "notes.md" } } },
+    { says: [], call: { tool: "ask", arguments: { question: "Is it for you?", choices: ["yes", "no"] } } },
+    { says: [], call: { tool: "done", arguments: { summary: "The post is sorted." } } },
+  ]);
+  await world.go(`/task/${run}`);
+  await at("Working").waitFor();
+  model.say(1);
+  await log().getByText("I open", { exact: false }).waitFor();
+  expect(await log().innerText()).not.toContain("the post.");
+  model.say(1);
+  // Nobody reads the page anew, and it tells what the run is at by now.
+  await at("Asks you").waitFor();
+  expect((await told(run, "clarify.requested"))["question"]).toBe("Is it for you?");
+  await world.page.getByRole("region", { name: "Details", exact: true }).getByRole("button", { name: "Sent to model", exact: true }).click();
+  await world.page.getByRole("button", { name: /^Attempt 1, turn 1/ }).click();
+  await world.page.getByRole("heading", { name: "Attempt 1, turn 1" }).waitFor();
+  await button("Sent").click();
+  const sent = world.page.getByRole("region", { name: "Details of what is chosen" }).locator("pre").first();
+  await expect.poll(() => sent.textContent(), { timeout: 90_000 }).toBe(model.asked[0]);
+  expect(model.asked[0]).toContain("the goal of The post");
+  world.hermit("task", "cancel", run);
+  await at("Cancelled").waitFor();
+  expect(world.complaints).toEqual([]);
+}));
+
 const shown = () => runs.shown();
 const shownWith = (part: string) => runs.shownWith(part);
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { part } from "../../ui/verifier/test/conforms";
 import { conforms, pictures } from "./kept";
 import { World } from "./world";
 
@@ -163,7 +164,7 @@ test("places are reached with the keyboard alone", async () => {
   await world.page.getByRole("heading", { name: "Timeline" }).waitFor();
 });
 
-test("a no with words reaches the proposer, and the screen follows without being asked", conforms("HK-21-1", async () => {
+test("a no with words reaches the proposer, and the screen follows without being asked", conforms(part("HK-21-1"), async () => {
   await world.go("/");
   const card = world.page.getByRole("article", { name: "Approval" });
   await card.getByLabel("Reason for denying (the agent sees it)").fill("leave the photos");

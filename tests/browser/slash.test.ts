@@ -51,7 +51,7 @@ afterAll(async () => {
   await wishes?.end();
 });
 
-test("each command typed on the page is said to the host, and does there what it stands for", conforms("RA-3-9", async () => {
+test("each command typed on the page is said to the host, and does there what it stands for", conforms("RA-3-9", "RA-2-14", async () => {
   await world.page.getByRole("heading", { name: "Inbox" }).waitFor();
   await world.go("/conversations");
   await world.converse("Photos of June");

@@ -112,7 +112,8 @@ fn after_a_no_the_same_attempt_goes_on_without_the_act() {
     "HK-16.8-4",
     "HK-25.2-5",
     "HK-26-6",
-    "HK-27-8"
+    "HK-27-8",
+    "HK-10.4-7"
 )]
 #[test]
 fn a_delayed_act_is_done_only_on_the_world_that_was_approved() {

@@ -143,7 +143,7 @@ fn grants(world: &World, task: TaskId) -> Vec<(model::Event, CapabilityGrant)> {
     of.collect()
 }
 
-#[conforms::conforms("HK-8.12-1", "HK-8.12-3", "HK-8.12-4", "HK-16.6-2", "HK-3-8", "HK-26-5")]
+#[conforms::conforms("HK-8.12-1", "HK-8.12-3", "HK-8.12-4", "HK-16.6-2", "HK-3-8", "HK-26-5", "HK-10.4-5")]
 #[test]
 fn a_grant_gives_its_attempt_what_its_act_needs_once_and_nothing_else() {
     let world = World::new(1_714);

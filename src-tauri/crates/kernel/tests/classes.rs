@@ -175,7 +175,7 @@ fn everything_by(world: &mut World, drive: &mut dyn FnMut(&World, &Kernel, TaskI
     (kernel, [here, elsewhere, undo])
 }
 
-#[conforms::conforms("HK-7-1", "HK-16.4-1", "HK-25.2-2", "HK-3-9", "HK-25.1-7", "HK-27-11")]
+#[conforms::conforms("HK-7-1", "HK-16.4-1", "HK-25.2-2", "HK-3-9", "HK-25.1-7", "HK-27-11", "HK-10.4-2")]
 #[test]
 fn an_act_of_every_class_is_asked_for_and_every_important_one_that_is_done_leaves_its_receipt() {
     let mut world = world(1_751);

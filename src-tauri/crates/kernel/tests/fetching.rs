@@ -168,10 +168,12 @@ fn an_address_by_another_name_is_not_dialled() {
     assert!(shows(packs(world.kernel(), task).last().unwrap(), "which is loopback"));
 }
 
-struct Vault(String);
+/// The host that its one secret may go to, and how often its value was taken.
+struct Vault(String, Arc<AtomicU32>);
 
 impl Secrets for Vault {
     fn value(&self, _: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+        self.1.fetch_add(1, Ordering::SeqCst);
         Ok(Zeroizing::new(VALUE.as_bytes().to_vec()))
     }
 
@@ -188,7 +190,8 @@ fn a_secret_stands_on_the_wire_of_its_own_host_and_nowhere_else() {
     let other = Server::agreeing();
     let value = Zeroizing::new(VALUE.as_bytes().to_vec());
     world.redactor.put(redact::Redactor::new([("api".to_owned(), value)]).unwrap());
-    world.secrets = Arc::new(Vault(server.host()));
+    let taken = Arc::new(AtomicU32::new(0));
+    world.secrets = Arc::new(Vault(server.host(), Arc::clone(&taken)));
     world.reopen();
     world.kernel().register_secret("api", &SecretTerms::at(&[server.host()]), "test").unwrap();
     let ask = |server: &Server| {
@@ -202,7 +205,9 @@ fn a_secret_stands_on_the_wire_of_its_own_host_and_nowhere_else() {
         packet.impacted_resources.contains(&"secret:api".to_owned()),
         "the other host was not even asked about"
     );
+    assert_eq!(taken.load(Ordering::SeqCst), 0, "proposed, judged, shown and allowed by its handle alone");
     assert_eq!(world.drive(task), completed());
+    assert_eq!(taken.load(Ordering::SeqCst), 1, "its value is taken where the act is done");
     assert!(other.heard().is_empty());
     let [heard] = <[_; 1]>::try_from(server.heard()).unwrap();
     assert_eq!(heard.header("authorization"), Some(format!("Bearer {VALUE}").as_str()));

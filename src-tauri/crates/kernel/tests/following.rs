@@ -61,6 +61,13 @@ fn counted(world: &World) -> TaskId {
     first
 }
 
+/// Does this to the views of a store that no host holds.
+fn to_views(world: &mut World, change: impl FnOnce(&rusqlite::Connection)) {
+    world.crash();
+    change(&rusqlite::Connection::open(world.store.path().join("ledger.db")).unwrap());
+    world.take_up().unwrap();
+}
+
 #[conforms::conforms("HK-8.1.1-8", "HK-10.5-6")]
 #[test]
 fn what_a_follow_up_carries_is_in_its_message_its_task_and_its_pack_and_needs_no_transcript() {
@@ -69,9 +76,16 @@ fn what_a_follow_up_carries_is_in_its_message_its_task_and_its_pack_and_needs_no
     let said = Saying { task: Some(first), ..Saying::of("and the odd ones?", Channel::App, "a") };
     let next = world.kernel().say(&said).unwrap();
     let follower = next.task_id.expect("a task");
-    // Another way to the same: a person binds an open message.
     let conversation = state(&world, first).task.conversation_id;
+    // Its context is made without the chat, which is lost for as long.
+    to_views(&mut world, |views| {
+        assert!(views.execute("DELETE FROM view_messages", []).unwrap() > 0);
+    });
     assert_eq!(world.drive(follower), completed());
+    to_views(&mut world, |views| {
+        projections::rebuild(views, &mut |_| projections::Flow::Continue).unwrap();
+    });
+    // Another way to the same: a person binds an open message.
     world.kernel().turn_to(conversation, None).unwrap();
     let open = world.kernel().say(&Saying::of("and more?", Channel::App, "b")).unwrap();
     let bound = world.kernel().bind_message(open.ingress_id, About::Task(first)).unwrap();

@@ -53,6 +53,8 @@ fn only_what_rests_on_evidence_is_remembered_and_that_has_a_receipt() {
     assert_eq!(now.digest_of(evidence.artifact_id), Some(evidence.excerpt_hash), "an artifact, not words");
     let bytes = world.kernel().artifacts().read(&evidence.excerpt_hash).unwrap();
     assert!(String::from_utf8_lossy(&bytes).contains("the gate is green"));
+    // What a file says proves nothing by itself: it is kept as that, and it is the person's word that the record stands on.
+    assert_eq!(evidence.trust_tier, model::artifact::TrustTier::Untrusted);
     assert!(!memory.reason.shown().unwrap().is_empty());
     assert_eq!(memory.trust_tier, model::artifact::TrustTier::UserAsserted, "a person stood behind it");
     assert_eq!(memory.task_id, task);
@@ -174,7 +176,7 @@ fn notes() -> Vec<Answer> {
     answers
 }
 
-#[conforms::conforms("HK-6.3-2", "HK-15.2-1", "HK-15.2-3", part = "HK-13.6-7")]
+#[conforms::conforms("HK-6.3-2", "HK-15.2-1", "HK-15.2-3", "HK-3-5", part = "HK-13.6-7")]
 #[test]
 fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
     let world = World::new(703);

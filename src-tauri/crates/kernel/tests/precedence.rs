@@ -52,7 +52,13 @@ fn a_context_stands_in_its_order_and_says_of_each_part_how_far_it_may_be_relied_
     world.kernel().append_note(task, "said-meanwhile", Channel::App, "note").unwrap();
     assert_eq!(world.drive_allowing(task).0, completed());
 
-    let pack = packs(world.kernel(), task).pop().unwrap();
+    // In each of them: and what was said and done before stands in none that begins with nothing of it.
+    let all = packs(world.kernel(), task);
+    for pack in &all {
+        assert!(pack.items.iter().map(|item| item.section).is_sorted(), "{:#?}", pack.items);
+    }
+    assert!(all[0].items.iter().all(|item| item.section != Section::Session), "{:#?}", all[0].items);
+    let pack = all.last().unwrap();
     let order: Vec<&str> = pack.items.iter().map(|item| item.section.as_str()).collect();
     let mut once = order.clone();
     once.dedup();

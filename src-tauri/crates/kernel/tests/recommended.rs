@@ -107,7 +107,7 @@ fn resolved(seed: u64) -> World {
     world
 }
 
-#[conforms::conforms("HK-13.3-1", part = "HK-8.4-4")]
+#[conforms::conforms("HK-13.3-1", "HK-13.1-3", part = "HK-8.4-4")]
 #[test]
 fn what_is_told_of_effects_authority_answers_and_proof_carries_a_key_of_its_own() {
     let world = resolved(1_783);
@@ -131,10 +131,11 @@ fn what_is_told_of_effects_authority_answers_and_proof_carries_a_key_of_its_own(
         })
         .collect();
     let (mut seen, mut keys) = (BTreeMap::new(), BTreeSet::new());
-    let mut last: BTreeMap<TaskId, Digest> = BTreeMap::new();
+    let mut last: BTreeMap<TaskId, (u64, Digest)> = BTreeMap::new();
     for (event, body) in &all {
-        let before = last.insert(event.task_id, Digest::of(&event.to_bytes().unwrap()));
-        assert!(before.is_none_or(|before| before == event.prev_event_hash), "it names the one before it");
+        let this = (event.task_seq, Digest::of(&event.to_bytes().unwrap()));
+        let (seq, head) = last.insert(event.task_id, this).unwrap_or((0, Digest::ZERO));
+        assert_eq!((event.task_seq, event.prev_event_hash), (seq + 1, head), "behind the one it names");
         if event.attempt_id.is_some() {
             assert!(event.workspace_id.is_some(), "{} names no workspace", event.event_type);
         }

@@ -149,6 +149,7 @@ fn beside_the_views(world: &World) -> Vec<String> {
     "HK-3-2",
     "HK-22-4",
     "RX-10-1",
+    "HK-13.6-14",
     part = "HK-2-3"
 )]
 #[test]

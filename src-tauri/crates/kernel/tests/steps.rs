@@ -330,6 +330,7 @@ fn a_step_says_what_it_leaves_and_how_it_is_undone_and_ends_when_what_must_hold_
     let world = World::new(909);
     let mut first = part("a", &[]);
     first.leaves = vec!["a list".to_owned()];
+    first.may = vec![ActionClass::WriteLocal];
     first.done_when = vec!["file: a.txt".to_owned()];
     first.undo = Some("delete a.txt".to_owned());
     let task = submit(&world, vec![first, part("b", &["a"])]);
@@ -348,6 +349,7 @@ fn a_step_says_what_it_leaves_and_how_it_is_undone_and_ends_when_what_must_hold_
         ("the part a", vec!["a list".to_owned()])
     );
     assert!(contract.success_criteria.contains(&"file: a.txt".to_owned()));
+    assert_eq!(contract.allowed_action_classes, [ActionClass::WriteLocal]);
     assert_eq!(contract.rollback_hint.as_deref(), Some("delete a.txt"));
     counts_on_what_came_and_on_what_is_before_it(&world);
     let said = packs(world.kernel(), task);

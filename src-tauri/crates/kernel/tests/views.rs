@@ -1,7 +1,7 @@
 //! The views of HK-13.6 over a kernel's own log: each shows what its events say, and nothing that they do not say.
 
 use crate::records::busy;
-use crate::story::{completed, count, events, state};
+use crate::story::{completed, count, events, rebuilt, state};
 use kernel::command::ingress::Saying;
 use kernel::command::plan::Part;
 use kernel::command::submit::Reasoning;
@@ -11,7 +11,7 @@ use model::attempt::TerminationReason;
 use model::ingress::{Channel, IngressResolution};
 use model::knowledge::MemoryStatus;
 use model::task::{StepStatus, TaskStatus};
-use model::{Body, Sensitive, limits};
+use model::{Body, ConversationId, Sensitive, TaskId, limits};
 use projections::query::{ArtifactFilter, Ask};
 use projections::{MessageKind, Role, RunStatus};
 use serde_json::json;
@@ -194,7 +194,7 @@ fn the_views_of_what_was_made_known_decided_and_proved_hold_it_all_and_nothing_e
     assert_eq!((by.task_id, by.rolls_back), (undo, Some(undone.receipt_id)));
 }
 
-#[conforms::conforms("HK-13.6-12", "HK-15.8-1", "HK-9-7", "HK-25.1-8", "HK-27-13")]
+#[conforms::conforms("HK-13.6-12", "HK-15.8-1", "HK-9-7", "HK-25.1-8", "HK-27-13", part = "HK-15.7-1")]
 #[test]
 fn the_chat_is_a_view_of_events_and_no_model_is_told_from_it() {
     let mut world = World::new(1_725);
@@ -236,7 +236,7 @@ fn the_chat_is_a_view_of_events_and_no_model_is_told_from_it() {
     assert_eq!(chat(&world)[..told.len()], told[..]);
 }
 
-#[conforms::conforms("HK-13.6-13", "HK-13.6-16", "HK-13.6-17")]
+#[conforms::conforms("HK-13.6-13", "HK-13.6-15", "HK-13.6-16", "HK-13.6-17")]
 #[test]
 fn a_conversation_has_one_focus_that_only_a_person_moves() {
     let world = World::new(1_726);
@@ -274,6 +274,47 @@ fn a_conversation_has_one_focus_that_only_a_person_moves() {
     submission.channel = Channel::Webhook;
     world.kernel().submit(&submission).unwrap();
     assert_eq!(row().focus_task_id, Some(one), "nor does a task that no person began");
+}
+
+/// What is in focus and why, and that the log alone makes the same of it again.
+fn is_in_focus(world: &mut World, conversation: ConversationId, task: Option<TaskId>, reason: &str) {
+    let told = |world: &World| {
+        let row = world.kernel().query().unwrap().conversation(conversation).unwrap().unwrap();
+        (row.focus_task_id, row.focus_reason, row.focus_at, row.last_focus)
+    };
+    let before = told(world);
+    assert_eq!((before.0, before.1.as_str()), (task, reason));
+    let (views, again) = rebuilt(world);
+    assert_eq!(views, again, "{reason}");
+    assert_eq!(told(world), before, "{reason}");
+}
+
+#[conforms::conforms("HK-13.6-18")]
+#[test]
+fn whatever_moved_the_focus_the_log_alone_moves_it_there_again() {
+    let mut world = World::new(1_728);
+    let ask = || say("ask", json!({ "question": "left or right?" }));
+    let [one, two] = ["one", "two"].map(|name| world.script(name, vec![ask(), done("ok")]));
+    let here = state(&world, one).task.conversation_id;
+    is_in_focus(&mut world, here, Some(two), "new task");
+    let DriveOutcome::Waiting(Waiting::Answer(question)) = world.drive(two) else { panic!("it asks") };
+    // What words are bound to.
+    let noted = Saying { task: Some(one), ..Saying::of("mind the gap", Channel::App, "note") };
+    assert_eq!(world.kernel().say(&noted).unwrap().task_id, Some(one));
+    is_in_focus(&mut world, here, Some(one), "append_note");
+    // A person turns away, and to the other one.
+    for task in [None, Some(two), None] {
+        world.kernel().turn_to(here, task).unwrap();
+        is_in_focus(&mut world, here, task, "a person turned to it");
+    }
+    // The surface says what the words answer, and the words name nothing.
+    let question = question.to_string();
+    let answer = Saying { reply_to: Some(&question), ..Saying::of("left", Channel::App, "answer") };
+    assert_eq!(world.kernel().say(&answer).unwrap().task_id, Some(two));
+    is_in_focus(&mut world, here, Some(two), "append_note");
+    // Its end.
+    assert_eq!(world.drive(two), completed());
+    is_in_focus(&mut world, here, None, "its task ended");
 }
 
 #[conforms::conforms("HK-27-16")]

@@ -373,6 +373,14 @@ fn what_is_queued_and_what_the_goal_is_outlive_the_host() {
         assert_eq!(bench.control(&run, "messages", &queue)["status"], "accepted");
         assert_eq!(goal(&bench, "edit", Some("the blue ones"))["status"], "accepted");
     }
+    assert_eq!(goal(&bench, "set", Some("the green ones"))["status"], "conflict", "a goal is open");
+    // A mode or an action that there is not is refused as a request, and comes to no run.
+    for (path, body) in [
+        (format!("/v1/runs/{run}/messages"), json!({ "message": "x", "mode": "inject" })),
+        (format!("/v1/sessions/{}/goal", session.as_str().expect("a name")), json!({ "action": "swap" })),
+    ] {
+        assert_eq!(bench.ask("POST", &path, &[], &body.to_string()).0, 400, "{body}");
+    }
     bench.close();
     bench.open();
     let told = goal(&bench, "status", None);
@@ -385,6 +393,11 @@ fn what_is_queued_and_what_the_goal_is_outlive_the_host() {
     let respond = format!("/v1/runs/{run}/clarifications/{}/respond", question.as_str().expect("a name"));
     assert_eq!(bench.post(&respond, &json!({ "response": "those" }))["status"], "accepted");
     bench.reaches(&run, &["completed"]);
+    assert!(model.heard().iter().any(|request| request.contains("then the summary")), "nobody was told");
+    for _ in 0..2 {
+        assert_eq!(bench.control(&run, "messages", &queue)["status"], "not-active");
+        assert_eq!(goal(&bench, "edit", Some("the grey ones"))["status"], "not-active");
+    }
     let phases: Vec<Value> =
         bench.events(&run).iter().map(|event| event["payload"]["phase"].clone()).collect();
     let times = |phase: &str| phases.iter().filter(|at| **at == phase).count();

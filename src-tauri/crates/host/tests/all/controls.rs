@@ -57,7 +57,7 @@ fn a_grant_is_unsupported_and_changes_nothing_and_a_deny_is_taken_once() {
     assert_eq!(files, 3, "nothing was done");
 }
 
-#[conforms("RA-1.4-3", "RA-4.2-5", "RA-4.3a-1", "RA-4.3a-3", "RA-4.3a-4", "RA-2-3", "RA-3-6")]
+#[conforms("RA-1.4-3", "RA-4.2-5", "RA-4.3a-1", "RA-4.3a-3", "RA-4.3a-4", "RA-4.3a-5", "RA-2-3", "RA-3-6")]
 #[test]
 fn a_cancel_in_the_middle_of_a_sentence_ends_the_run_once_and_keeps_what_was_said() {
     let mut bench = Bench::new();
@@ -103,6 +103,7 @@ fn a_cancel_in_the_middle_of_a_sentence_ends_the_run_once_and_keeps_what_was_sai
     "RA-4.2-7",
     "RA-3-8",
     "RA-2-9",
+    "RA-P-4",
     part = "RA-1.2-10",
     part = "RA-1.2-11",
     part = "RA-4.3b-7"

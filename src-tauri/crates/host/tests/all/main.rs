@@ -16,6 +16,7 @@ mod contract;
 mod controls;
 mod ends;
 mod layers;
+mod matrix;
 mod model;
 mod pushes;
 mod rebuilt;

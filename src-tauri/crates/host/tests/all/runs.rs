@@ -341,7 +341,7 @@ fn pages_join_without_a_gap_and_a_bad_cursor_starts_over_and_says_so() {
     }
 }
 
-#[conforms("RA-2-14", "RA-1.3-2", part = "RA-4.4d-3")]
+#[conforms("RA-2-14", "RA-1.3-2", "RA-G-1", part = "RA-4.4d-3")]
 #[test]
 fn the_capabilities_leave_nothing_to_guess_and_hold_what_they_promise() {
     let bench = Bench::new();
@@ -377,5 +377,11 @@ fn the_capabilities_leave_nothing_to_guess_and_hold_what_they_promise() {
         let (status, answer) = bench.ask(method, &path, &[], if method == "POST" { "{}" } else { "" });
         assert_ne!(answer["code"], "unknown_command", "{command} is {status}");
         assert_ne!(status, 405, "{command}");
+    }
+    // What is not among them is known to nobody: it is refused as unknown, and no other control answers for it.
+    for path in ["/v1/runs/x/teleport", "/v1/sessions/x/undo", "/v1/steer"] {
+        assert!(!commands.iter().any(|command| command.as_str().expect("a text").ends_with(path)));
+        let (status, answer) = bench.ask("POST", path, &[], "{}");
+        assert_eq!((status, &answer["code"]), (404, &json!("unknown_command")), "{path}: {answer}");
     }
 }

@@ -161,7 +161,7 @@ fn two_clients_hear_the_same_one_from_the_start_one_from_the_middle() {
     });
 }
 
-#[conforms("RA-2-2", "RA-GS-2")]
+#[conforms("RA-2-2", part = "RA-GS-2")]
 #[test]
 fn a_client_that_does_not_read_holds_up_nobody_and_is_cut_off_without_losing_anything() {
     let bench = Bench::new();
