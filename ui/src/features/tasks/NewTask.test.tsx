@@ -8,6 +8,8 @@ import { DONE, doneTask, scene } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
 import { meant } from "./FolderField";
 import { naming } from "./GoalField";
+import { remember } from "./ModelChoice";
+import { keepUsedModel, usedModels } from "./used";
 
 const small = "openai:http://127.0.0.1:8080/v1#small";
 const away = "openai:https://models.example.org/v1#big";
@@ -63,6 +65,64 @@ test("the address of another model is asked for beside the choice, and typed at 
   await user.keyboard(small);
   await user.click(await begin());
   await waitFor(() => expect(submitted(host)?.reasoner).toEqual({ kind: "address", address: small }));
+});
+
+test("a model that was used by its address is offered the next time", async () => {
+  const typed = "openai:https://models.example.org/v1#typed";
+  const host = scene({ "models.find": found, "task.submit": made });
+  const { user, unmount } = show(host, "/tasks/new?folder=/home/you/notes&goal=go");
+  await user.click(await screen.findByRole("radio", { name: /^Another model/ }));
+  await user.type(await screen.findByLabelText("Address"), typed);
+  // What was only typed is not kept.
+  expect(usedModels()).toEqual([]);
+  await user.click(await begin());
+  await waitFor(() => expect(submitted(host)?.reasoner).toEqual({ kind: "address", address: typed }));
+  await waitFor(() => expect(usedModels()).toEqual([typed]));
+  unmount();
+  const again = scene({ "models.find": found, "task.submit": made });
+  const { user: person } = show(again, "/tasks/new?folder=/home/you/other&goal=go");
+  // The default is still the one that is proposed.
+  expect((await screen.findByRole("radio", { name: /big/ })).getAttribute("aria-checked")).toBe("true");
+  await person.click(screen.getByRole("radio", { name: /^typed/ }));
+  expect(await seriousFindings()).toEqual([]);
+  await person.click(await begin());
+  await waitFor(() => expect(submitted(again)?.reasoner).toEqual({ kind: "address", address: typed }));
+});
+
+test("of models that were used the last five are kept, and what is no address is left out", () => {
+  for (const name of ["a", "b", "c", "d", "e", "f", "c"]) keepUsedModel(`openai:https://models.example.org/v1#${name}`);
+  keepUsedModel("x".repeat(10_000));
+  expect(usedModels().map((one) => one.split("#")[1])).toEqual(["c", "f", "e", "d", "b"]);
+  remember(found, small);
+  remember(found, "box:qwen");
+  expect(usedModels()).toHaveLength(5);
+  expect(usedModels().some((one) => one === small || one.startsWith("box:"))).toBe(false);
+  for (const kept of ["{", "7", "[1, null, \"\"]"]) {
+    localStorage.setItem("hermit.models.used", kept);
+    expect(usedModels()).toEqual([]);
+  }
+});
+
+test("a default model in the box whose weights are not here is not offered, and it is said what to do", async () => {
+  const gone = "box:none";
+  const says = (words: RegExp) => (_: string, element: Element | null) => element?.tagName === "SPAN" && words.test(element.textContent ?? "");
+  const alone: Found = { ...found, servers: [], standard: gone, set: [asked(gone)] };
+  const { unmount } = show(scene({ "models.find": alone }), "/tasks/new?folder=/home/you/notes&goal=go");
+  expect(await screen.findByText(says(/^The default model box:none is not on this machine\. Get it below, or choose another\.$/))).toBeTruthy();
+  expect(screen.queryByRole("radio", { name: /none/ })).toBeNull();
+  expect((await begin()).getAttribute("aria-disabled")).toBe("true");
+  expect(await seriousFindings()).toEqual([]);
+  unmount();
+  // Another one that answers is proposed in its place.
+  const other = show(scene({ "models.find": { ...found, standard: gone, set: [asked(gone)] } }), "/tasks/new?folder=/home/you/notes&goal=go");
+  expect(await screen.findByText(says(/^The default model box:none is not on this machine\. Get it in Settings, or choose another\.$/))).toBeTruthy();
+  expect((await screen.findByRole("radio", { name: /small/ })).getAttribute("aria-checked")).toBe("true");
+  other.unmount();
+  // With its weights it is offered, also where their digest is named.
+  const here: Found = { ...found, standard: `${gone}@${"ab".repeat(32)}`, servers: [{ name: "The model in the box", url: "box:", models: [{ id: "none", address: gone, asked: null }], trouble: null }], set: [] };
+  show(scene({ "models.find": here }), "/tasks/new?folder=/home/you/notes&goal=go");
+  expect(await screen.findByRole("radio", { name: /^none/ })).toBeTruthy();
+  expect(screen.queryByText(says(/is not on this machine/))).toBeNull();
 });
 
 test("another model that answers here is one click away, and none is a sentence with what to do", async () => {

@@ -18,7 +18,7 @@ import { Dictate } from "~/features/enclosing/Dictate";
 import { type Chain, Fallbacks, behind } from "./Fallbacks";
 import { FolderField } from "./FolderField";
 import { GoalField } from "./GoalField";
-import { ModelChoice, known } from "./ModelChoice";
+import { ModelChoice, known, remember } from "./ModelChoice";
 import { type OwnPlaybook, OwnPlaybookField } from "./OwnPlaybook";
 import { PromptPicker } from "../tools/PromptPicker";
 import styles from "./Tasks.module.css";
@@ -112,6 +112,7 @@ export function NewTask({ folder, goal: given, like, message }: { folder?: strin
         constraints: constraint.split("\n").map((rule) => rule.trim()).filter(Boolean),
         done_when: criteria.split("\n").map((line) => line.trim()).filter(Boolean), idempotency_key: key, channel: "app", ask_at_limit: host.kind === "tauri", ...(isSpoken ? { spoken: true } : {}), ...(fallbacks.length === 0 ? {} : { fallbacks, fallback_remote: chain.elsewhere }),
       });
+      if (reasoner.kind === "address") remember(models.data, reasoner.address);
       await navigate({ to: "/task/$id", params: { id: made.task_id } });
     } catch (thrown) {
       setUnsent(thrown instanceof Error ? thrown : { message: String(thrown) });
