@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { needsOf, serviceName, useServices } from "~/features/chats/services";
 import { FolderField } from "~/features/tasks/FolderField";
-import { known, ModelChoice, remember } from "~/features/tasks/ModelChoice";
+import { known, ModelChoice } from "~/features/tasks/ModelChoice";
 import { useAct, useAsk, useHost } from "~/ipc/client";
 import type { Reasoner } from "~/ipc/generated/task";
 import type { Service } from "~/ipc/generated/words";
@@ -67,12 +67,7 @@ export function NewGateway({ close }: { close: () => void }) {
     const reasoner: Reasoner = who === MODEL ? { kind: "address", address: address?.trim() ?? "" } : { kind: "playbook", name: who, parameters: {} };
     add.mutate(
       { name, service, address: at === "" ? null : at, user: own("user") || null, settings, secret, workspace: folder.trim(), reasoner, profile, channel: "app", idempotency_key: key },
-      {
-        onSuccess: (made) => {
-          if (reasoner.kind === "address") remember(models.data, reasoner.address);
-          void navigate({ to: "/task/$id", params: { id: made.task_id } });
-        },
-      },
+      { onSuccess: (made) => void navigate({ to: "/task/$id", params: { id: made.task_id } }) },
     );
   };
   return (

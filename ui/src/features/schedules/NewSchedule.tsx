@@ -2,7 +2,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { FolderField } from "~/features/tasks/FolderField";
-import { known, ModelChoice, remember } from "~/features/tasks/ModelChoice";
+import { known, ModelChoice } from "~/features/tasks/ModelChoice";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Reasoner } from "~/ipc/generated/task";
 import { type CatchUpKind, CONDITION, type Overlap } from "~/ipc/generated/words";
@@ -54,12 +54,7 @@ export function NewSchedule({ close }: { close: () => void }) {
     const reasoner: Reasoner = who === MODEL ? { kind: "address", address: address?.trim() ?? "" } : { kind: "playbook", name: who, parameters: {} };
     keep.mutate(
       { name: name.trim() === "" ? null : name.trim(), said, zone: null, globs: on?.kind === "files" ? globs.split(",").map((one) => one.trim()).filter((one) => one !== "") : [], quiet_seconds: on?.kind === "files" ? seconds : null, goal: goal.trim(), workspace: folder.trim(), reasoner, catch_up: missed, catch_up_most: null, grace_minutes: null, limits: limitsOf(limits), conversation: null, quiet: news, profile: null, channel: "app", idempotency_key: key },
-      {
-        onSuccess: (made) => {
-          if (reasoner.kind === "address") remember(models.data, reasoner.address);
-          void navigate({ to: "/task/$id", params: { id: made.task_id } });
-        },
-      },
+      { onSuccess: (made) => void navigate({ to: "/task/$id", params: { id: made.task_id } }) },
     );
   };
   return (

@@ -9,7 +9,6 @@ import { TextField } from "~/primitives/Field";
 import { Failed, Said } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import styles from "./Tasks.module.css";
-import { keepUsedModel, usedModels } from "./used";
 
 /** A model as it is chosen. */
 interface Known { address: string; name: string; where: string }
@@ -26,17 +25,11 @@ function isGone(found: Found, address: string): boolean {
 const elsewhere = (address: string): Known => ({ address, name: address.split("#")[1] ?? address, where: address.replace(/#.*$/, "").replace(/^(openai|responses|anthropic|gemini|ollama):/, "") });
 
 /** Every model that is known here and those that were used by their address, the default first, each once. */
-export function known(found: Found, used: readonly string[] = usedModels()): Known[] {
+export function known(found: Found): Known[] {
   const here = found.servers.flatMap((server) => server.models.map((model) => ({ address: model.address, name: model.id, where: `${server.name} on this machine` })));
-  const others = [...found.set.map(({ address }) => address), ...used].filter((address) => !isGone(found, address)).map(elsewhere);
+  const others = [...found.set.map(({ address }) => address), ...(found.used ?? [])].filter((address) => !isGone(found, address)).map(elsewhere);
   const all = [...here, ...others].filter((one, at, list) => list.findIndex((other) => other.address === one.address) === at);
   return all.sort((a, b) => Number(b.address === found.standard) - Number(a.address === found.standard));
-}
-
-/** A model was used: where only its address names it, it is offered the next time. */
-export function remember(found: Found | undefined, address: string): void {
-  const isListed = found !== undefined && known(found, []).some((one) => one.address === address);
-  if (!isListed && !address.startsWith(BOX)) keepUsedModel(address);
 }
 
 /** Null is nobody yet; the empty address is one that is being typed. */
