@@ -307,8 +307,7 @@ answers! {
         /// Effects whose outcome nobody knows.
         unknown_effects: u32,
         /// Receipts of what was done; those of approvals do not count.
-        receipts: u32, iterations: u32, tokens_used: u64, cost_micros: u64,
-        parent_task_id: Option<String>,
+        receipts: u32, iterations: u32, tokens_used: u64, cost_micros: u64, parent_task_id: Option<String>,
         /// Who refused it, when it ended and nothing but reading came of it: `policy`, `person`.
         refused_by: Option<RefusedBy>,
         /// How much of what it did was undone since; absent where nothing was.
