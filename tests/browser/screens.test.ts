@@ -183,6 +183,32 @@ test("a task begun in the browser runs in the host and asks", async () => {
   await world.page.getByText("Policy: ask", { exact: false }).waitFor();
 });
 
+test("on a phone a link in a paragraph is as high as a finger needs, and its line as high as the others", async () => {
+  await world.page.setViewportSize({ width: 390, height: 844 });
+  await world.go("/tasks/new");
+  const again = world.page.getByRole("button", { name: "look again", exact: true });
+  await again.waitFor();
+  const found = await again.evaluate((button) => {
+    const words = button.parentElement as HTMLElement;
+    const line = Number.parseFloat(getComputedStyle(words).lineHeight);
+    const tops: number[] = [];
+    const texts = document.createTreeWalker(words, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode() !== null) {
+      const range = document.createRange();
+      range.selectNodeContents(texts.currentNode);
+      for (const box of Array.from(range.getClientRects())) if (tops.every((top) => Math.abs(top - box.top) > line / 2)) tops.push(box.top);
+    }
+    const height = (of: Element) => of.getBoundingClientRect().height;
+    return { isInParagraph: button.closest("p") !== null, line, lines: tops.length, height: height(words), hit: height(button) };
+  });
+  await world.page.setViewportSize({ width: 1280, height: 800 });
+  const said = JSON.stringify(found);
+  expect(found.isInParagraph, said).toBe(true);
+  expect(found.lines, said).toBeGreaterThan(1);
+  expect(found.hit, said).toBeGreaterThanOrEqual(44);
+  expect(Math.abs(found.height - found.lines * found.line), said).toBeLessThan(found.line / 4);
+});
+
 test("a goal names its files with @, and a folder is completed or taken from recent ones", async () => {
   await world.go("/tasks/new");
   const folder = world.page.getByLabel("Folder to work in");

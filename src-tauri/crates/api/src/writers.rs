@@ -51,9 +51,9 @@ pub(crate) fn history(host: &dyn Host, path: &Path) -> Result<History, Error> {
     if history.resources.is_empty() {
         return Err(Error::new(
             Code::NotFound,
-            format!("no task ever worked in a folder above `{}`", path.display()),
+            format!("Hermit has no record of `{}`: no task ever worked in a folder above it", path.display()),
         )
-        .hint("only what Hermit did in a folder that was named to it can be explained"));
+        .hint(crate::body::trace::EXPLAINS));
     }
     let query = host.query()?;
     let mut rows = every(|ask| query.receipts(None, None, ask))?;
@@ -74,7 +74,7 @@ pub(crate) fn history(host: &dyn Host, path: &Path) -> Result<History, Error> {
         }
     }
     history.told.push(match history.steps.len() {
-        0 => "no change of it has a receipt here: Hermit did not write it".to_owned(),
+        0 => "Hermit has no record of a change of this file: no receipt tells of one".to_owned(),
         1 => "one change of it has a receipt".to_owned(),
         n => format!("{n} changes of it have receipts, the newest first"),
     });

@@ -333,7 +333,9 @@ impl Local {
         let set = config.models.iter().map(|one| one.address.as_str()).chain(config.default_model.as_deref());
         let set: BTreeSet<&str> = set.collect();
         let set = set.into_iter().filter_map(|address| look.asked(address)).collect();
-        Ok(Found { servers, looked, standard: config.default_model.clone(), providers, set })
+        let standard = config.default_model.clone();
+        // Which were used, the log says: `api` reads it.
+        Ok(Found { servers, looked, standard, providers, set, used: Vec::new() })
     }
 
     /// Sets how a model is asked: one of this machine, or of a server that a person gave a key for.

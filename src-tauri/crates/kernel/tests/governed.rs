@@ -1,6 +1,8 @@
 //! The governed path, link by link.
 
+use crate::story::events;
 use kernel::{DriveOutcome, Waiting};
+use model::Body;
 use model::attempt::TerminationReason;
 use model::task::TaskStatus;
 use serde_json::json;
@@ -156,6 +158,13 @@ fn an_undo_never_loses_a_later_edit() {
     let (standing, _) = world.drive_allowing(undo);
     assert_eq!(standing, ended(TaskStatus::Failed, TerminationReason::FatalToolError));
     assert_eq!(world.files()["a.txt"], b"person");
+    let told = events(world.kernel(), undo).into_iter().find_map(|(_, body)| match body {
+        Body::RunTerminated(b) => b.summary.shown().cloned(),
+        _ => None,
+    });
+    let told = told.expect("it says why it ended");
+    assert!(told.starts_with("Not undone, nothing was changed: ") && told.contains("a.txt"), "{told}");
+    assert!(told.ends_with('.') && !told.ends_with(".."), "{told}");
 }
 
 #[test]

@@ -258,6 +258,10 @@ fn inbox_grants_and_receipts_follow_one_act_from_request_to_undo() {
         desk.query.receipts(Some(desk.task), Some(action), Ask::ALL.oldest_first()).expect("it reads").rows;
     assert_eq!((receipts[0].resolved_code, receipts[0].undone_by), (Some(ResultCode::Succeeded), Some(undo)));
     assert_eq!((receipts[1].rolls_back, desk.task_row().receipts), (Some(first), 2));
+    // The receipt of the yes is there, and is none of what was done.
+    let (_, proof) = desk.world.receipt(place, action, ResultCode::Granted, None);
+    desk.put(vec![proof]);
+    assert_eq!(desk.task_row().receipts, 2);
 }
 
 #[conforms::conforms("HK-13.6-6", "HK-14.3-2")]

@@ -399,10 +399,10 @@ impl World {
         let receipt_id = self.fresh("rcp");
         let body = ReceiptIssued {
             receipt_id,
-            receipt_class: if undoes.is_some() {
-                ReceiptClass::Rollback
-            } else {
-                ReceiptClass::ToolExecution
+            receipt_class: match (undoes, code) {
+                (Some(_), _) => ReceiptClass::Rollback,
+                (None, ResultCode::Granted) => ReceiptClass::ApprovalResolution,
+                (None, _) => ReceiptClass::ToolExecution,
             },
             action_class: ActionClass::WriteLocal,
             result_code: code,

@@ -75,8 +75,13 @@ pub fn parse(text: &str, zone: &str, now: UnixMs) -> Result<Rule, NotARule> {
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let found = Words { all: &words, at: 0 }.rule(zone, now)?;
     let rule = found.ok_or_else(|| {
+        let fault = no_time(&words).map_or_else(String::new, |word| {
+            format!(
+                "`{word}` is no time of day (hours 0 to 23 and minutes 0 to 59, or hours 1 to 12 with am or pm); "
+            )
+        });
         NotARule(format!(
-            "`{}` is not understood as a time: write for example \"every weekday at 8:30\", \"every 15 minutes\", \"on the \
+            "`{}` is not understood as a time: {fault}write for example \"every weekday at 8:30\", \"every 15 minutes\", \"on the \
              first of each month at noon\", \"tomorrow at 9\", \"2027-01-31 08:00\", a cron expression such as \
              \"30 8 * * MON-FRI\", or what else it waits for, such as \"when a file lands here\"",
             text.trim()
@@ -84,6 +89,24 @@ pub fn parse(text: &str, zone: &str, now: UnixMs) -> Result<Rule, NotARule> {
     })?;
     check(&rule)?;
     Ok(rule)
+}
+
+/// The first word that is written as a time of day and is none: `25:00`, `8:75`, `13pm`, or `25` and `24.10` behind `at`.
+fn no_time<'a>(words: &[&'a str]) -> Option<&'a str> {
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let mut is_behind_at = false;
+    words.iter().copied().find(|&word| {
+        let half = ["am", "pm"].iter().find_map(|end| word.strip_suffix(end));
+        let digits = half.unwrap_or(word);
+        let is_meant = match digits.split_once([':', '.']) {
+            Some((hour, minute)) => {
+                (is_behind_at || digits.contains(':')) && is_digits(hour) && is_digits(minute)
+            }
+            None => (is_behind_at || half.is_some()) && is_digits(digits),
+        };
+        is_behind_at = word == "at";
+        is_meant && Words { all: &[word], at: 0 }.clock().is_none()
+    })
 }
 
 /// Whether it is meant as a cron expression: five parts that begin as its fields do, or a nickname.

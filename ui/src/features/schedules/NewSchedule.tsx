@@ -11,7 +11,7 @@ import { Check, Select, TextArea, TextField } from "~/primitives/Field";
 import { Failed } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import { capital } from "~/screen/words";
-import { limitsOf, NOTHING, onlyInWords, OVERLAP, type Written, wrongOf } from "./limits";
+import { limitsOf, NAME_IS, NOTHING, onlyInWords, OVERLAP, type Written, wrongName, wrongOf } from "./limits";
 import styles from "./Schedules.module.css";
 import { watches } from "./triggers";
 
@@ -47,7 +47,7 @@ export function NewSchedule({ close }: { close: () => void }) {
     : folder.trim() === "" ? "Name a folder"
     : who === MODEL && goal.trim() === "" ? "Write a goal"
     : who === MODEL && (address === null || address.trim() === "") ? "Choose a model, or a playbook"
-    : seconds !== null && (!Number.isSafeInteger(seconds) || seconds < 1) ? "Write the seconds as a whole number from 1" : wrongOf(limits);
+    : seconds !== null && (!Number.isSafeInteger(seconds) || seconds < 1) ? "Write the seconds as a whole number from 1" : wrongOf(limits) ?? wrongName(name.trim());
   const on = read.data?.waits_for ?? null;
 
   const send = () => {
@@ -93,7 +93,7 @@ export function NewSchedule({ close }: { close: () => void }) {
         </div>
       </details>
       <Check label="Report only runs that changed something, asked, were denied something or failed. The others stay on record." checked={news} onChange={(event) => setNews(event.target.checked)} />
-      <TextField label="Name" value={name} hint="Optional. A schedule that has this name already is changed." onChange={(event) => setName(event.target.value)} />
+      <TextField label="Name" value={name} spellCheck={false} hint={`Optional. ${NAME_IS}. A schedule that has this name already is changed.`} onChange={(event) => setName(event.target.value)} />
       <div className={styles.buttons}>
         <Button look="person" type="submit" because={keep.isPending ? "Asking" : because}>Ask me to keep it</Button>
         <Button look="link" onClick={close}>Cancel</Button>

@@ -119,6 +119,28 @@ test("a new schedule shows how its time is read, refuses what is not understood,
   expect(keep).toMatchObject({ said: "every weekday at 8:30 only on mains power", workspace: "/home/you/atlas-billing", reasoner: { kind: "playbook", name: "tidy" }, catch_up: "newest" });
 });
 
+test("what a name is made of is told before it is asked for, and one that is otherwise is refused at once", async () => {
+  const host = scene({ "schedules.list": { schedules: [] }, "schedules.keep": TASK });
+  const { user: person } = show(host, "/schedules");
+  await person.click(await screen.findByRole("button", { name: "New schedule" }));
+  const form = within(screen.getByRole("form", { name: "New schedule" }));
+  expect(form.getByText(/^Optional\. 1 to 64 of a-z, 0-9 and single - between them/)).toBeTruthy();
+  await person.type(form.getByLabelText("When"), "every weekday at 8:30");
+  await form.findByText("Monday, 23 November 2026, 08:30");
+  await person.type(form.getByLabelText("Folder to work in"), "/home/you/atlas-billing");
+  await person.selectOptions(form.getByLabelText("Model or playbook"), form.getByRole("option", { name: /^Tidy/ }));
+  const ask = () => form.getByRole("button", { name: "Ask me to keep it" });
+  await person.type(form.getByLabelText("Name"), "Morning mail");
+  expect(form.getByText(/^Write the name with 1 to 64 of a-z/)).toBeTruthy();
+  expect(ask().getAttribute("aria-disabled")).toBe("true");
+  expect(await seriousFindings()).toEqual([]);
+  await person.clear(form.getByLabelText("Name"));
+  await person.type(form.getByLabelText("Name"), "morning-mail");
+  expect(form.queryByText(/^Write the name/)).toBeNull();
+  await person.click(ask());
+  await waitFor(() => expect(host.asked.find((one) => one.name === "schedules.keep")?.params).toMatchObject({ name: "morning-mail" }));
+});
+
 test("limits are written as words and numbers, what is none is said at once, and what stands is told", async () => {
   const limits = { overlap: "end_older" as const, per_hour_max: 2, ends_after_minutes: 30, hours: "08:00-18:00", day_runs_max: 9, day_cost_micros_max: 1_500_000, jitter_minutes: 5, only: ["idle" as const, "unmetered" as const], battery_above: 30 };
   const host = scene({ "schedules.list": { schedules: [{ ...SCHEDULE, limits }] }, "schedules.keep": TASK });

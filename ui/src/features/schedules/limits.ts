@@ -56,6 +56,17 @@ export function wrongOf(of: Written): string | null {
   return dollars !== null && !(dollars > 0 && dollars <= 1_000_000) ? "Write the cost of a day in US dollars, such as 2.50" : null;
 }
 
+/** As many letters as the host takes of a name. */
+const NAME_MAX = 64;
+
+/** What a name is made of, told before it is asked for. */
+export const NAME_IS = `1 to ${NAME_MAX} of a-z, 0-9 and single - between them, such as morning-mail`;
+
+/** Why a name cannot be asked for, in words; nothing where it can, or where none is given. */
+export function wrongName(name: string): string | null {
+  return name === "" || (name.length <= NAME_MAX && /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)) ? null : `Write the name with ${NAME_IS}`;
+}
+
 export function limitsOf(of: Written): Limits {
   const dollars = number(of.dayCost);
   return {

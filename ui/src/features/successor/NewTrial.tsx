@@ -4,16 +4,15 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useId, useState } from "react";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Previewed } from "~/ipc/generated/successor";
-import { bytes } from "~/primitives/Diff";
 import { Button } from "~/primitives/Button";
 import { Check, Select, TextArea, TextField } from "~/primitives/Field";
-import { many } from "~/primitives/number";
 import { Failed } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import { useDraftOf } from "~/screen/drafts";
 import { textOf } from "~/screen/files";
 import { capital, count, plain, said } from "~/screen/words";
 import { begunFrom, budgetOf, type Draft, EMPTY, inForceNow, isReadByModels, KINDS, kept, type Kind, lacks, PARTS, patchesOf, PIECES, RIVALS_MAX, rivalsNow, textNow, tryOf } from "./draft";
+import { MayUse } from "./MayUse";
 import styles from "./Successor.module.css";
 
 /** By which a browser keeps what was typed. */
@@ -195,10 +194,9 @@ function OnTasks({ draft, write }: Omit<Part, "typed">) {
 
 /** What a person knows before a trial begins. */
 function Before({ of: { changes, budget } }: { of: Previewed }) {
-  const seconds = (ms: number) => (ms >= 120_000 ? `${many(Math.round(ms / 60_000))} minutes` : `${many(Math.round(ms / 1_000))} seconds`);
   return (
     <>
-      <p>Each copy may use {seconds(budget.wall_ms)}, {seconds(budget.cpu_ms)} of processors, {bytes(budget.memory_bytes)} of memory, {bytes(budget.disk_bytes)} of disk{budget.processes !== null && <>, {count(budget.processes, "process", "processes")}</>} and {count(budget.tokens, "token")}. Hermit ends a copy that wants more.</p>
+      <MayUse of={budget} />
       {changes.length > 1 && <p>{count(changes.length, "change")} race over the same tasks at the same time, each with copies of its own: together they may use {changes.length} times as much.</p>}
       {[...new Set(changes.flatMap((one) => one.edited_tests))].map((file) => <p key={file} className={styles.note}>It edits, moves or removes tests in <Words of={file} />. You look at these before you adopt it.</p>)}
       {changes.filter((one) => one.constitutional.length > 0).map((one) => <p key={one.says} className={styles.bad}>It touches what checks every change: {one.constitutional.map(plain).join(", ")}.</p>)}

@@ -64,6 +64,18 @@ test("which model was asked about words, and how often, is said; and of one that
   expect(await seriousFindings()).toEqual([]);
 });
 
+test("what each copy may use is said while a trial runs, and not when it is over", async () => {
+  const words = /^Each copy may use 10 minutes, 20 minutes of processors, .+ of memory, .+ of disk, 64 processes and 1,000,000 tokens\. Hermit ends a copy that wants more\.$/;
+  const says = (_: string, element: Element | null) => element?.tagName === "P" && words.test(element.textContent ?? "");
+  const { unmount } = show(scene({ "successor.show": trial({ trial: trialRow({ state: "running", outcome: null, measures: [] }), verdict: null }) }), AT);
+  expect(await screen.findByText(says)).toBeTruthy();
+  expect(await seriousFindings()).toEqual([]);
+  unmount();
+  show(scene({ "successor.show": trial() }), AT);
+  await screen.findByText(/tasks? of yours, named or drawn/);
+  expect(screen.queryByText(says)).toBeNull();
+});
+
 test("changes that raced stand side by side", async () => {
   const rivals = [trialRow({ trial_id: "trial_02", says: "Ask about everything", outcome: "worse", measures: [{ name: "questions", parent: 12, successor: 30, measured_by: "parent" }] }), trialRow({ trial_id: "trial_03", says: "Wait", state: "running", outcome: null, measures: [] })];
   show(scene({ "successor.show": trial({ rivals }) }), AT);

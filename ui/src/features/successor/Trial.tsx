@@ -17,6 +17,7 @@ import { Words } from "~/primitives/Words";
 import { capital, className, count, plain } from "~/screen/words";
 import { Adopt, isAdoptable } from "./Adopt";
 import { Edits } from "./Edits";
+import { MayUse } from "./MayUse";
 import { Race, Standing } from "./Race";
 import styles from "./Successor.module.css";
 import { kindName, measureName, measured, partName, saidOf } from "./words";
@@ -55,6 +56,7 @@ function One({ shown }: { shown: Shown }) {
       <section className={styles.section} aria-labelledby="run">
         <h3 id="run">What was run</h3>
         <p>{count(shown.tasks.length, "task")} of yours, named or drawn at random with the seed {String(row.seed)}: {shown.tasks.map((task, at) => <span key={task}>{at > 0 && ", "}<Link to="/task/$id" params={{ id: task }}>task {at + 1}</Link></span>)}</p>
+        {row.state === "running" && <MayUse of={shown.budget} />}
         {row.asked !== null && <Asked row={row} asked={row.asked} />}
         {verdict?.tests != null && (
           <>

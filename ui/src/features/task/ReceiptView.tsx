@@ -135,7 +135,9 @@ function goalOf(why: Explanation, task: Task): string {
   const named = why.goal.map((thing: Thing) => (thing.label === null ? "" : said(thing.label))).filter(Boolean);
   const goal = said(task.goal);
   const decision = why.decisions.at(-1);
-  return [goal !== "" ? goal : named[0] ?? "", decision?.label == null ? "" : said(decision.label)].filter(Boolean).join(". ");
+  const told = [goal !== "" ? goal : named[0] ?? "", decision?.label == null ? "" : said(decision.label)].map((one) => one.trim()).filter(Boolean);
+  // Each is a sentence of its own.
+  return told.map((one, at) => capital(at < told.length - 1 && !/[.!?:…]$/.test(one) ? `${one}.` : one)).join(" ");
 }
 
 function Changed({ id }: { id: string }) {

@@ -7,7 +7,7 @@ import type { Judged } from "~/ipc/generated/policy";
 import type { Receipt } from "~/ipc/generated/receipts";
 import type { AnswerCheck, AnswerSentence } from "~/ipc/generated/answer";
 import type { Task, TaskRow } from "~/ipc/generated/task";
-import { DONE, RECEIPT, WAITS, changes, changesOf, doneRow, doneTask, ofPart, receipt, scene } from "~/test/scene";
+import { DONE, RECEIPT, WAITS, changes, changesOf, doneRow, doneTask, explanation, ofPart, receipt, scene } from "~/test/scene";
 import { show } from "~/test/show";
 
 const GRANT = "grt_01a20000000070008000000000000011";
@@ -80,6 +80,18 @@ test("after a playbook the words lead to a new task for a model, in the same fol
 test("a receipt after a yes names the person and the card", async () => {
   show(scene(), `/task/${DONE}?see=${RECEIPT}`);
   expect(await authority()).toMatch(/^You, once/);
+});
+
+test.each([
+  ["Run the playbook tidy", "Run the playbook tidy. Move 3 files"],
+  ["tidy it, please!", "Tidy it, please! Move 3 files"],
+  ["sort these.", "Sort these. Move 3 files"],
+])("why an act was done is told in sentences, each with a capital letter: %s", async (goal, why) => {
+  const chain = { ...explanation, decisions: explanation.decisions.map((one) => ({ ...one, label: "move 3 files" })) };
+  const told = { kind: "receipt" as const, subject: RECEIPT, told: [], line: null, chains: [chain], graph: { nodes: [], edges: [], layers: 0, rows: 0 } };
+  show(scene({ "task.show": { ...doneTask, goal }, "trace.explain": told }), `/task/${DONE}?see=${RECEIPT}`);
+  const asked = await screen.findByText("Why");
+  await waitFor(() => expect(asked.parentElement?.querySelector("dd")?.textContent).toBe(why));
 });
 
 test("a receipt says which task of the tree its own was a part of, and which agent asked", async () => {

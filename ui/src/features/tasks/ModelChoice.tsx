@@ -1,4 +1,4 @@
-// Which model proposes: the default, one that runs on this machine, one that is set up, or one by its address.
+// Which model proposes: the default, one that runs on this machine, one that is set up or was used before, or one by its address.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAsk } from "~/ipc/client";
@@ -13,11 +13,22 @@ import styles from "./Tasks.module.css";
 /** A model as it is chosen. */
 interface Known { address: string; name: string; where: string }
 
-/** Every model that is known here, the default first, each once. */
+/** Models in the box have such addresses; there may be a digest behind an `@`. */
+const BOX = "box:";
+
+/** Whether it is a model in the box whose weights are not here: nobody would answer. */
+function isGone(found: Found, address: string): boolean {
+  const name = address.split("@")[0];
+  return address.startsWith(BOX) && !found.servers.some((server) => server.models.some((model) => model.address === name));
+}
+
+const elsewhere = (address: string): Known => ({ address, name: address.split("#")[1] ?? address, where: address.replace(/#.*$/, "").replace(/^(openai|responses|anthropic|gemini|ollama):/, "") });
+
+/** Every model that is known here and those that were used by their address, the default first, each once. */
 export function known(found: Found): Known[] {
   const here = found.servers.flatMap((server) => server.models.map((model) => ({ address: model.address, name: model.id, where: `${server.name} on this machine` })));
-  const set = found.set.map(({ address }) => ({ address, name: address.split("#")[1] ?? address, where: address.replace(/#.*$/, "").replace(/^(openai|responses|anthropic|gemini|ollama):/, "") }));
-  const all = [...here, ...set].filter((one, at, list) => list.findIndex((other) => other.address === one.address) === at);
+  const others = [...found.set.map(({ address }) => address), ...(found.used ?? [])].filter((address) => !isGone(found, address)).map(elsewhere);
+  const all = [...here, ...others].filter((one, at, list) => list.findIndex((other) => other.address === one.address) === at);
   return all.sort((a, b) => Number(b.address === found.standard) - Number(a.address === found.standard));
 }
 
@@ -28,6 +39,8 @@ export function ModelChoice({ value, onChange }: { value: string | null; onChang
   const asked = useAsk("models.find", { ports: [] }, { staleTime: 30_000 });
   const models = asked.data === undefined ? [] : known(asked.data);
   const typed = value !== null && models.every((one) => one.address !== value);
+  // What a person is typing is not judged before they are done.
+  const gone = [isAsked ? null : value, asked.data?.standard ?? null].find((one) => one !== null && asked.data !== undefined && isGone(asked.data, one)) ?? null;
   return (
     <div className={styles.models}>
       <div role="radiogroup" aria-label="Model" className={styles.choices}>
@@ -43,6 +56,11 @@ export function ModelChoice({ value, onChange }: { value: string | null; onChang
       {typed && <TextField label="Address" mono autoFocus={isAsked} value={value} placeholder="openai:http://127.0.0.1:8080/v1#qwen" spellCheck={false} onChange={(event) => onChange(event.target.value)} />}
       {asked.isLoading && <p role="status">Looking for models on this machine…</p>}
       {asked.error !== null && <Failed error={asked.error} />}
+      {gone !== null && (
+        <Said tone="note">
+          {gone === asked.data?.standard ? "The default model" : "The model"} <code><Words of={gone} /></code> is not on this machine. Get it {models.length === 0 ? "below" : <>in <Link to="/settings">Settings</Link></>}, or choose another.
+        </Said>
+      )}
       {asked.data !== undefined && models.length === 0 && (
         <Said tone="note">
           No model was found on this machine. Start Ollama, llama.cpp, LM Studio or vLLM, then <Button look="link" onClick={() => void asked.refetch()}>look again</Button>. For another port, or a server elsewhere with a key: <Link to="/settings">Settings</Link>.

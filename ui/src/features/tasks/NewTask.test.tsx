@@ -66,6 +66,48 @@ test("the address of another model is asked for beside the choice, and typed at 
   await waitFor(() => expect(submitted(host)?.reasoner).toEqual({ kind: "address", address: small }));
 });
 
+test("a model that was used by its address is offered the next time, behind the default", async () => {
+  const typed = "openai:https://models.example.org/v1#typed";
+  let used: string[] = [];
+  const host = scene({ "models.find": () => ({ ...found, used }), "task.submit": () => { used = [typed]; return made; } });
+  const { user, router } = show(host, "/tasks/new?folder=/home/you/notes&goal=go");
+  await user.click(await screen.findByRole("radio", { name: /^Another model/ }));
+  await user.type(await screen.findByLabelText("Address"), typed);
+  await user.click(await begin());
+  await waitFor(() => expect(router.state.location.pathname).toContain(DONE));
+  // The host is asked again, although it was asked a moment ago.
+  router.history.push("/tasks/new?folder=/home/you/other&goal=go");
+  const again = await screen.findByRole("radio", { name: /^typed/ });
+  expect(screen.getByRole("radio", { name: /big/ }).getAttribute("aria-checked")).toBe("true");
+  expect(await seriousFindings()).toEqual([]);
+  await user.click(again);
+  await user.click(await begin());
+  await waitFor(() => expect(host.asked.filter((one) => one.name === "task.submit")).toHaveLength(2));
+  expect(host.asked.findLast((one) => one.name === "task.submit")?.params).toMatchObject({ reasoner: { kind: "address", address: typed } });
+});
+
+test("a default model in the box whose weights are not here is not offered, and it is said what to do", async () => {
+  const gone = "box:none";
+  const says = (words: RegExp) => (_: string, element: Element | null) => element?.tagName === "SPAN" && words.test(element.textContent ?? "");
+  const alone: Found = { ...found, servers: [], standard: gone, set: [asked(gone)] };
+  const { unmount } = show(scene({ "models.find": alone }), "/tasks/new?folder=/home/you/notes&goal=go");
+  expect(await screen.findByText(says(/^The default model box:none is not on this machine\. Get it below, or choose another\.$/))).toBeTruthy();
+  expect(screen.queryByRole("radio", { name: /none/ })).toBeNull();
+  expect((await begin()).getAttribute("aria-disabled")).toBe("true");
+  expect(await seriousFindings()).toEqual([]);
+  unmount();
+  // Another one that answers is proposed in its place.
+  const other = show(scene({ "models.find": { ...found, standard: gone, set: [asked(gone)] } }), "/tasks/new?folder=/home/you/notes&goal=go");
+  expect(await screen.findByText(says(/^The default model box:none is not on this machine\. Get it in Settings, or choose another\.$/))).toBeTruthy();
+  expect((await screen.findByRole("radio", { name: /small/ })).getAttribute("aria-checked")).toBe("true");
+  other.unmount();
+  // With its weights it is offered, also where their digest is named.
+  const here: Found = { ...found, standard: `${gone}@${"ab".repeat(32)}`, servers: [{ name: "The model in the box", url: "box:", models: [{ id: "none", address: gone, asked: null }], trouble: null }], set: [] };
+  show(scene({ "models.find": here }), "/tasks/new?folder=/home/you/notes&goal=go");
+  expect(await screen.findByRole("radio", { name: /^none/ })).toBeTruthy();
+  expect(screen.queryByText(says(/is not on this machine/))).toBeNull();
+});
+
 test("another model that answers here is one click away, and none is a sentence with what to do", async () => {
   const host = scene({ "models.find": found, "task.submit": made });
   const { user } = show(host, "/tasks/new?folder=/home/you/notes&goal=go");

@@ -1,4 +1,5 @@
 // A goal, or a playbook, in a folder.
+import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { agentOf } from "~/screen/agent";
@@ -36,6 +37,7 @@ const OWN = "own";
 /** `like` is a task whose folder, goal, rules and model are taken over; `message` an open message whose words are the goal. */
 export function NewTask({ folder, goal: given, like, message }: { folder?: string; goal?: string; like?: string; message?: string }) {
   const host = useHost();
+  const client = useQueryClient();
   const navigate = useNavigate();
   const playbooks = useAsk("playbooks.list", {});
   // Agents that are not here are told of in the terminal (`hermit agents list`), with how they are installed.
@@ -112,6 +114,8 @@ export function NewTask({ folder, goal: given, like, message }: { folder?: strin
         constraints: constraint.split("\n").map((rule) => rule.trim()).filter(Boolean),
         done_when: criteria.split("\n").map((line) => line.trim()).filter(Boolean), idempotency_key: key, channel: "app", ask_at_limit: host.kind === "tauri", ...(isSpoken ? { spoken: true } : {}), ...(fallbacks.length === 0 ? {} : { fallbacks, fallback_remote: chain.elsewhere }),
       });
+      // A model that was used is one to choose from now on.
+      void client.invalidateQueries({ queryKey: ["models.find"] });
       await navigate({ to: "/task/$id", params: { id: made.task_id } });
     } catch (thrown) {
       setUnsent(thrown instanceof Error ? thrown : { message: String(thrown) });

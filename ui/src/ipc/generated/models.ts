@@ -106,6 +106,8 @@ export interface Found {
   providers: Provider[];
   /** Models that something is set for, and the standard. */
   set: Asked[];
+  /** Addresses that were named in the newest tasks of a person or of a page and stand nowhere above, the newest first. */
+  used?: string[];
 }
 
 /** A server of models. */

@@ -264,6 +264,7 @@ export interface TaskRow {
   open_questions: number;
   /** Effects whose outcome nobody knows. */
   unknown_effects: number;
+  /** Receipts of what was done; those of approvals do not count. */
   receipts: number;
   iterations: number;
   tokens_used: number;

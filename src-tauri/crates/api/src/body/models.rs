@@ -2,8 +2,12 @@
 
 use crate::error::Wire as _;
 use crate::{Host, ModelBox, dollars, usage};
+use model::ingress::Channel;
 use model::limits::{PARALLEL_READS, PARALLEL_READS_MOST};
-use projections::query::SpentOn;
+use model::task::{ModelChoice, Origin};
+use projections::Ask;
+use projections::query::{SpentOn, TaskFilter};
+use std::collections::BTreeSet;
 use wire::Error;
 use wire::models::{
     Asked, BoxModels, Ceiling, CeilingSet, Chosen, Costs, CostsBy, DayCosts, Embed, Embedded, Embeddings,
@@ -14,11 +18,48 @@ use wire::models::{
 /// Further ports of one look.
 const PORTS_MAX: usize = 16;
 
+/// Newest tasks that are looked at for the models that were used.
+const TASKS_LOOKED: u32 = 100;
+
+/// Models that were used, of which is told.
+const USED_MAX: usize = 5;
+
 pub(crate) fn find(host: &dyn Host, p: Find) -> Result<Found, Error> {
     if p.ports.len() > PORTS_MAX || p.ports.contains(&0) {
         return Err(usage(format!("name at most {PORTS_MAX} further ports, each from 1 to 65535")));
     }
-    host.models(&p.ports)
+    let mut found = host.models(&p.ports)?;
+    found.used = used(host, &found)?;
+    Ok(found)
+}
+
+/// Addresses of models that were named in the newest tasks of a person or of a page, the newest first, where nothing else
+/// lists them.
+fn used(host: &dyn Host, found: &Found) -> Result<Vec<String>, Error> {
+    // Where the lists cannot be read yet, what answers on this machine is still told.
+    let Ok(query) = host.query() else { return Ok(Vec::new()) };
+    let listed = found.servers.iter().flat_map(|server| &server.models).map(|model| &model.address);
+    let mut known: BTreeSet<String> =
+        listed.chain(found.set.iter().map(|asked| &asked.address)).cloned().collect();
+    let newest = Ask { limit: TASKS_LOOKED, ..Ask::default() };
+    let mut used = Vec::new();
+    for row in query.tasks(&TaskFilter::default(), newest).wire()?.rows {
+        if used.len() == USED_MAX {
+            break;
+        }
+        // A page in a browser counts as a program; what others named is no choice of a person.
+        if !matches!((row.origin, row.channel), (Origin::Person, _) | (Origin::Program, Channel::App)) {
+            continue;
+        }
+        let Some(contract) = super::task_show::contract(host, &row)? else { continue };
+        // A model in the box is listed as long as its weights are here.
+        let ModelChoice::Openai { base_url, .. } = &contract.model else { continue };
+        let address = crate::runs::model_name(&contract.model);
+        if base_url != crate::runs::IN_BOX && known.insert(address.clone()) {
+            used.push(address);
+        }
+    }
+    Ok(used)
 }
 
 pub(crate) fn standard(host: &dyn Host, p: Standard) -> Result<Chosen, Error> {

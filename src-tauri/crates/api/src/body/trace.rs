@@ -20,6 +20,11 @@ use wire::trace::{Edge, Explain, Explained, Graph as Drawing, Line, Node, Recall
 use wire::{Code, Error};
 use words::knowledge::ExplainedKind;
 
+/// What can be explained, and how it is named.
+pub(crate) const EXPLAINS: &str = "what Hermit did in a folder that was named to it can be explained: name a file there by its \
+    path, with `:LINE` behind it for one line; or a receipt or an artifact by its identifier, or by 4 or more digits from \
+    its beginning or end";
+
 /// Receipts of one file that are told at most.
 const CHAINS_MAX: usize = 20;
 
@@ -34,7 +39,14 @@ pub(crate) fn explain(host: &dyn Host, p: Explain) -> Result<Explained, Error> {
     if subject.starts_with(ArtifactId::PREFIX) {
         return artifact(host, &subject);
     }
-    let row = super::receipts::found(host, &subject)?;
+    let row = super::receipts::found(host, &subject).map_err(|error| match error.code {
+        // It is not even spelled as a receipt is.
+        Code::Usage => {
+            usage(format!("`{subject}` is no file, receipt or artifact that Hermit has a record of"))
+                .hint(EXPLAINS)
+        }
+        _ => error,
+    })?;
     let (graph, _) = around(&host.query()?, row.task_id)?;
     let told = chain(&graph, row.receipt_id)?;
     let around = [NodeId::Receipt(row.receipt_id)];

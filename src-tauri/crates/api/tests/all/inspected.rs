@@ -176,6 +176,12 @@ fn a_receipt_is_read_with_its_signature_and_a_bundle_of_it_is_looked_into_before
     let (task, receipt) = home.with_an_act("write a");
     let listed = rows(&home.must("receipts.list", json!({ "task": task.to_string() })));
     assert!(listed.iter().any(|row| row["receipt_id"] == json!(receipt)), "{listed:?}");
+    // A list of tasks counts what was done, as the page of the task does; the receipt of the yes is none of that.
+    let acts = listed.iter().filter(|row| row["class"] != "approval_resolution").count();
+    assert!(acts < listed.len(), "{listed:?}");
+    let tasks = rows(&home.must("task.list", json!({})));
+    let of = tasks.iter().find(|row| row["task_id"] == json!(task.to_string())).expect("the task");
+    assert_eq!(of["receipts"], json!(acts));
     let shown = home.must("receipts.show", json!({ "receipt": receipt }));
     assert_eq!((&shown["receipt"]["receipt_id"], &shown["signature"]), (&json!(receipt), &json!("holds")));
     // Before it is made: what it would hand out.

@@ -59,6 +59,28 @@ fn each_line_of_a_file_names_the_receipt_that_wrote_it_and_a_persons_own_line_na
     assert_eq!(beyond.code, wire::Code::NotFound);
 }
 
+#[test]
+fn of_what_hermit_has_no_record_it_says_so_and_what_can_be_explained() {
+    let home = Home::new(24);
+    home.world.file("notes.txt", "mine\n");
+    writes(&home, "first", "mine\none\n");
+    for (subject, says) in [
+        ("/nowhere/at/all.txt", "Hermit has no record of `/nowhere/at/all.txt`"),
+        ("other.txt", "`other.txt` is no file, receipt or artifact that Hermit has a record of"),
+    ] {
+        let error = home.ask("trace.explain", json!({ "subject": subject })).unwrap_err();
+        assert!(error.message.starts_with(says), "{}", error.message);
+        for taken in ["file", "receipt", "artifact", ":LINE"] {
+            assert!(error.hint.contains(taken), "{}", error.hint);
+        }
+    }
+    // A file beside the one that it wrote: the folder is known, and no change of the file is.
+    let other = home.world.folder.path().canonicalize().unwrap().join("other.txt");
+    let told = home.must("trace.explain", json!({ "subject": other.to_str().unwrap() }));
+    assert!(told["told"].to_string().contains("Hermit has no record of a change of this file"), "{told}");
+    assert_eq!(told["chains"], json!([]));
+}
+
 #[conforms::conforms(part = "HK-14.4-1", part = "HK-14.4-6")]
 #[test]
 fn an_artifact_is_explained_by_who_made_it_and_the_receipts_that_rest_on_it() {

@@ -94,7 +94,8 @@ pub struct ScheduleAdd {
     /// What is to be done each time.
     #[arg(value_name = "GOAL")]
     pub words: Option<String>,
-    /// A name. A schedule that has it already is changed; without it, a new one gets a name of its own.
+    /// A name of a-z, 0-9 and single `-` between them, such as morning-mail. A schedule that has it already is changed; without
+    /// it, a new one gets a name of its own.
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// The folder to work in; the current folder unless you name one.

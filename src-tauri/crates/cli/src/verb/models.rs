@@ -211,6 +211,10 @@ fn listed(out: &Output, found: &Found) {
         out.line(format!("  {}", plain(&asked.address)));
         out.say(Tone::Faint, format!("    {}", in_words(asked)));
     }
+    for address in &found.used {
+        out.line(format!("  {}", plain(address)));
+        out.say(Tone::Faint, "    used in a task of yours");
+    }
     if !found.providers.is_empty() {
         let rows = found.providers.iter().map(|one| {
             let key = if one.kept { "kept" } else { "MISSING: `hermit secret set`" };

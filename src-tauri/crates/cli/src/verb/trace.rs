@@ -13,10 +13,21 @@ use words::artifact::TraceScope;
 
 /// `hermit explain`.
 pub fn explain(context: &Context, subject: &str, ids: bool) -> Came {
-    let (subject, line) = meant(subject)?;
+    let (mut subject, line) = meant(subject)?;
+    // A bare name is a file of this folder, also where it is gone.
+    if !Path::new(&subject).is_absolute() && !is_spelled_as_identifier(&subject) {
+        subject = absolute(Path::new(&subject))?;
+    }
     let found = context.reading()?.call(&Explain { subject, line })?;
     context.out.answer(&found, |out, found| show(out, found, ids))?;
     Ok(exit::DONE)
+}
+
+/// Whether it is spelled as an identifier of Hermit's, or as some digits of one.
+fn is_spelled_as_identifier(text: &str) -> bool {
+    let text = text.trim();
+    let digits = text.split_once('_').map_or(text, |(_, digits)| digits);
+    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// Whether the text names something on this disk, with or without a line.
@@ -143,5 +154,20 @@ fn show_recall(out: &Output, found: &Recalled) {
             None => out.line(format!("  {}. {} {}", at + 1, step.subject.kind, step.subject.id)),
         }
         out.say(Tone::Faint, format!("     {}", plain(&step.why)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_spelled_as_an_identifier_is_no_file() {
+        for id in ["rcp_01a2000000007000800000000000000b", "art_01a2", "01A2", " cafe "] {
+            assert!(is_spelled_as_identifier(id), "{id}");
+        }
+        for name in ["notes.txt", "notes_1.txt", "Makefile", "rcp_", ""] {
+            assert!(!is_spelled_as_identifier(name), "{name}");
+        }
     }
 }

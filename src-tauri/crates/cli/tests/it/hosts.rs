@@ -81,6 +81,31 @@ fn with_locked_keys_an_answer_waits_and_says_so_and_counts_when_they_are_open() 
 }
 
 #[test]
+fn work_whose_receipt_needs_locked_keys_says_that_it_waits_for_them_and_ends_when_they_are_open() {
+    let bench = Bench::new();
+    let (_, approval) = bench.waiting();
+    let (home, vault) = (bench.home(), bench.path("vault"));
+    let environment = [
+        ("HERMIT_HOME", home.to_str().unwrap()),
+        ("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap()),
+        ("HERMIT_FAULT", "effect.observe:before:abort"),
+    ];
+    let mut terminal = Pty::spawn(program(), &["approvals", "approve", &approval], &environment);
+    allow(&mut terminal);
+    let (code, shown) = terminal.end();
+    assert_ne!(code, 0, "{shown}");
+    // The files are moved, and nothing can be signed.
+    let locked = bench.run_with(&["resume"], &[]).ends_with(4);
+    assert!(locked.out.starts_with("It waits for your keys. (task "), "{}", locked.out);
+    for said in ["its receipt waits for them", "Run `hermit resume`"] {
+        assert!(locked.out.contains(said), "`{said}` is not in:\n{}", locked.out);
+    }
+    assert!(!locked.out.contains("It is running"), "{}", locked.out);
+    let open = bench.run(&["resume"]).ends_with(0);
+    assert!(open.out.starts_with("Done."), "{}", open.out);
+}
+
+#[test]
 fn the_one_that_waits_need_not_be_named_and_a_no_with_locked_keys_asks_for_them() {
     let bench = Bench::new();
     let none = bench.run(&["approvals", "deny"]).ends_with(1);

@@ -161,6 +161,25 @@ fn a_model_of_this_machine_is_found_on_demand_chosen_as_the_standard_and_asked_w
     bench.run(&run).ends_with(2);
 }
 
+#[test]
+fn a_model_that_was_used_by_its_address_is_told_the_next_time_where_nothing_else_lists_it() {
+    let (bench, server) = (Bench::new(), Server::open());
+    let (folder, address) = (bench.folder(), server.model());
+    let used = || bench.run(&["models", "list", "--json"]).ends_with(0).json()["used"].clone();
+    assert_eq!(used(), json!([]));
+    for _ in 0..2 {
+        let run = ["run", "--goal", LOOK, "--workspace", folder.to_str().unwrap(), "--model", &address];
+        bench.run(&run).ends_with(0);
+    }
+    assert_eq!(used(), json!([address]), "once, however often it was used");
+    let shown = bench.run(&["models", "list"]).ends_with(0).out;
+    assert!(shown.contains(&address) && shown.contains("used in a task of yours"), "{shown}");
+    // What its server lists, or what is the default, stands there already.
+    assert_eq!(found(&bench, &server)["used"], json!([]));
+    bench.run(&["models", "use", &address]).ends_with(0);
+    assert_eq!(used(), json!([]));
+}
+
 /// A run with a model; its document.
 fn asked(bench: &Bench, model: &str) -> Ran {
     let folder = bench.folder();

@@ -3,6 +3,7 @@
 use crate::bench::{APPROVAL, Bench, VAULT, allow, before, program};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use testkit::pty::Pty;
 use testkit::{Killed, Lines};
 
 /// Nothing here takes longer, also on a machine that does much else.
@@ -146,6 +147,21 @@ fn a_yes_to_a_host_whose_keys_are_locked_asks_for_them_and_is_carried_out() {
     allow(&mut terminal);
     terminal.expect("Vault passphrase: ").send(&format!("{VAULT}\r"));
     assert_eq!(terminal.end().0, 0);
+    assert_ne!(bench.files(), before());
+}
+
+#[test]
+fn a_run_beside_a_host_whose_keys_are_open_asks_for_the_approval_passphrase_alone() {
+    let bench = Bench::new();
+    let (home, vault, folder) = (bench.home(), bench.path("vault"), bench.folder());
+    let _served = Served::begin(&bench, &[("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap())]);
+    // The one that runs it has no passphrase file.
+    let words = ["run", "--playbook", "tidy", "--workspace", folder.to_str().unwrap()];
+    let mut terminal = Pty::spawn(program(), &words, &[("HERMIT_HOME", home.to_str().unwrap())]);
+    allow(&mut terminal);
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert!(!shown.contains("Vault passphrase"), "{shown}");
     assert_ne!(bench.files(), before());
 }
 

@@ -193,3 +193,28 @@ fn without_bubblewrap_the_doctor_says_what_that_costs() {
     }
     assert!(sandbox["advice"].as_str().unwrap().contains("install `bubblewrap`"), "{sandbox}");
 }
+
+#[test]
+fn an_undo_that_can_do_nothing_says_so_once_and_names_each_place_with_its_reason() {
+    let bench = Bench::new();
+    let (_, receipt) = bench.tidied();
+    for place in std::fs::read_dir(bench.folder()).unwrap() {
+        std::fs::remove_dir_all(place.unwrap().path()).unwrap();
+    }
+    let ran = bench.run(&["rollback", &receipt]).ends_with(1);
+    assert!(ran.out.starts_with("Not undone, nothing was changed: "), "{}", ran.out);
+    for name in ["a.txt", "b.jpg", "c.zip"] {
+        assert!(ran.out.contains(&format!("{name}\": what was moved is not there any more")), "{}", ran.out);
+    }
+    assert_eq!(ran.out.to_lowercase().matches("nothing was changed").count(), 1, "{}", ran.out);
+}
+
+#[test]
+fn a_file_that_hermit_has_no_record_of_is_said_to_be_that_and_what_can_be_explained() {
+    let bench = Bench::new();
+    let unknown = bench.run(&["explain", "nosuch.txt"]).ends_with(1);
+    told(&unknown, "Hermit has no record of");
+    for taken in ["nosuch.txt", "file", "receipt", "artifact", "`:LINE`"] {
+        assert!(unknown.err.contains(taken), "`{taken}` is not in:\n{}", unknown.err);
+    }
+}

@@ -256,12 +256,12 @@ fn receipt(seen: &Seen<'_>, b: &ReceiptIssued) -> Result<(), Error> {
         summary: b.summary.clone(),
         issued_at: seen.at(),
     })?;
-    if made {
+    // An approval's own receipt is none of what was done: it is not counted, and does not take the place of the act's.
+    let is_of_act = b.receipt_class != ReceiptClass::ApprovalResolution;
+    if made && is_of_act {
         seen.set((seen.event.task_id,), |task: &mut TaskRow| task.receipts += 1)?;
     }
-    // An approval's own receipt does not take the place of the receipt of the act.
-    if let Some(action) = b.action_request_id.filter(|_| b.receipt_class != ReceiptClass::ApprovalResolution)
-    {
+    if let Some(action) = b.action_request_id.filter(|_| is_of_act) {
         seen.action(action, |action| action.receipt_id = Some(b.receipt_id))?;
     }
     match b.rolls_back.filter(|_| b.result_code == ResultCode::Succeeded) {

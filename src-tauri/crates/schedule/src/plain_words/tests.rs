@@ -108,3 +108,24 @@ fn what_is_not_understood_is_refused_whole_and_says_what_can_be_written() {
     }
     assert!(read(&"every ".repeat(100)).unwrap_err().to_string().contains("at most"));
 }
+
+#[test]
+fn a_time_of_day_that_there_is_not_is_named_as_the_fault() {
+    for (text, word) in [
+        ("on the hour 25:00", "`25:00`"),
+        ("every weekday at 25:00", "`25:00`"),
+        ("every weekday at 8:75", "`8:75`"),
+        ("13pm every day", "`13pm`"),
+        ("every day at 25", "`25`"),
+        ("every day at 24.10", "`24.10`"),
+    ] {
+        let why = read(text).unwrap_err().to_string();
+        assert!(why.contains(&format!("{word} is no time of day")), "{text}: {why}");
+        assert!(why.contains("0 to 23") && why.contains("for example"), "{text}: {why}");
+    }
+    // What is wrong with these is no time of day.
+    for text in ["on the hour 23:00", "whenever you like at 9", "every 25.5 minutes", "24 december at 8"] {
+        let why = read(text).unwrap_err().to_string();
+        assert!(!why.contains("is no time of day"), "{text}: {why}");
+    }
+}

@@ -126,6 +126,9 @@ answers! {
         providers: Vec<Provider>,
         /// Models that something is set for, and the standard.
         set: Vec<Asked>,
+        /// Addresses that were named in the newest tasks of a person or of a page and stand nowhere above, the newest first.
+        #[serde(default)]
+        used: Vec<String>,
     }
     /// A server of models.
     Server {

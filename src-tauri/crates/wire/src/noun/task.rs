@@ -306,8 +306,8 @@ answers! {
         open_questions: u32,
         /// Effects whose outcome nobody knows.
         unknown_effects: u32,
-        receipts: u32, iterations: u32, tokens_used: u64, cost_micros: u64,
-        parent_task_id: Option<String>,
+        /// Receipts of what was done; those of approvals do not count.
+        receipts: u32, iterations: u32, tokens_used: u64, cost_micros: u64, parent_task_id: Option<String>,
         /// Who refused it, when it ended and nothing but reading came of it: `policy`, `person`.
         refused_by: Option<RefusedBy>,
         /// How much of what it did was undone since; absent where nothing was.
