@@ -134,7 +134,6 @@ mod sign_in;
 mod sse;
 mod standing_grants;
 mod token;
-mod work_seats;
 
 pub use answer::BODY_BYTES_MAX;
 pub use client::Client;

@@ -10,7 +10,6 @@ use crate::passkeys::Challenges;
 use crate::seats::Seats;
 use crate::sessions::{self, Given};
 use crate::sign_in::SignIns;
-use crate::work_seats::at_a_seat;
 use crate::{
     Draw, Error, Keeper, Origin, Token, commands, devices, files, hooks, messages, notices, page_approval,
     page_keys, passkeys, person_commands, pushes, runs, sign_in, sse, standing_grants,
@@ -26,6 +25,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use mcp::at_a_seat;
 use serde::Serialize;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -203,7 +203,7 @@ impl Gateway {
             Lane::Hook => &self.hooks,
             Lane::Message => &self.messages.seats,
         };
-        at_a_seat(seats, move || work(&*host)).await.unwrap_or_else(|| {
+        at_a_seat(seats, move || work(&*host)).await.unwrap_or_else(|_| {
             Err(wire::Error::new(Code::Failed, "the command broke off; the store says what was recorded"))
         })
     }
