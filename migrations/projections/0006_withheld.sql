@@ -1,10 +1,23 @@
--- What stands in what a look into a secret brought, one value a line: it is taken out of the words of the task before they are
--- indexed. Nothing stands for what is not known, or is no longer kept; then no more words of the task are indexed.
+-- What stands in what a look into a secret brought, one value a line: it is taken out of the words of every task that comes from the
+-- same first one, before they are indexed. Nothing stands for what is not known, or is no longer kept; then no more words of those
+-- tasks are indexed.
 CREATE TABLE view_withheld (
-  task_id     TEXT    NOT NULL,
+  root        TEXT    NOT NULL,
   artifact_id TEXT    NOT NULL,
   seq         INTEGER NOT NULL,
   found       TEXT,
-  PRIMARY KEY (task_id, artifact_id)
+  PRIMARY KEY (root, artifact_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX view_withheld_by_artifact ON view_withheld (artifact_id);
+-- The first task that a part or a follower comes from. A task that is not here comes from none.
+CREATE TABLE view_descent (
+  task_id TEXT NOT NULL PRIMARY KEY,
+  root    TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX view_descent_by_root ON view_descent (root);
+-- The claims of memory that rest on what tasks of one root found, by their places in the log.
+CREATE TABLE view_memory_roots (
+  root TEXT    NOT NULL,
+  seq  INTEGER NOT NULL,
+  PRIMARY KEY (root, seq)
+) STRICT, WITHOUT ROWID;

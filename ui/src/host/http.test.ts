@@ -116,3 +116,21 @@ test("an answer that is no JSON is told by its status", async () => {
   const host = await HttpHost.open(null);
   await expect(host.call("gate.state", {})).rejects.toMatchObject({ code: "failed", message: expect.stringContaining("502") });
 });
+
+test("a page tells which conversation it shows, to each stream anew, and the last one counts", async () => {
+  const streams: ReadableStreamDefaultController<Uint8Array>[] = [];
+  const asked = answers((path) => path === "/api/notices"
+    ? new Response(new ReadableStream<Uint8Array>({ start: (stream) => { streams.push(stream); } }))
+    : Response.json(null));
+  const host = await HttpHost.open(null);
+  const told = () => asked.filter((one) => one.path === "/api/session/shows").map((one) => one.init.body);
+  await host.shows("cnv_1");
+  expect(told()).toEqual([]);
+  const stop = host.listen(() => undefined, () => undefined);
+  await vi.waitFor(() => expect(streams).toHaveLength(1));
+  streams[0]?.enqueue(new TextEncoder().encode('event: hello\ndata: {"store_id":"s","listener":7}\n\n'));
+  await vi.waitFor(() => expect(told()).toEqual(['{"listener":7,"conversation":"cnv_1"}']));
+  await Promise.all([host.shows(null), host.shows("cnv_2")]);
+  expect(told().at(-1)).toBe('{"listener":7,"conversation":"cnv_2"}');
+  stop();
+});

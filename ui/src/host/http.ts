@@ -223,10 +223,32 @@ export class HttpHost implements Host {
     allowOverride: async ({ ticket, words }, passphrase, word) => { await told("allow_override", { ticket, words, passphrase: bytes(passphrase), word }); },
   };
 
+  /** The number of the stream of notices, while there is one. */
+  #listener: number | null = null;
+  #shown: string | null = null;
+  #telling: Promise<void> = Promise.resolve();
+
   listen(notice: (notice: Notice) => void, link: (link: Link) => void): () => void {
     const ended = new AbortController();
-    void follow(notice, link, ended.signal);
+    void follow(notice, link, ended.signal, (listener) => {
+      this.#listener = listener;
+      if (this.#shown !== null) void this.#tellShown();
+    });
     return () => ended.abort();
+  }
+
+  shows(conversation: string | null): Promise<void> {
+    this.#shown = conversation;
+    return this.#tellShown();
+  }
+
+  /** One after the other, so that what is shown at last counts. Where no stream is heard, the next one is told. */
+  #tellShown(): Promise<void> {
+    this.#telling = this.#telling.then(async () => {
+      if (this.#listener === null) return;
+      await told("shows", { listener: this.#listener, conversation: this.#shown }).catch(() => undefined);
+    });
+    return this.#telling;
   }
 }
 
@@ -234,24 +256,25 @@ export class HttpHost implements Host {
 const AGAIN_MS = 2000;
 
 /** Reads notices for as long as anybody listens. An `EventSource` sends no header, so the stream is read by hand. */
-async function follow(notice: (notice: Notice) => void, link: (link: Link) => void, ended: AbortSignal): Promise<void> {
+async function follow(notice: (notice: Notice) => void, link: (link: Link) => void, ended: AbortSignal, greeted: (listener: number | null) => void): Promise<void> {
   link("opening");
   while (!ended.aborted) {
     let gone: Link = "lost";
     try {
       const answer = await ask("/api/notices", { headers: { accept: "text/event-stream" }, signal: ended });
-      await hear(answer, notice, link);
+      await hear(answer, notice, link, greeted);
     } catch (thrown) {
       // Whatever broke off is asked for again: another link may bring a session.
       if (!ended.aborted && thrown instanceof Refused && thrown.code === "unauthorised") gone = "ended";
     }
     if (ended.aborted) return;
+    greeted(null);
     link(gone);
     await new Promise((again) => setTimeout(again, AGAIN_MS));
   }
 }
 
-async function hear(answer: Response, notice: (notice: Notice) => void, link: (link: Link) => void): Promise<void> {
+async function hear(answer: Response, notice: (notice: Notice) => void, link: (link: Link) => void, greeted: (listener: number | null) => void): Promise<void> {
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (let piece = await reader?.read(); piece !== undefined && !piece.done; piece = await reader?.read()) {
@@ -261,8 +284,10 @@ async function hear(answer: Response, notice: (notice: Notice) => void, link: (l
       const kind = /^event: ?(.*)$/m.exec(block)?.[1];
       const data = /^data: ?(.*)$/m.exec(block)?.[1];
       // The first word after every connection: whatever happened before it was not heard.
-      if (kind === "hello") link("live");
-      else if (kind !== undefined && data !== undefined) notice(JSON.parse(data) as Notice);
+      if (kind === "hello") {
+        greeted((JSON.parse(data ?? "{}") as { listener?: number }).listener ?? null);
+        link("live");
+      } else if (kind !== undefined && data !== undefined) notice(JSON.parse(data) as Notice);
     }
   }
 }

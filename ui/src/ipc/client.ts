@@ -269,6 +269,20 @@ export function useOutput(task: string): string {
   return useSyncExternalStore(outputs.listen, () => outputs.of(task));
 }
 
+/** A screen shows this conversation: its host tells this page the words of it as they come, and of no other. */
+export function useShows(conversation: string): void {
+  const host = useHost();
+  const client = useQueryClient();
+  useEffect(() => {
+    const { shows } = host;
+    if (shows === undefined) return undefined;
+    // What was printed before was not heard here, and what was written before is asked for.
+    outputs.forget();
+    void shows.call(host, conversation).then(() => client.invalidateQueries({ queryKey: ["task.show"] }));
+    return () => void shows.call(host, null);
+  }, [host, client, conversation]);
+}
+
 /** How far it is with what takes long; empty where nothing was told. */
 export function useHowFar(task: string): string {
   return useSyncExternalStore(doings.listen, () => doings.of(task));

@@ -225,9 +225,9 @@ fn support(evidence: &EvidenceRef) -> String {
     let part = match selector {
         Selector::Whole => "all of it".to_owned(),
         Selector::Bytes { start, end } => format!("bytes {start} to {end}"),
-        Selector::Lines { start, end, of: None } => format!("lines {start} to {end}"),
+        Selector::Lines { start, end, of: None } => lines(*start, *end),
         Selector::Lines { start, end, of: Some(pointer) } => {
-            format!("lines {start} to {end} of the value at \"{}\"", visible(pointer))
+            format!("{} of the value at \"{}\"", lines(*start, *end), visible(pointer))
         }
         Selector::JsonPath { pointer } => format!("the value at \"{}\"", visible(pointer)),
         Selector::Dom { selector } => format!("the element \"{}\"", visible(selector)),
@@ -239,4 +239,9 @@ fn support(evidence: &EvidenceRef) -> String {
         "evidence: {part} of `{artifact_id}`, {trust_tier}, confidence {confidence} of 1000, captured by \
          \"{capture}\", sha256 {excerpt_hash}"
     )
+}
+
+/// Which lines these are, the last one with them.
+fn lines(start: u64, end: u64) -> String {
+    if start == end { format!("line {start}") } else { format!("lines {start} to {end}") }
 }

@@ -70,7 +70,7 @@ pub use fold::store_state;
 pub use host::{BundleSigners, ChatAccount, Chats, Host, LoginStands, Logins, ModelBox};
 pub use kernel::hunks;
 pub use money::dollars;
-pub use notice::notice;
+pub use notice::{conversation_of, notice};
 pub use runs::Journal;
 pub use stands::{Flow, Stands};
 pub use trainer::Trainer;

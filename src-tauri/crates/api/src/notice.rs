@@ -1,5 +1,6 @@
 //! What the kernel tells, as surfaces hear it.
 
+use crate::{Host, Wire as _};
 use kernel::ports::Notice;
 
 /// A notice as the wire says it.
@@ -36,4 +37,13 @@ pub fn notice(notice: &Notice) -> wire::Notice {
             text: text.clone(),
         },
     }
+}
+
+/// The conversation of a task, each by its identifier; none where there is no such task.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn conversation_of(host: &dyn Host, task: &str) -> Result<Option<String>, wire::Error> {
+    let Ok(task) = task.parse::<model::TaskId>() else { return Ok(None) };
+    Ok(host.query()?.task(task).wire()?.map(|row| row.conversation_id.to_string()))
 }

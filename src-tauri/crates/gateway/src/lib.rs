@@ -77,6 +77,7 @@
 //! | `POST /api/session/keys/unlock` | likewise: `{"passphrase"?}`, none for the system's keychain | as of `keys`; open for eight hours |
 //! | `POST /api/session/keys/passphrase` | likewise: `{"approval","old","new"}` | as of `keys`; the keys stay what they are; 429 also where the other passphrase was wrong too often, which each change counts for |
 //! | `POST /api/session/keys/lock` | browsers only | as of `keys` |
+//! | `POST /api/session/shows` | browsers only: `{"listener","conversation"?}`, the number of `hello` | `null`; the page is told the words of that conversation as they come, and of no other |
 //! | `POST /api/session/upload?name=NAME` | browsers only: the bytes of a file, 256 MiB at most | `{"upload","byte_size"}`; `upload` stands for its path in a command's parameters, for ten minutes |
 //! | `POST /api/session/download` | browsers only: `{"command","name","params"?}` of `proof.export`, `gate.export`, `changes.export`, `store.backup`, `identity.export` or `mesh.export`, without the place | the bytes, a folder as a zip; the command's answer as JSON in `x-hermit-answer` |
 //! | `POST /v1/hooks/{name}` | whatever its sender signs, with `webhook-id`, `webhook-timestamp` and `webhook-signature` as Standard Webhooks has them, or `x-github-delivery` and `x-hub-signature-256` | `{"duplicate"}`, 202 when it was taken, 200 when it had been; 403 for what is refused, 413 beyond 64 KiB, 429 when too many come; needs no token |
@@ -91,8 +92,8 @@
 //! **Errors** are `{"code","message","hint"?,"details"?}` with the status of [`wire::Code::http_status`]; an unknown
 //! parameter is 422 with `details.field`, too many streams and downloads at once are 429.
 //!
-//! **Notices.** First `event: hello` with `{"store_id"}`: whatever is shown is asked for again, after every reconnect
-//! too. Then `event: event | delta | progress | keys`, each `data:` a [`wire::Notice`] in one line, and `: alive` every ten
+//! **Notices.** First `event: hello` with `{"store_id"}`, for a page with `listener` too, its number: whatever is shown is asked for again,
+//! after every reconnect too. Words on their way (`delta`, `reasoning`, `output`) go to a page only of the conversation that it shows. Then `event: event | delta | progress | keys`, each `data:` a [`wire::Notice`] in one line, and `: alive` every ten
 //! seconds of silence. They are never truth and never replayed; a listener that falls too far behind is cut off.
 //!
 //! **Runs** (`/v1`, run-api.md): `POST /v1/runs`, `GET /v1/runs/{id}`, `GET /v1/runs/{id}/events` (a page, or with
@@ -130,11 +131,11 @@ mod runs;
 mod seats;
 mod server;
 mod sessions;
+mod shown;
 mod sign_in;
 mod sse;
 mod standing_grants;
 mod token;
-mod work_seats;
 
 pub use answer::BODY_BYTES_MAX;
 pub use client::Client;

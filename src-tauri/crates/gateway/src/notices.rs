@@ -3,6 +3,7 @@
 use crate::answer::{refusal, refusal_as};
 use crate::guard::Who;
 use crate::server::Gateway;
+use crate::shown::Listening;
 use crate::sse;
 use axum::Extension;
 use axum::body::Bytes;
@@ -11,7 +12,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use wire::{Code, Error};
 
@@ -38,25 +39,30 @@ pub(crate) async fn stream(
         Err(error) => return refusal(&error),
     };
     let (send, receive) = mpsc::channel::<Bytes>(BEHIND_MAX);
-    let hello = sse::frame(None, "hello", &serde_json::json!({ "store_id": store_id }));
+    let mut page = who.session(&headers).map(|session| Listening::begin(&gateway, session));
+    let greeting = match &page {
+        Some(page) => serde_json::json!({ "store_id": store_id, "listener": page.number() }),
+        None => serde_json::json!({ "store_id": store_id }),
+    };
+    let hello = sse::frame(None, "hello", &greeting);
     // The channel is empty, so it takes this one.
     let _ = send.try_send(hello);
     tokio::task::spawn_blocking(move || {
-        let mut silent = Duration::ZERO;
+        let mut told = Instant::now();
         while place.is_open() {
             let frame = match notices.recv_timeout(LOOK) {
-                Ok(notice) => frame(&notice),
+                Ok(notice) if page.as_mut().is_none_or(|page| page.hears(&notice)) => frame(&notice),
                 Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) if silent < sse::ALIVE => {
-                    silent += LOOK;
+                // What this page does not hear is silence to it.
+                Ok(_) | Err(RecvTimeoutError::Timeout) if told.elapsed() < sse::ALIVE => {
                     if send.is_closed() {
                         return;
                     }
                     continue;
                 }
-                Err(RecvTimeoutError::Timeout) => sse::alive(),
+                Ok(_) | Err(RecvTimeoutError::Timeout) => sse::alive(),
             };
-            silent = Duration::ZERO;
+            told = Instant::now();
             // A page that was ended meanwhile is told nothing more.
             if !place.is_open() || send.try_send(frame).is_err() {
                 return;

@@ -1,12 +1,12 @@
 //! The built UI as static files, under a policy that lets nothing run but these files.
 
 use crate::server::Gateway;
-use crate::work_seats::at_a_seat;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::Response;
+use mcp::at_a_seat;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -152,8 +152,8 @@ pub(crate) async fn page(State(gateway): State<Arc<Gateway>>, request: Request) 
     let at = Arc::clone(&gateway);
     let found = at_a_seat(&gateway.of_pages, move || (at.pages.find(&path), at.pages.are_built()));
     let (answer, lasting) = match found.await {
-        Some((Some((bytes, media, lasting)), _)) => (file(StatusCode::OK, bytes, media), lasting),
-        Some((None, false)) => (
+        Ok((Some((bytes, media, lasting)), _)) => (file(StatusCode::OK, bytes, media), lasting),
+        Ok((None, false)) => (
             file(StatusCode::NOT_FOUND, Bytes::from_static(NONE.as_bytes()), "text/html; charset=utf-8"),
             false,
         ),

@@ -9,8 +9,8 @@ use crate::pages::{Pages, is_left_behind, left_behind, page};
 use crate::passkeys::Challenges;
 use crate::seats::Seats;
 use crate::sessions::{self, Given};
+use crate::shown::{self, Shown};
 use crate::sign_in::SignIns;
-use crate::work_seats::at_a_seat;
 use crate::{
     Draw, Error, Keeper, Origin, Token, commands, devices, files, hooks, messages, notices, page_approval,
     page_keys, passkeys, person_commands, pushes, runs, sign_in, sse, standing_grants,
@@ -26,6 +26,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use mcp::at_a_seat;
 use serde::Serialize;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -81,6 +82,7 @@ pub(crate) struct Gateway {
     /// What a passkey that signs a page in has to sign.
     pub(crate) sign_ins: SignIns,
     pub(crate) files: Files,
+    pub(crate) shown: Shown,
     pub(crate) agents: Conversations,
     pub(crate) calls: hooks::Calls,
     pub(crate) messages: messages::Messages,
@@ -203,7 +205,7 @@ impl Gateway {
             Lane::Hook => &self.hooks,
             Lane::Message => &self.messages.seats,
         };
-        at_a_seat(seats, move || work(&*host)).await.unwrap_or_else(|| {
+        at_a_seat(seats, move || work(&*host)).await.unwrap_or_else(|_| {
             Err(wire::Error::new(Code::Failed, "the command broke off; the store says what was recorded"))
         })
     }
@@ -285,6 +287,7 @@ pub fn serve(host: Arc<dyn Host>, listener: TcpListener, options: Options) -> Re
         challenges: Challenges::new(Arc::clone(&options.draw)),
         sign_ins: SignIns::new(Arc::clone(&options.draw)),
         files: Files::new(Arc::clone(&options.draw)),
+        shown: Shown::default(),
         agents: Conversations::new(Arc::clone(&options.draw)),
         guard: Guard::new(address, options.origin, options.token, options.draw),
         pages: Pages::new(options.pages),
@@ -430,6 +433,7 @@ fn routes(gateway: Arc<Gateway>) -> Router {
         .route("/api/session/keys/unlock", post(page_keys::unlock))
         .route("/api/session/keys/passphrase", post(page_keys::change_passphrase))
         .route("/api/session/keys/lock", post(page_keys::lock))
+        .route("/api/session/shows", post(shown::shows))
         .route("/api/session/upload", post(files::upload))
         .route("/api/session/download", post(files::download))
         .route("/api/commands", get(commands::table))

@@ -1,11 +1,13 @@
 //! Work of calls that waits for Hermit, beside the connections, and within bounds.
 
+use crate::work_seats::at_a_seat;
+use std::sync::{Arc, LazyLock};
 use tokio::sync::Semaphore;
 
 /// Calls at work at once, of all clients together; more wait their turn. Whoever serves agents over HTTP has threads for others, too.
 const CALLS_MAX: usize = 16;
 
-static CALLS: Semaphore = Semaphore::const_new(CALLS_MAX);
+static CALLS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(CALLS_MAX)));
 
 /// Does what waits for Hermit on a thread of its own, when fewer than [`CALLS_MAX`] do. It counts until it has ended, also where nobody
 /// waits for it any more.
@@ -15,14 +17,7 @@ static CALLS: Semaphore = Semaphore::const_new(CALLS_MAX);
 pub(crate) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {
-    let broke = |why: String| format!("a call broke off: {why}");
-    let seat = CALLS.acquire().await.map_err(|e| broke(e.to_string()))?;
-    let seated = move || {
-        let came = work();
-        drop(seat);
-        came
-    };
-    tokio::task::spawn_blocking(seated).await.map_err(|e| broke(e.to_string()))?
+    at_a_seat(&CALLS, work).await.map_err(|why| format!("a call broke off: {why}"))?
 }
 
 #[cfg(test)]

@@ -30,8 +30,10 @@ mod resources;
 mod rounds;
 mod server;
 mod told;
+mod work_seats;
 
 pub use http::Conversation;
+pub use work_seats::at_a_seat;
 
 use rmcp::ServiceExt as _;
 use serde_json::Value;

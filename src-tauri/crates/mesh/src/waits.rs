@@ -18,7 +18,7 @@ const AGAIN_MS: i64 = 60_000;
 const AGAIN_MS_MAX: i64 = 60 * 60_000;
 /// How often it is told that a message waits no more.
 const OVER_TIMES: u32 = 5;
-/// Messages of which it is told, or was heard, at the same time.
+/// Messages of which it is told, or was heard, at the same time. What is told no more makes room for what waits.
 const KEPT_MAX: usize = 1_024;
 /// Bytes of the name of a conversation.
 const NAME_BYTES_MAX: usize = 256;
@@ -80,7 +80,7 @@ impl<S: Sealing> Node<S> {
         if before.is_some_and(|(told, _)| told == waits) {
             return Ok(());
         }
-        if before.is_none() && self.told_waits.told.len() >= KEPT_MAX {
+        if before.is_none() && !self.has_room_to_tell(waits) {
             return Ok(());
         }
         let at = before.map_or(self.now, |(_, at)| self.now.max(at.plus_ms(1)));
@@ -104,6 +104,24 @@ impl<S: Sealing> Node<S> {
             let says = Says::Waits(told.says.clone());
             self.write_loose(to, says, chance);
         }
+    }
+
+    /// Whether there is room for one more. One that waits takes the place of what is told no more; one that waits no more takes nobody's,
+    /// or each of too many would be told again and again.
+    fn has_room_to_tell(&mut self, waits: bool) -> bool {
+        if self.told_waits.told.len() < KEPT_MAX {
+            return true;
+        }
+        if !waits {
+            return false;
+        }
+        let is_over = |to: NodeId, told: &Told| {
+            !self.state.is_peer(to) || (!told.says.waits && told.times >= OVER_TIMES)
+        };
+        let over = self.told_waits.told.iter().filter(|((to, _), told)| is_over(*to, told));
+        let Some(oldest) = over.min_by_key(|(_, told)| told.again).map(|(key, _)| *key) else { return false };
+        self.told_waits.told.remove(&oldest);
+        true
     }
 
     /// Another machine says whether a message waits there.

@@ -96,3 +96,28 @@ fn of_one_machine_only_so_much_is_taken_in_within_an_hour() {
     let step = says(&mut other, (to, 1_000), true, later);
     assert!(hears(&mut one, &step, later).contains(&(message(1_000), true)));
 }
+
+/// What is told no more, because it waits no more, makes room for a message that waits.
+#[test]
+fn a_message_that_waits_is_told_where_many_before_it_wait_no_more() {
+    let (one, mut other) = two();
+    let (to, later) = (one.id, |hours: i64| NOW.plus_ms(hours * 3_600_000));
+    for number in 0..1_024 {
+        says(&mut other, (to, number), true, NOW);
+    }
+    let told = |other: &mut One, number, waits, at| {
+        let step = says(other, (to, number), waits, at);
+        hears(&mut two().0, &step, at).contains(&(message(number), waits))
+    };
+    assert!(!told(&mut other, 2_000, true, NOW), "all of them wait, and there is room for no more");
+    for number in 0..1_024 {
+        says(&mut other, (to, number), false, later(1));
+    }
+    assert!(!told(&mut other, 2_000, true, later(1)), "it is still told that they wait no more");
+    for hour in 2..20 {
+        other.at(Happened::Tick, later(hour));
+    }
+    assert!(told(&mut other, 2_000, true, later(20)));
+    assert!(!told(&mut other, 3_000, false, later(20)), "what waits no more takes no place");
+    assert!(told(&mut other, 2_001, true, later(20)));
+}

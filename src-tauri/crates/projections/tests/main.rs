@@ -16,4 +16,5 @@ mod store;
 mod told;
 mod views;
 mod way;
+mod withheld;
 mod world;

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-fn again(conn: &Connection) -> u64 {
+pub fn again(conn: &Connection) -> u64 {
     rebuild(conn, &mut |_| Flow::Continue).expect("every stored event folds")
 }
 

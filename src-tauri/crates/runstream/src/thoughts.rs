@@ -1,7 +1,8 @@
 //! What a model reasons, for as long as the process lives that heard it (HK-15.1): the journal's file holds that a piece came,
 //! and no word of it.
 
-use crate::{Draft, Envelope};
+use crate::envelope::PAYLOAD_BYTES_MAX;
+use crate::{Draft, Envelope, Error};
 use model::TaskId;
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
@@ -53,15 +54,21 @@ impl Held {
 
 impl Thoughts {
     /// Takes in what a draft tells of reasoning, and answers the draft as a file may hold it; none where it tells of none.
-    pub(crate) fn take(&self, run: TaskId, seq: u64, draft: &Draft) -> Option<Draft> {
-        let key = draft.family.thought()?;
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] where it tells more than a payload may hold; nothing of it is taken in then.
+    pub(crate) fn take(&self, run: TaskId, seq: u64, draft: &Draft) -> Result<Option<Draft>, Error> {
+        let Some(key) = draft.family.thought() else { return Ok(None) };
         let mut rest = draft.clone();
         let words = match rest.payload.insert(key.to_owned(), Value::from("")) {
             Some(Value::String(words)) => words,
             other => other.unwrap_or_default().to_string(),
         };
+        if words.len() > PAYLOAD_BYTES_MAX {
+            return Err(Error::TooLarge { family: draft.family, bytes: words.len() });
+        }
         self.lock().hold((run, seq), words);
-        Some(rest)
+        Ok(Some(rest))
     }
 
     /// Puts the words back into an event that was read, and answers how many bytes they are. An event whose words are gone says

@@ -77,11 +77,10 @@ fn place(
             break;
         }
         let seq = u64::try_from(row.next_seq).unwrap_or_default();
-        let whole = draft.stored(seq)?;
         // Before it is committed: whoever reads the row finds its words.
-        let payload = match thoughts.take(run_id, seq, draft) {
+        let payload = match thoughts.take(run_id, seq, draft)? {
             Some(rest) => rest.stored(seq)?,
-            None => whole,
+            None => draft.stored(seq)?,
         };
         let family = draft.family.as_str();
         insert

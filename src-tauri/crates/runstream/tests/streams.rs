@@ -89,7 +89,11 @@ fn a_payload_that_breaks_its_familys_promise_or_is_too_large_is_refused_whole() 
         }
     }
     let large = delta(&"x".repeat(300_000));
-    assert!(matches!(writer.append(run_id(), &[delta("a"), large]), Err(Error::TooLarge { .. })));
+    let payload = json!({ "block_id": "b", "delta": "x".repeat(300_000), "visibility": "shown" });
+    let thought = Draft::new(Family::ReasoningDelta, UnixMs(0), payload);
+    for large in [large, thought] {
+        assert!(matches!(writer.append(run_id(), &[delta("a"), large]), Err(Error::TooLarge { .. })));
+    }
     assert_eq!(writer.append(id("task", 5), &[delta("a")]), Err(Error::NoRun { run_id: id("task", 5) }));
     assert_eq!(replay(&writer.reader().unwrap(), run_id(), Position::Start, 500), []);
 }

@@ -1,6 +1,6 @@
 // One conversation: everything said and done in it across its tasks, what is at work, and where a person writes.
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { useAct, useAsk, usePages, useSending } from "~/ipc/client";
+import { useAct, useAsk, usePages, useSending, useShows } from "~/ipc/client";
 import type { Conversation, Line } from "~/ipc/generated/conversations";
 import type { TaskRow } from "~/ipc/generated/task";
 import { Button } from "~/primitives/Button";
@@ -34,6 +34,7 @@ export function Thread({ id, back, open }: { id: string; back: () => void; open:
 
 function Opened({ conversation, open }: { conversation: Conversation; open: (id: string) => void }) {
   const id = conversation.conversation_id;
+  useShows(id);
   const lines = usePages("conversations.lines", { conversation: id, limit: PART });
   const tasks = useTasks(conversation);
   const focus = useAct("conversations.focus");

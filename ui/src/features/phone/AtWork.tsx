@@ -11,6 +11,8 @@ import { brief, run, said } from "~/screen/words";
 import styles from "./Phone.module.css";
 
 const SHOWN_MAX = 20;
+/** How often what is being written is asked for. */
+const SAYS_MS = 5_000;
 /** Characters of what is being written now: two lines of a phone. */
 const WORDS_MAX = 110;
 
@@ -30,7 +32,9 @@ function Row({ row }: { row: TaskRow }) {
   const stop = useAct("task.cancel");
   const [isAsked, setAsked] = useState(false);
   const title = brief(said(row.title, "Task"));
-  const says = useDraft(row.task_id, undefined);
+  // Words come by themselves only of the conversation that is shown; of others a page asks now and then.
+  const asked = useAsk("task.show", { task: row.task_id }, { refetchInterval: SAYS_MS });
+  const says = useDraft(row.task_id, asked.data);
   const at = run(row);
   return (
     <li>

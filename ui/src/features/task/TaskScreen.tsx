@@ -3,7 +3,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useDeferredValue, useMemo, useState } from "react";
 import { Screen } from "~/screen/Screen";
 import { brief, cost, folderName, profileName, run, said, tokens } from "~/screen/words";
-import { useAct, useAsk } from "~/ipc/client";
+import { useAct, useAsk, useShows } from "~/ipc/client";
 import type { Task } from "~/ipc/generated/task";
 import type { Event } from "~/ipc/generated/task_events";
 import type { ActionClass } from "~/ipc/generated/words";
@@ -81,6 +81,7 @@ function isAfter(see: See | null, whole: Story, until: number): boolean {
 
 function Opened({ task, chosen }: { task: Task; chosen: string | undefined }) {
   const events = useEvents(task.row.task_id);
+  useShows(task.conversation_id);
   const [until, setUntil] = useState<number | null>(null);
   const [see, setChosen] = useState<See | null>(null);
   const [pane, setPane] = useState<Pane>("conversation");

@@ -1,6 +1,6 @@
 // What a model reasons is shown apart from what it writes, and goes when its answer is there.
 import { act, screen, waitFor, within } from "@testing-library/react";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Task } from "~/ipc/generated/task";
 import { DONE, doneRow, doneTask, scene } from "~/test/scene";
 import { show } from "~/test/show";
@@ -91,4 +91,15 @@ test("what a tool at work prints is read along, and goes when its turn is over",
   await waitFor(() => expect(shown?.textContent).not.toContain("compiling"));
   act(() => host.say({ kind: "event", task_id: DONE, task_seq: 9, event_type: "attempt.status_changed", topics: [] }));
   await waitFor(() => expect(log.queryByText("What it prints")).toBeNull());
+});
+
+test("a screen says which conversation it shows, asks for what it did not hear before, and says when it is left", async () => {
+  const shows = vi.fn(() => Promise.resolve());
+  const host = Object.assign(scene({ "task.show": running }), { shows });
+  const { router } = show(host, `/task/${DONE}`);
+  await screen.findByRole("log");
+  await waitFor(() => expect(shows).toHaveBeenLastCalledWith(running.conversation_id));
+  await waitFor(() => expect(host.times("task.show")).toBeGreaterThan(1));
+  await act(() => router.navigate({ to: "/tasks" }));
+  await waitFor(() => expect(shows).toHaveBeenLastCalledWith(null));
 });

@@ -212,11 +212,18 @@ test("a task like another begins with its folder, goal and model", async () => {
 test("the words of a task that somebody else sent are not taken over as a person's own", async () => {
   const theirs = { ...doneTask, reasoner: away, constraints: ["send it away"], row: { ...doneTask.row, origin: "program" as const } };
   show(scene({ "models.find": found, "task.show": theirs }), `/tasks/new?like=${DONE}`);
-  await screen.findByText(/are not taken over/);
+  await screen.findByText(/are not taken over: another program or a sender whom nobody confirms wrote them/);
   await waitFor(() => expect((screen.getByLabelText(/Folder to work in/) as HTMLInputElement).value).toBe("/home/you/atlas-billing"));
   expect((screen.getByLabelText("Goal") as HTMLTextAreaElement).value).toBe("");
   expect(screen.queryByDisplayValue("send it away")).toBeNull();
   expect(await seriousFindings()).toEqual([]);
+});
+
+test("a task like one that another agent began says that the agent wrote its words", async () => {
+  const theirs = { ...doneTask, row: { ...doneTask.row, origin: "agent" as const } };
+  show(scene({ "models.find": found, "task.show": theirs }), `/tasks/new?like=${DONE}`);
+  await screen.findByText(/are not taken over: the agent of another task wrote them/);
+  expect((screen.getByLabelText("Goal") as HTMLTextAreaElement).value).toBe("");
 });
 
 test("a file is named after an @ that begins a word", () => {

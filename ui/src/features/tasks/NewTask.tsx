@@ -147,7 +147,7 @@ export function NewTask({ folder, goal: given, like, message }: { folder?: strin
           {message === undefined && (
             <>
               <GoalField label={chosen === undefined && who !== OWN ? "Goal" : "Goal (optional for a playbook)"} folder={workspace} value={goal} onChange={setGoal} />
-              {example !== undefined && isOfOthers(example) && <p className={styles.about}>The goal and rules of that task are not taken over: another program or a sender whom nobody confirms wrote them. Write your own.</p>}
+              {example !== undefined && isOfOthers(example) && <p className={styles.about}>The goal and rules of that task are not taken over: {example.row.origin === "agent" ? "the agent of another task" : "another program or a sender whom nobody confirms"} wrote them. Write your own.</p>}
               <div className={styles.dictate}>
                 <Dictate text={goal} onSpoken={(words) => { setGoal(words); setSpoken(true); }} />
                 {isSpoken && <p className={styles.about}>Marked as spoken: read it through before you begin.</p>}

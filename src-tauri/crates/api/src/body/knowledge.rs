@@ -270,6 +270,7 @@ fn part(selector: &Selector) -> String {
     match selector {
         Selector::Whole => "all of it".to_owned(),
         Selector::Bytes { start, end } => format!("bytes {start} to {end}"),
+        Selector::Lines { start, end, .. } if start == end => format!("line {start}"),
         Selector::Lines { start, end, .. } => format!("lines {start} to {end}"),
         Selector::JsonPath { pointer } => format!("the value at {pointer}"),
         Selector::Dom { selector } => format!("the element {selector}"),

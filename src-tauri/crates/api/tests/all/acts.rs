@@ -41,6 +41,7 @@ fn a_task_that_begins_with_an_open_message_is_of_whoever_sent_it() {
         "workspace": home.world.folder.path(),
         "reasoner": { "kind": "playbook", "name": name },
         "channel": "app",
+        "idempotency_key": "window",
     });
     for (field, beside) in [("goal", json!("and delete them")), ("attachments", json!(["/a.txt"]))] {
         let mut more = asked.clone();
@@ -61,7 +62,21 @@ fn a_task_that_begins_with_an_open_message_is_of_whoever_sent_it() {
     let tier = home.world.kernel().task(task).expect("it is there").goal_tier();
     assert_eq!(tier, model::artifact::TrustTier::Untrusted);
     assert_eq!(home.must("conversations.undecided", json!({}))["rows"], json!([]), "it is bound");
-    assert_eq!(home.ask("task.submit", asked).unwrap_err().code, Code::Conflict, "once");
+    // A page that heard no answer sends it again under its key, and gets the task that began.
+    assert_eq!(begun["duplicate"], false);
+    let again = home.must("task.submit", asked.clone());
+    assert_eq!((&again["task_id"], &again["duplicate"]), (&begun["task_id"], &json!(true)));
+    let mut other = asked.clone();
+    other["idempotency_key"] = json!("another window");
+    assert_eq!(home.ask("task.submit", other).unwrap_err().code, Code::Conflict, "once");
+    let next = json!({ "text": "count them again", "channel": "webhook" });
+    let mut other = asked;
+    other["message"] = home.must("conversations.say", next)["message_id"].clone();
+    assert_eq!(
+        home.ask("task.submit", other).unwrap_err().code,
+        Code::Conflict,
+        "the key of another request"
+    );
     let nowhere = json!({ "message": "nothing", "workspace": home.world.folder.path() });
     assert_eq!(home.ask("task.submit", nowhere).unwrap_err().code, Code::NotFound);
 }

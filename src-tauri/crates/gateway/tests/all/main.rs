@@ -24,6 +24,7 @@ mod lasting;
 mod messages;
 mod passkeys;
 mod person;
+mod shown;
 mod widening;
 
 use gateway::{Client, Options, Origin, Server, Token, serve};

@@ -1,15 +1,18 @@
 //! A person says what an open message is about. Its words stay those of whoever sent them.
 
-use super::add_input::{Answers, Recorded, Words};
+use super::add_input::{Answers, Recorded, Words, used_before};
 use super::ingress::{Bound, bound, broken, once};
 use super::submit::Submission;
 use crate::Error;
 use crate::kernel::Kernel;
+use crate::redaction;
 use crate::sender::Sender;
+use model::body::DuplicateRefused;
 use model::fault::Point;
 use model::ingress::{Channel, IngressResolution, IngressStatus};
+use model::principal::PrincipalType;
 use model::task::Origin;
-use model::{IngressId, TaskId};
+use model::{Body, IngressId, TaskId};
 use projections::rows::IngressRow;
 
 /// What a person says an open message is about.
@@ -43,11 +46,11 @@ impl Kernel {
             About::Child(task) => {
                 let mut work = self.work_like(task, &text, sender, ingress_id)?;
                 work.parent_task_id = Some(task);
-                self.make(&work, ingress_id, why, row.candidates)
+                self.make(&work, ingress_id, (why, None), row.candidates)
             }
             About::New(task) => {
                 let work = self.work_like(task, &text, sender, ingress_id)?;
-                self.make(&work, ingress_id, why, row.candidates)
+                self.make(&work, ingress_id, (why, None), row.candidates)
             }
             About::Talk => {
                 let (_, inbox) = self.inbox(Some(row.conversation_id))?;
@@ -76,7 +79,35 @@ impl Kernel {
         let sender = self.sender_of(&row)?;
         let (channel, by, conversation_id) = (sender.channel, Some(sender.by), Some(row.conversation_id));
         let work = Submission { goal, channel, by, conversation_id, ..work };
-        self.make(&work, ingress_id, SAID, row.candidates)
+        let begun = Some(begun(&work.idempotency_key));
+        self.make(&work, ingress_id, (SAID, begun), row.candidates)
+    }
+
+    /// The task that the same request began with this message before; none where it did not. That it came again is recorded (HK-13.3-2).
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when the key was used for another request.
+    pub fn begun_with(&self, ingress_id: IngressId, work: &Submission) -> Result<Option<TaskId>, Error> {
+        let key = redaction::key(&self.ports.redactor.now(), &begun(&work.idempotency_key));
+        let Some(stored) = self.reader.by_idempotency_key(&key)? else { return Ok(None) };
+        let Body::TaskCreated(first) = self.body_of(&stored.event()?)? else {
+            return Err(used_before(&work.idempotency_key));
+        };
+        let is_same = first.ingress_id == ingress_id
+            && first.task.workspace_hint == Some(work.workspace_id)
+            && first.task.policy_profile_ref == work.profile;
+        if !is_same {
+            return Err(used_before(&work.idempotency_key));
+        }
+        let actor = self.actor(PrincipalType::System)?;
+        let mut w = self.store_writeup(Point::IngressReceive, actor, ingress_id.to_string(), None)?;
+        w.push(DuplicateRefused {
+            idempotency_key: work.idempotency_key.clone(),
+            original_event_id: stored.event_id,
+            what: "ingress".to_owned(),
+        });
+        self.commit(w)?;
+        Ok(Some(first.task.task_id))
     }
 
     /// A message of which nobody has said yet what it is about, and its words.
@@ -152,4 +183,9 @@ impl Kernel {
 /// What must be kept to in work like this: as far as a person said so, else it would become the word of who follows.
 pub(super) fn of_a_person(like: &Submission) -> Vec<String> {
     if like.sender().origin() == Origin::Person { like.constraints.clone() } else { Vec::new() }
+}
+
+/// The key of the task that a request with this key begins with an open message.
+fn begun(key: &str) -> String {
+    format!("begun:{key}")
 }

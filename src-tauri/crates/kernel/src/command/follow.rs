@@ -37,7 +37,7 @@ impl Kernel {
         let constraints = of_a_person(&work);
         let (channel, by) = (sender.channel, Some(sender.by));
         let work = Submission { goal, title, steps, constraints, channel, by, ..work };
-        self.make(&work, ingress_id, why, candidates)
+        self.make(&work, ingress_id, (why, None), candidates)
     }
 
     /// Work that begins with words, in the folder and by the reasoner of this task.
@@ -67,12 +67,12 @@ impl Kernel {
         &self,
         work: &Submission,
         ingress_id: IngressId,
-        why: &str,
+        (why, begun): (&str, Option<String>),
         candidates: Vec<TaskId>,
     ) -> Result<Bound, Error> {
         super::submit::check(work)?;
         self.takes_goals(work.conversation_id, (work.channel, &work.idempotency_key))?;
-        let task = self.bind(work, ingress_id, why, candidates.clone()).map_err(once)?;
+        let task = self.bind(work, ingress_id, (why, begun), candidates.clone()).map_err(once)?;
         let resolution = match work.parent_task_id {
             Some(_) => IngressResolution::ForkChild,
             None => IngressResolution::StartNewRoot,

@@ -199,7 +199,7 @@ impl Kernel {
                 let ingress_id = self.take_down(saying, &with, conversation_id, None, open)?;
                 let mut work = self.work_like(parent, text, sender, ingress_id)?;
                 work.parent_task_id = Some(parent);
-                self.make(&work, ingress_id, why, vec![parent])
+                self.make(&work, ingress_id, (why, None), vec![parent])
             }
             Meant::Begins(work) => {
                 let (goal, idempotency_key) = (text.to_owned(), key.to_owned());

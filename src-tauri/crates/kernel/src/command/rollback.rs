@@ -242,8 +242,7 @@ impl Kernel {
         }) {
             Ok(plan) => plan,
             Err(Error::Conflict(why)) => {
-                let said = format!("Not undone, nothing was changed: {why}.");
-                return self.end_rollback(tx, TerminationReason::FatalToolError, &said);
+                return self.end_rollback(tx, TerminationReason::FatalToolError, &not_undone(&why));
             }
             Err(other) => return Err(other),
         };
@@ -253,8 +252,7 @@ impl Kernel {
         if plan.items.is_empty() {
             let said =
                 plan.left.iter().map(|i| format!("{}: {}", shown(&i.resource), i.why)).collect::<Vec<_>>();
-            let said = format!("Not undone, nothing was changed: {}.", said.join("; "));
-            return self.end_rollback(tx, TerminationReason::FatalToolError, &said);
+            return self.end_rollback(tx, TerminationReason::FatalToolError, &not_undone(&said.join("; ")));
         }
         for bytes in &plan.merged {
             tx.keep(bytes)?;
@@ -407,5 +405,22 @@ fn shown(resource: &str) -> String {
     match resource.parse::<ResourceId>() {
         Ok(ResourceId::File(_, path)) => acts::visible_path(&path),
         _ => resource.to_owned(),
+    }
+}
+
+/// That an undo changed nothing, as one sentence: what says why may end in a full stop of its own.
+fn not_undone(why: &str) -> String {
+    format!("Not undone, nothing was changed: {}.", why.trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::not_undone;
+
+    #[test]
+    fn an_undo_that_changed_nothing_says_so_in_a_sentence_with_one_full_stop() {
+        for why in ["`a.txt` is busy", "`a.txt` is busy."] {
+            assert_eq!(not_undone(why), "Not undone, nothing was changed: `a.txt` is busy.");
+        }
     }
 }

@@ -164,7 +164,7 @@ impl Kernel {
             }
             Err(error) => return Err(error),
         };
-        let task_id = self.bind(submission, ingress_id, OUTRIGHT, Vec::new())?;
+        let task_id = self.bind(submission, ingress_id, (OUTRIGHT, None), Vec::new())?;
         Ok(Submitted { task_id, ingress_id, duplicate: false })
     }
 
@@ -293,7 +293,7 @@ impl Kernel {
         let ingress_id = record.ingress_id;
         let task_id = match self.bound_task(ingress_id)? {
             Some(task_id) => task_id,
-            None => self.bind(submission, ingress_id, OUTRIGHT, Vec::new())?,
+            None => self.bind(submission, ingress_id, (OUTRIGHT, None), Vec::new())?,
         };
         let actor = self.actor(PrincipalType::System)?;
         let mut w = self.store_writeup(Point::IngressReceive, actor, ingress_id.to_string(), None)?;
@@ -316,12 +316,12 @@ impl Kernel {
         }
     }
 
-    /// Binds what came in, and makes the task in the same commit.
+    /// Binds what came in, and makes the task in the same commit, under a key of its own where one is given.
     pub(crate) fn bind(
         &self,
         submission: &Submission,
         ingress_id: IngressId,
-        why: &str,
+        (why, begun): (&str, Option<String>),
         candidates: Vec<TaskId>,
     ) -> Result<TaskId, Error> {
         let (conversation_id, inbox) = self.inbox(submission.conversation_id)?;
@@ -356,7 +356,7 @@ impl Kernel {
         }
         w.scope =
             Scope { task_id, step_id: None, attempt_id: None, workspace_id: Some(submission.workspace_id) };
-        self.create(&mut w, submission, ingress_id, conversation_id)?;
+        self.create(&mut w, submission, (ingress_id, begun), conversation_id)?;
         self.commit(w)?;
         Ok(task_id)
     }
@@ -365,7 +365,7 @@ impl Kernel {
         &self,
         w: &mut Writeup<'_>,
         submission: &Submission,
-        ingress_id: IngressId,
+        (ingress_id, begun): (IngressId, Option<String>),
         conversation_id: ConversationId,
     ) -> Result<(), Error> {
         let (task_id, sender) = (w.scope.task_id, submission.sender());
@@ -394,7 +394,7 @@ impl Kernel {
             origin: Some(sender.origin()).filter(|origin| *origin != Origin::Person),
             scheduled_by: submission.scheduled_by.clone(),
         };
-        w.push(TaskCreated { task, ingress_id });
+        w.push_keyed(begun, TaskCreated { task, ingress_id });
         let model = self.model_choice(w, &submission.reasoning, sender.tier())?;
         let fallbacks = submission.fallbacks.iter();
         let fallbacks = fallbacks.map(|next| self.model_choice(w, next, sender.tier()));

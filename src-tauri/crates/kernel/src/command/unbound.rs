@@ -45,7 +45,7 @@ impl Kernel {
         let mut bound = Vec::new();
         for (ingress_id, record) in open {
             if let Some(submission) = self.stored_submission(&record)? {
-                bound.push(self.bind(&submission, ingress_id, OUTRIGHT, Vec::new())?);
+                bound.push(self.bind(&submission, ingress_id, (OUTRIGHT, None), Vec::new())?);
             }
         }
         Ok(bound)

@@ -1,6 +1,7 @@
 //! The search index: every readable leaf of every event, and the text of small artifacts that people look for.
 
-use super::{Seen, int, text, withheld};
+use super::withheld::{self, Withheld};
+use super::{Seen, int, text};
 use crate::Error;
 use crate::rows::ArtifactRow;
 use model::artifact::{Artifact, ArtifactKind, Sensitivity};
@@ -8,7 +9,7 @@ use model::body::Body;
 use model::knowledge::MemoryRecord;
 use model::limits::INLINE_ARTIFACT_BYTES_MAX;
 use model::{ArtifactId, Digest, Event, Sensitive, concealed_in};
-use rusqlite::{Connection, OptionalExtension, Statement, params};
+use rusqlite::{Connection, OptionalExtension, Params, Statement, params};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -151,6 +152,11 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> Result<()
     if matches!(body, Body::MeshStepped(_)) {
         return Ok(());
     }
+    if let Body::TaskCreated(b) = body {
+        withheld::descends(seen, &b.task)?;
+    }
+    let has_words = !leaves.is_empty() || matches!(body, Body::ArtifactCreated(_));
+    let withheld = if has_words { Withheld::of(seen, body)? } else { Withheld::NOTHING };
     // Every leaf has its number, erased or not: an erasure must not renumber the others.
     for (number, Leaf { part, digest, text }) in (0..CONTENT).zip(leaves) {
         let words = match text {
@@ -159,14 +165,15 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> Result<()
             Text::Twice => None,
         };
         if let Some(words) = words {
+            let words = withheld.out_of(words);
             index(seen, number, part, Source::Leaf(digest), words)?;
         }
     }
     match body {
-        Body::MemoryPromoted(b) => memory(seen, &b.record),
+        Body::MemoryPromoted(b) => memory(seen, &withheld, &b.record),
         Body::ArtifactCreated(b) => {
             withheld::keep(seen, &b.artifact)?;
-            content(seen, &b.artifact)
+            content(seen, &withheld, &b.artifact)
         }
         Body::DisclosuresErased(b) => forget(seen, &b.digests),
         Body::ArtifactExpired(b) => {
@@ -261,11 +268,15 @@ enum Source {
     Content(Digest),
 }
 
-fn index(seen: &Seen<'_>, number: i64, part: String, source: Source, words: String) -> Result<(), Error> {
-    let words = withheld::without(seen, words)?;
-    if words.trim().is_empty() {
-        return Ok(());
-    }
+/// Indexes words, unless there are none that may be found.
+fn index(
+    seen: &Seen<'_>,
+    number: i64,
+    part: String,
+    source: Source,
+    words: Option<String>,
+) -> Result<(), Error> {
+    let Some(words) = words.filter(|words| !words.trim().is_empty()) else { return Ok(()) };
     let event: &Event = seen.event;
     let (seq, at) = (int(seen.seq), seen.at().0);
     let number = doc(seq, number);
@@ -305,7 +316,7 @@ const fn is_looked_for(kind: ArtifactKind) -> bool {
 }
 
 /// The text of a small artifact, which is committed together with the event that makes it.
-fn content(seen: &Seen<'_>, artifact: &Artifact) -> Result<(), Error> {
+fn content(seen: &Seen<'_>, withheld: &Withheld, artifact: &Artifact) -> Result<(), Error> {
     let small = usize::try_from(artifact.byte_size).is_ok_and(|n| n <= INLINE_ARTIFACT_BYTES_MAX);
     let media = artifact.media_type.as_str();
     let is_text = media.starts_with("text/") || media.starts_with("application/json");
@@ -323,8 +334,13 @@ fn content(seen: &Seen<'_>, artifact: &Artifact) -> Result<(), Error> {
     let Some(bytes) = found else {
         return Ok(());
     };
-    let head = bytes.get(..bytes.len().min(TEXT_BYTES_MAX)).unwrap_or_default();
-    let words = String::from_utf8_lossy(head).into_owned();
+    // Taken out before the rest is cut off: half a value at the cut would stay.
+    let most = if withheld.is_nothing() { TEXT_BYTES_MAX } else { INLINE_ARTIFACT_BYTES_MAX };
+    let head = bytes.get(..bytes.len().min(most)).unwrap_or_default();
+    let mut words = withheld.out_of(String::from_utf8_lossy(head).into_owned());
+    if let Some(words) = &mut words {
+        words.truncate(words.floor_char_boundary(TEXT_BYTES_MAX));
+    }
     index(seen, CONTENT, "/content".to_owned(), Source::Content(digest), words)
 }
 
@@ -365,17 +381,33 @@ fn forget(seen: &Seen<'_>, digests: &[Digest]) -> Result<(), Error> {
     drop_docs(seen, &all)
 }
 
-/// Takes all words of a task out of the index that were recorded behind this place of the log.
-pub(super) fn forget_behind(seen: &Seen<'_>, task: &str, seq: i64) -> Result<(), Error> {
+/// Takes all words out of the index that were recorded behind this place of the log by the tasks of a root, and those of claims that
+/// rest on what these tasks found.
+pub(super) fn forget_behind(seen: &Seen<'_>, root: &str, seq: i64) -> Result<(), Error> {
     if let Some(waiting) = seen.docs {
         waiting.write(seen.conn)?;
     }
     let first = doc(seq.saturating_add(1), 0);
-    let mut found =
-        seen.conn.prepare_cached("SELECT doc FROM view_search_docs WHERE doc >= ?1 AND task_id = ?2")?;
-    let docs: Vec<i64> =
-        found.query_map(params![first, task], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let statement = "SELECT doc FROM view_search_docs WHERE doc >= ?1 \
+                     AND (task_id = ?2 OR task_id IN (SELECT task_id FROM view_descent WHERE root = ?2))";
+    let mut docs = numbers(seen, statement, params![first, root])?;
+    let statement = "SELECT seq FROM view_memory_roots WHERE root = ?1 AND seq > ?2";
+    for claim in numbers(seen, statement, params![root, seq])? {
+        let statement = "SELECT doc FROM view_search_docs WHERE doc BETWEEN ?1 AND ?2";
+        docs.extend(numbers(seen, statement, params![doc(claim, 0), doc(claim, CONTENT)])?);
+        // That there is such a claim stays known: it is listed, and only its words are not looked up.
+        seen.run("DELETE FROM view_memory_search WHERE rowid = ?1", [claim])?;
+        seen.forgotten.memory.set(true);
+    }
+    docs.sort_unstable();
+    docs.dedup();
     drop_docs(seen, &docs)
+}
+
+fn numbers(seen: &Seen<'_>, statement: &str, values: impl Params) -> Result<Vec<i64>, Error> {
+    let mut found = seen.conn.prepare_cached(statement)?;
+    let numbers: Vec<i64> = found.query_map(values, |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(numbers)
 }
 
 fn drop_docs(seen: &Seen<'_>, docs: &[i64]) -> Result<(), Error> {
@@ -387,15 +419,17 @@ fn drop_docs(seen: &Seen<'_>, docs: &[i64]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The claim of a memory record by its words.
-fn memory(seen: &Seen<'_>, record: &MemoryRecord) -> Result<(), Error> {
+/// The claim of a memory record by its words. Where it is not known what has to be taken out of them, it is listed and no words find it.
+fn memory(seen: &Seen<'_>, withheld: &Withheld, record: &MemoryRecord) -> Result<(), Error> {
     // A stored event shows no leaf: its digest is what the text is kept under.
     let Sensitive::Erased(leaf) = &record.claim else { return Ok(()) };
     let Some(words) = disclosed(seen.conn, leaf)? else { return Ok(()) };
     let (doc, id) = (int(seen.seq), text(record.memory_id));
     let insert = "INSERT INTO view_memory_docs (doc, record, leaf) VALUES (?1, ?2, ?3)";
     seen.run(insert, params![doc, id, leaf.0])?;
-    seen.run("INSERT INTO view_memory_search (rowid, text) VALUES (?1, ?2)", params![doc, words])?;
+    if let Some(words) = withheld.out_of(words) {
+        seen.run("INSERT INTO view_memory_search (rowid, text) VALUES (?1, ?2)", params![doc, words])?;
+    }
     Ok(())
 }
 

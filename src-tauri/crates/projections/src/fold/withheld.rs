@@ -1,11 +1,14 @@
 //! What a look into a secret brought is found by no words, whoever repeats it: its values are taken out of what the task says
-//! from then on, before that is indexed.
+//! from then on, before that is indexed, and out of what its parts, its followers and those they come from say.
 
 use super::{Seen, int, text};
 use crate::Error;
-use model::ArtifactId;
+use crate::rows::{ArtifactRow, BeliefRow};
 use model::artifact::{Artifact, ArtifactKind, Sensitivity};
+use model::knowledge::MemoryRecord;
 use model::limits::INLINE_ARTIFACT_BYTES_MAX;
+use model::task::Task;
+use model::{ArtifactId, Body, TaskId};
 use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -13,11 +16,11 @@ use std::ops::RangeInclusive;
 
 /// Bytes of a value. A shorter one could not be told from ordinary words.
 const VALUE_BYTES: RangeInclusive<usize> = 8..=1024;
-/// Values of one look. Where there are more, none is kept, and no more words of the task are indexed.
+/// Values of one look. Where there are more, none is kept, and no more words of the tasks of its root are indexed.
 const VALUES_MAX: usize = 512;
-/// Looks of one task whose values are kept: each text of the task is searched for all of them. Behind one more, no more words of
-/// the task are indexed.
-const LOOKS_MAX: i64 = 32;
+/// Looks of the tasks of one root whose values are kept: each text of these tasks is searched for all of them. Behind one more, no
+/// more of their words are indexed.
+const LOOKS_MAX: i64 = 64;
 /// Signs of one line behind which a value may stand. Where there are more, not all values are known.
 const SIGNS_MAX: usize = 64;
 /// Signs that assign.
@@ -33,54 +36,120 @@ pub(super) fn keep(seen: &Seen<'_>, artifact: &Artifact) -> Result<(), Error> {
     if artifact.sensitivity_class != Sensitivity::Secret || !is_brought(artifact.kind) {
         return Ok(());
     }
-    let task = text(seen.event.task_id);
-    let statement = "SELECT count(*) FROM view_withheld WHERE task_id = ?1";
-    let before: i64 = seen.conn.prepare_cached(statement)?.query_row([&task], |row| row.get(0))?;
+    let root = root(seen, seen.event.task_id)?;
+    let statement = "SELECT count(*) FROM view_withheld WHERE root = ?1";
+    let before: i64 = seen.conn.prepare_cached(statement)?.query_row([&root], |row| row.get(0))?;
     // What cannot be read is not known, so nothing can be taken out.
     let bytes = if before < LOOKS_MAX { content(seen, artifact)? } else { None };
     let found = bytes.and_then(|bytes| values(&bytes));
     let found = found.map(|values| values.into_iter().collect::<Vec<_>>().join("\n"));
-    let statement = "INSERT INTO view_withheld (task_id, artifact_id, seq, found) VALUES (?1, ?2, ?3, ?4)";
-    seen.run(statement, params![task, text(artifact.artifact_id), int(seen.seq), found])?;
+    let statement = "INSERT INTO view_withheld (root, artifact_id, seq, found) VALUES (?1, ?2, ?3, ?4)";
+    seen.run(statement, params![root, text(artifact.artifact_id), int(seen.seq), found])?;
     Ok(())
 }
 
-/// Forgets the values of what is no longer kept. No words of its task behind it stay in the index, and none get there any more: who
-/// folds the log anew does not know them.
+/// Forgets the values of what is no longer kept. No words of the tasks of its root behind it stay in the index, and none get there any
+/// more: who folds the log anew does not know them.
 pub(super) fn forget(seen: &Seen<'_>, artifact: ArtifactId) -> Result<(), Error> {
     let artifact = text(artifact);
-    let statement = "SELECT task_id, seq FROM view_withheld WHERE artifact_id = ?1 AND found IS NOT NULL";
+    let statement = "SELECT root, seq FROM view_withheld WHERE artifact_id = ?1 AND found IS NOT NULL";
     let mut known = seen.conn.prepare_cached(statement)?;
     let known = known.query_row([&artifact], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)));
-    let Some((task, seq)) = known.optional()? else { return Ok(()) };
+    let Some((root, seq)) = known.optional()? else { return Ok(()) };
     seen.run("UPDATE view_withheld SET found = NULL WHERE artifact_id = ?1", [&artifact])?;
-    let statement = "SELECT count(*) FROM view_withheld WHERE task_id = ?1 AND seq < ?2 AND found IS NULL";
-    let before: i64 = seen.conn.prepare_cached(statement)?.query_row(params![task, seq], |row| row.get(0))?;
+    let statement = "SELECT count(*) FROM view_withheld WHERE root = ?1 AND seq < ?2 AND found IS NULL";
+    let before: i64 = seen.conn.prepare_cached(statement)?.query_row(params![root, seq], |row| row.get(0))?;
     // Behind an earlier one that is not known either, there is nothing to take out.
-    if before > 0 { Ok(()) } else { super::search::forget_behind(seen, &task, seq) }
+    if before > 0 { Ok(()) } else { super::search::forget_behind(seen, &root, seq) }
 }
 
-/// Words of an event as they may be indexed; none at all where it is not known what has to be taken out.
-pub(super) fn without(seen: &Seen<'_>, words: String) -> Result<String, Error> {
-    let statement = "SELECT found FROM view_withheld WHERE task_id = ?1";
-    let mut found = seen.conn.prepare_cached(statement)?;
-    let mut rows = found.query([text(seen.event.task_id)])?;
-    let mut values = BTreeSet::new();
-    while let Some(row) = rows.next()? {
-        let Some(known) = row.get::<_, Option<String>>(0)? else { return Ok(String::new()) };
-        values.extend(known.lines().map(str::to_owned));
+/// Keeps which task a new one comes from at first: it is a part of another, or follows one that ended.
+pub(super) fn descends(seen: &Seen<'_>, task: &Task) -> Result<(), Error> {
+    let followed = task.continuation_anchor.as_ref().map(|anchor| anchor.anchor_task_id);
+    let Some(from) = task.parent_task_id.or(followed) else { return Ok(()) };
+    let statement = "INSERT OR IGNORE INTO view_descent (task_id, root) VALUES (?1, ?2)";
+    seen.run(statement, params![text(task.task_id), root(seen, from)?])?;
+    Ok(())
+}
+
+/// The first task that a task comes from: itself, where it comes from none.
+fn root(seen: &Seen<'_>, task: TaskId) -> Result<String, Error> {
+    let task = text(task);
+    let statement = "SELECT root FROM view_descent WHERE task_id = ?1";
+    let found = seen.conn.prepare_cached(statement)?.query_row([&task], |row| row.get(0)).optional()?;
+    Ok(found.unwrap_or(task))
+}
+
+/// The roots of the tasks whose looks the words of an event may repeat: its own, and for a claim of memory those of what it rests on.
+fn roots(seen: &Seen<'_>, body: &Body) -> Result<BTreeSet<String>, Error> {
+    let mut roots = BTreeSet::from([root(seen, seen.event.task_id)?]);
+    let Body::MemoryPromoted(promoted) = body else { return Ok(roots) };
+    let MemoryRecord { evidence_refs, promoted_from_belief_id, .. } = &promoted.record;
+    for evidence in evidence_refs {
+        if let Some(task) = seen.change((evidence.artifact_id,), |row: &mut ArtifactRow| row.task_id)? {
+            roots.insert(root(seen, task)?);
+        }
     }
-    Ok(if values.is_empty() { words } else { taken_out(&words, values) })
+    if let Some(belief) = promoted_from_belief_id
+        && let Some(task) = seen.change((*belief,), |row: &mut BeliefRow| row.task_id)?
+    {
+        roots.insert(root(seen, task)?);
+    }
+    for root in &roots {
+        let statement = "INSERT OR IGNORE INTO view_memory_roots (root, seq) VALUES (?1, ?2)";
+        seen.run(statement, params![root, int(seen.seq)])?;
+    }
+    Ok(roots)
 }
 
-/// Words without these values, the longest first, whatever letters are capital in them.
-fn taken_out(words: &str, values: BTreeSet<String>) -> String {
+/// What has to be taken out of the words of an event before they are indexed.
+pub(super) struct Withheld {
+    /// The longest first; none where not all of them are known.
+    values: Option<Vec<String>>,
+}
+
+impl Withheld {
+    /// Nothing at all.
+    pub(super) const NOTHING: Self = Self { values: Some(Vec::new()) };
+
+    /// What the tasks looked into that these words come from.
+    pub(super) fn of(seen: &Seen<'_>, body: &Body) -> Result<Self, Error> {
+        let mut found = seen.conn.prepare_cached("SELECT found FROM view_withheld WHERE root = ?1")?;
+        let mut values = BTreeSet::new();
+        for root in roots(seen, body)? {
+            let mut rows = found.query([root])?;
+            while let Some(row) = rows.next()? {
+                let Some(known) = row.get::<_, Option<String>>(0)? else { return Ok(Self { values: None }) };
+                values.extend(known.lines().map(str::to_owned));
+            }
+        }
+        Ok(Self { values: Some(longest_first(values)) })
+    }
+
+    /// Whether words may be indexed as they are.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.values.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    /// Words as they may be indexed; none where it is not known what has to be taken out.
+    pub(super) fn out_of(&self, words: String) -> Option<String> {
+        let values = self.values.as_ref()?;
+        Some(if values.is_empty() { words } else { taken_out(&words, values) })
+    }
+}
+
+fn longest_first(values: BTreeSet<String>) -> Vec<String> {
     let mut values: Vec<String> = values.into_iter().collect();
     values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+    values
+}
+
+/// Words without these values, whatever letters are capital in them.
+fn taken_out(words: &str, values: &[String]) -> String {
     let mut words = small(words);
     for value in values {
-        if words.contains(&value) {
-            words = words.replace(&value, " ");
+        if words.contains(value) {
+            words = words.replace(value, " ");
         }
     }
     words
@@ -243,7 +312,7 @@ mod tests {
         let json = serde_json::to_string(r#"say AB"CD\EFGH"#).unwrap();
         let again = serde_json::to_string(&json).unwrap();
         for words in [r#"say AB"CD\EFGH"#, &json, &again] {
-            let left = taken_out(words, found.clone());
+            let left = taken_out(words, &longest_first(found.clone()));
             assert!(
                 left.contains("say") && !left.contains("ab") && !left.contains("efgh"),
                 "{words}: {left}"

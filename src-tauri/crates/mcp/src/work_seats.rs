@@ -3,20 +3,23 @@
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// Does it when one of these seats is free; what came of it, or none where it broke off. The seat is taken until the work has ended, also
-/// where nobody waits for it any more: whoever calls and hangs up, again and again, has no more at work than there are seats.
-pub(crate) async fn at_a_seat<T: Send + 'static>(
+/// Does it when one of these seats is free, and answers what came of it. The seat is taken until the work has ended, also where nobody waits
+/// for it any more: whoever calls and hangs up, again and again, has no more at work than there are seats.
+///
+/// # Errors
+/// In words, where the work broke off.
+pub async fn at_a_seat<T: Send + 'static>(
     seats: &Arc<Semaphore>,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Option<T> {
+) -> Result<T, String> {
     // Nobody closes them.
-    let seat = Arc::clone(seats).acquire_owned().await.ok()?;
+    let seat = Arc::clone(seats).acquire_owned().await.map_err(|e| e.to_string())?;
     let seated = move || {
         let came = work();
         drop(seat);
         came
     };
-    tokio::task::spawn_blocking(seated).await.ok()
+    tokio::task::spawn_blocking(seated).await.map_err(|e| e.to_string())
 }
 
 #[cfg(test)]
@@ -53,10 +56,10 @@ mod tests {
             // A thread is left for whoever comes by another kind of seat.
             let other = Arc::new(Semaphore::new(1));
             let came = tokio::time::timeout(Duration::from_secs(30), at_a_seat(&other, || 7)).await;
-            assert_eq!(came, Ok(Some(7)));
+            assert_eq!(came, Ok(Ok(7)));
             held.clear();
             let came = tokio::time::timeout(Duration::from_secs(30), at_a_seat(&seats, || 8)).await;
-            assert_eq!(came, Ok(Some(8)), "what has ended has given its seat back");
+            assert_eq!(came, Ok(Ok(8)), "what has ended has given its seat back");
         });
     }
 
@@ -64,8 +67,8 @@ mod tests {
     fn work_that_panics_gives_its_seat_back() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         let seats = Arc::new(Semaphore::new(1));
-        let broke: Option<()> = runtime.block_on(at_a_seat(&seats, || panic!("a fault")));
-        assert_eq!(broke, None);
-        assert_eq!(runtime.block_on(at_a_seat(&seats, || 9)), Some(9));
+        let broke: Result<(), String> = runtime.block_on(at_a_seat(&seats, || panic!("a fault")));
+        assert!(broke.is_err());
+        assert_eq!(runtime.block_on(at_a_seat(&seats, || 9)), Ok(9));
     }
 }

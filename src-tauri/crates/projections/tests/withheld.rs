@@ -1,0 +1,160 @@
+//! What repeats a secret is found by no words: in a part, in a follower, in memory, and where a text is cut off.
+
+use crate::rebuilding::again;
+use crate::store::Store;
+use crate::world::{Place, World, looked_into_a_secret};
+use model::artifact::{ArtifactKind, ArtifactRef, EvidenceRef};
+use model::body::{ArtifactExpired, MemoryPromoted};
+use model::ingress::ContinuationAnchor;
+use model::task::TaskStatus;
+use model::{ArtifactId, Body, ConversationId, TaskId};
+use projections::tables;
+
+/// A store with one conversation, in which tasks begin, look, say and remember.
+struct Talk {
+    store: Store,
+    world: World,
+    conversation: ConversationId,
+}
+
+impl Talk {
+    fn new() -> Self {
+        let (mut store, mut world) = (Store::new(), World::new());
+        let (conversation, _, opened) = world.conversation();
+        store.commit(vec![opened], &[], &[]);
+        Self { store, world, conversation }
+    }
+
+    /// A task of its own, a part of another, or one that follows another.
+    fn begins(&mut self, part_of: Option<TaskId>, follows: Option<TaskId>) -> TaskId {
+        let (task, ingress) = (self.world.fresh("task"), self.world.fresh("ing"));
+        let mut created = self.world.task(task, self.conversation, ingress);
+        if let Body::TaskCreated(b) = &mut created.body {
+            b.task.parent_task_id = part_of;
+            b.task.continuation_anchor = follows.map(|anchor_task_id| ContinuationAnchor {
+                anchor_task_id,
+                anchor_kind: "completed_outcome".into(),
+                selection_reason: "it was named".to_owned().into(),
+                outcome_status: TaskStatus::Completed,
+                outcome_summary: "it ended".to_owned().into(),
+                source_artifact_refs: vec![],
+            });
+        }
+        self.store.commit(vec![created], &[], &[]);
+        task
+    }
+
+    fn says(&mut self, task: TaskId, text: &str) -> ArtifactId {
+        let bytes = text.as_bytes().to_vec();
+        let (made, said) = self.world.artifact(Place::task(task), ArtifactKind::Answer, &bytes, vec![]);
+        self.store.commit(vec![said], &[bytes], &[]);
+        made.artifact_id
+    }
+
+    /// A look of this task into a file of keys.
+    fn looks(&mut self, task: TaskId, secret: &str) -> ArtifactRef {
+        let bytes = secret.as_bytes().to_vec();
+        let kind = ArtifactKind::ActionResult;
+        let (made, mut looked) = self.world.artifact(Place::task(task), kind, &bytes, vec![]);
+        looked_into_a_secret(&mut looked);
+        self.store.commit(vec![looked], &[bytes], &[]);
+        made
+    }
+
+    /// What a look brought is no longer kept.
+    fn lets_go(&mut self, task: TaskId, made: &ArtifactRef) {
+        self.store.conn.execute_batch("DROP TRIGGER blobs_stay").expect("it is there");
+        self.store.conn.execute("DELETE FROM blobs WHERE digest = ?1", [made.sha256.0]).expect("it goes");
+        let body = ArtifactExpired { artifact_id: made.artifact_id, reason: "old".into() };
+        let expired = self.world.draft(Place::task(task), body);
+        self.store.commit(vec![expired], &[], &[]);
+    }
+
+    /// A claim that rests on an artifact becomes memory, by the event of a task.
+    fn remembers(&mut self, task: TaskId, claim: &str, on: ArtifactId) {
+        let mut record = self.world.memory(Place::task(task), None);
+        record.claim = claim.to_owned().into();
+        record.evidence_refs = vec![EvidenceRef { artifact_id: on, ..self.world.evidence() }];
+        let promoted = self.world.draft(Place::task(task), MemoryPromoted { record });
+        self.store.commit(vec![promoted], &[], &[]);
+    }
+
+    /// How often each of these words stands in an index, which is the same folded anew.
+    fn stand<const N: usize>(&self, index: &str, terms: [&str; N]) -> [i64; N] {
+        let count = |term: &str| {
+            self.store.get::<i64>(&format!("SELECT count(*) FROM {index} WHERE term = '{term}'"))
+        };
+        let found = terms.map(count);
+        let live = tables(&self.store.conn).expect("it reads");
+        again(&self.store.conn);
+        assert_eq!(tables(&self.store.conn).expect("it reads"), live);
+        found
+    }
+}
+
+const SEARCH: &str = "view_search_words";
+const MEMORY: &str = "view_memory_words";
+
+#[test]
+fn what_a_part_looked_into_is_found_by_no_words_of_the_tasks_it_comes_from_and_of_those_that_follow() {
+    let mut talk = Talk::new();
+    let parent = talk.begins(None, None);
+    talk.says(parent, "an ostrich came before");
+    let part = talk.begins(Some(parent), None);
+    let made = talk.looks(part, "PET=flamingo\n");
+    talk.says(parent, "the parent has a Flamingo and a pelican");
+    let follower = talk.begins(None, Some(parent));
+    talk.says(follower, "the follower has a FLAMINGO and a kestrel");
+    let later = talk.begins(Some(follower), None);
+    talk.says(later, "its part has a flamingo and a heron");
+    let stranger = talk.begins(None, None);
+    talk.says(stranger, "a book on birds with a flamingo and a raven");
+    let words = ["ostrich", "pelican", "kestrel", "heron", "raven", "flamingo"];
+    assert_eq!(
+        talk.stand(SEARCH, words),
+        [1, 1, 1, 1, 1, 1],
+        "the stranger's alone, who comes from none of them"
+    );
+    talk.lets_go(part, &made);
+    assert_eq!(
+        talk.stand(SEARCH, words),
+        [1, 0, 0, 0, 1, 1],
+        "whoever folds anew cannot know what to take out"
+    );
+    talk.says(follower, "an albatross");
+    assert_eq!(talk.stand(SEARCH, ["albatross"]), [0]);
+}
+
+#[test]
+fn a_claim_that_repeats_a_secret_is_found_by_its_other_words_and_by_none_where_the_values_are_not_known() {
+    let mut talk = Talk::new();
+    let (looker, promoter) = (talk.begins(None, None), talk.begins(None, None));
+    let made = talk.looks(looker, "PET=flamingo\n");
+    let evidence = talk.says(looker, "what was seen");
+    talk.remembers(promoter, "the flamingo has a name, Olga", evidence);
+    let elsewhere = talk.says(promoter, "a book");
+    talk.remembers(promoter, "Rex is a dog", elsewhere);
+    let words = ["olga", "rex", "flamingo"];
+    assert_eq!((talk.stand(MEMORY, words), talk.stand(SEARCH, words)), ([1, 1, 0], [1, 1, 0]));
+    talk.lets_go(looker, &made);
+    assert_eq!((talk.stand(MEMORY, words), talk.stand(SEARCH, words)), ([0, 1, 0], [0, 1, 0]));
+    talk.remembers(promoter, "the flamingo is called Ida", evidence);
+    talk.remembers(promoter, "Leo is a lion", elsewhere);
+    assert_eq!(talk.stand(MEMORY, ["ida", "flamingo", "leo"]), [0, 0, 1]);
+    let held = "SELECT count(*) FROM view_memories JOIN view_memory_docs ON record = memory_id";
+    assert_eq!(talk.store.get::<i64>(held), 4, "each is listed, and can be read");
+}
+
+#[test]
+fn no_part_of_a_secret_stays_where_a_text_is_cut_off() {
+    let mut talk = Talk::new();
+    let task = talk.begins(None, None);
+    let before = "a ".repeat(8 * 1024 - 2);
+    talk.says(task, &format!("{before}ostrich"));
+    assert_eq!(talk.stand(SEARCH, ["ostr"]), [1], "16 KiB of a text are indexed");
+    talk.looks(task, "PET=flamingo\n");
+    talk.says(task, &format!("{before}flamingo"));
+    assert_eq!(talk.stand(SEARCH, ["flam", "flamingo"]), [0, 0]);
+    talk.says(task, &format!("{before}albatross"));
+    assert_eq!(talk.stand(SEARCH, ["alba", "albatross"]), [1, 0], "and no more of them");
+}
