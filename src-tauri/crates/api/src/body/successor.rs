@@ -371,7 +371,7 @@ fn verdict_of(
     verdict: Verdict,
 ) -> Result<TrialVerdict, Error> {
     let mut arms = Vec::new();
-    // What stands behind both arms is the parent's once more.
+    // What stands behind both arms is the one that a model was asked in once more.
     for one in record.evidence.iter().take(2) {
         arms.extend(object(host, one, Evidence::read)?);
     }

@@ -122,6 +122,12 @@ impl LiveModel {
         Self { address: address.to_owned(), reasoner, tokens_max, progress, ended: AtomicBool::new(false) }
     }
 
+    /// The same, asked nothing yet.
+    pub(super) fn anew(&self) -> Self {
+        let tasks = self.progress().spent.tasks.len();
+        Self::new(&self.address, Arc::clone(&self.reasoner), self.tokens_max, tasks)
+    }
+
     /// What the clone knows of it. Pictures stand in no recording, and nothing in a clone has a price.
     pub(super) fn descriptor(&self) -> Descriptor {
         let own = self.reasoner.descriptor();

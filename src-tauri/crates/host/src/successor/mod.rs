@@ -93,15 +93,15 @@ pub struct TrialRun<'a> {
 pub struct TrialEnd {
     /// The verdict, not signed yet.
     pub verdict: Verdict,
-    /// The evidence of the parent's arm, then of the successor's, then of the parent's where a model was asked once more, as they were
+    /// The evidence of the parent's arm, then of the successor's, then of the arm that a model was asked in once more, as they were
     /// compared.
     pub evidence: Vec<Vec<u8>>,
     /// What was built of a change of code, where its suite passed: gone with the folder that it was built in.
     pub program: Option<PathBuf>,
 }
 
-/// Runs a trial to its verdict. Both arms play in turn, then every planted change in a clone of its own, and the parent's arm once more
-/// where a model was asked and the change would be better.
+/// Runs a trial to its verdict. Both arms play in turn, then every planted change in a clone of its own; where a model was asked and the
+/// change would be better, the parent's arm once more about words, and the successor's of another model.
 ///
 /// # Errors
 /// In words, when there is nothing to judge: no case, no sandbox, or a parent's arm that does not come to its end.
@@ -158,10 +158,16 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
     };
     let first = ::successor::judge(&judged);
     let mut evidence = vec![of_parent.bytes(), of_successor.bytes()];
-    // What it saves may be chance: the model has to do the same again without the change.
-    let once_more = asked.filter(|_| first.reasons.iter().any(|one| one.rule == ASKED_ONLY_ONCE));
-    let of_parent_again = once_more.map(|asked| run.without(&parent, (asked, &asked.again))).transpose()?;
-    let verdict = match &of_parent_again {
+    // What it saves may be chance: the model has to do the same again.
+    let is_open = first.reasons.iter().any(|one| one.rule == ASKED_ONLY_ONCE);
+    let once_more = match (asked, &run.model) {
+        (Some(asked), _) if is_open => Some(run.without(&parent, (asked, &asked.again))?),
+        (None, Some(model)) if is_open => {
+            Some(run.played(run.program, &successor, Some(&Arc::new(model.anew())))?)
+        }
+        _ => None,
+    };
+    let verdict = match &once_more {
         Some(again) => {
             evidence.push(again.bytes());
             ::successor::judge(&Judged { again: Some(again), ..judged })
