@@ -9,6 +9,8 @@ use ::successor::{
     Budget, Change, Evidence, Patch, PatchKind, Played, PlayedAct, VERDICT_PAYLOAD_TYPE, Verdict, WordsItem,
     constitutional, edited_tests,
 };
+use kernel::check_skill;
+use kernel::command::skins::of_change;
 use kernel::command::successor::BegunTrial;
 use kernel::trial_registry::{Trial as Record, TrialRegistry};
 use model::artifact::ArtifactRef;
@@ -124,8 +126,11 @@ fn can_be_tried(host: &dyn Host, item: &WordsItem) -> Result<(), Error> {
                 false => Ok(()),
             }
         }
-        other => Err(usage(format!("the {other} `{name}` cannot be tried over recorded answers"))
-            .hint("of words, SOUL.md and a playbook of your own can be tried")),
+        "skin" => of_change(name, &item.text).map(drop).map_err(usage),
+        "skill" => check_skill(name, &item.text)
+            .map_err(|why| usage(format!("the skill `{name}` cannot be tried: {why}"))),
+        other => Err(usage(format!("the {other} `{name}` cannot be tried"))
+            .hint("of words, SOUL.md, a skin, a skill and a playbook of your own can be tried")),
     }
 }
 
