@@ -126,9 +126,13 @@ fn can_be_tried(host: &dyn Host, item: &WordsItem) -> Result<(), Error> {
                 false => Ok(()),
             }
         }
-        "skin" => of_change(name, &item.text).map(drop).map_err(usage),
-        "skill" => check_skill(name, &item.text)
-            .map_err(|why| usage(format!("the skill `{name}` cannot be tried: {why}"))),
+        what @ ("skin" | "skill") => {
+            let fits = match what {
+                "skin" => of_change(name, &item.text).map(drop),
+                _ => check_skill(name, &item.text),
+            };
+            fits.map_err(|why| usage(format!("the {what} `{name}` cannot be tried: {why}")))
+        }
         other => Err(usage(format!("the {other} `{name}` cannot be tried"))
             .hint("of words, SOUL.md, a skin, a skill and a playbook of your own can be tried")),
     }
