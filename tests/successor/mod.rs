@@ -15,6 +15,7 @@ mod playbooks;
 mod proposed;
 mod reach;
 mod refused;
+mod scheduled;
 mod skins_and_skills;
 mod trial;
 mod variants;
