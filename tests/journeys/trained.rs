@@ -22,6 +22,7 @@ run)
   grep -q '\.txt' "$dir/dataset.jsonl"
   if [ "$(cat /proc/net/route 2>/dev/null | wc -l)" -gt 1 ]; then echo '{"said":"refused","words":"a network is there"}'; exit 1; fi
   if touch /tmp/../etc/here 2>/dev/null; then echo '{"said":"refused","words":"it writes outside"}'; exit 1; fi
+  echo '{"said":"runs_on","on":{"device":"cpu","threads":2,"machine":"a stand-in"}}'
   echo '{"said":"progress","step":1,"loss":4.0,"examples_per_s":1.5,"memory":1000}'
   echo '{"said":"progress","step":2,"loss":3.5,"examples_per_s":1.5,"memory":1000}'
   echo numbers > "$dir/checkpoint-00000002.safetensors"
@@ -111,6 +112,8 @@ fn finished_work_becomes_a_dataset_an_adapter_a_model_and_is_recalled() {
     let run = ["run", "--base", "tiny", "--licence", "Apache-2.0", "--always", "--steps"];
     let better = train(&stage, &program, &[&run[..], &["2"]].concat()).ends(0).json();
     assert_eq!((&better["run"]["state"], &better["run"]["step"]), (&json!("done"), &json!(2)), "{better}");
+    let on = json!(["cpu, 2 threads, a stand-in"]);
+    assert_eq!(better["run"]["ran_on"], on, "{better}");
     let run_id = better["run"]["run_id"].as_str().expect("a run").to_owned();
     let worse = train(&stage, &program, &[&run[..], &["7"]].concat()).ends(0).json();
     let worse_id = worse["run"]["run_id"].as_str().expect("a run").to_owned();
@@ -122,6 +125,10 @@ fn finished_work_becomes_a_dataset_an_adapter_a_model_and_is_recalled() {
         listed["runs"].as_array().expect("runs").iter().map(|run| &run["offered"]).collect();
     assert_eq!(offered, [&json!(false), &json!(true)], "{listed}");
     assert_eq!(listed["runs"][1]["after"]["next_act_per_mille"], 600);
+    // Where it was done is on record, and told at a terminal.
+    assert_eq!((&listed["runs"][0]["ran_on"], &listed["runs"][1]["ran_on"]), (&on, &on), "{listed}");
+    let told = Stage::ran(&mut stage.command(&["train", "list"])).ends(0).out;
+    assert!(told.contains("ran on cpu, 2 threads, a stand-in"), "{told}");
     let copies = walk(&stage.home().join("training"));
     assert!(!copies.iter().any(|path| path.ends_with("dataset.jsonl")), "{copies:?}");
     // Worse becomes no model; better does, and can be the default.
