@@ -74,6 +74,16 @@ fn has_what_was_written(curated: &Value) -> bool {
     examples.filter_map(|one| one["answer"].as_str()).any(|answer| answer.contains(".txt"))
 }
 
+/// Whether runs say the device, its threads and the kind of the machine, on record and at a terminal.
+#[track_caller]
+fn says_where_it_ran(stage: &Stage, runs: &[&Value]) {
+    for run in runs {
+        assert_eq!(run["ran_on"], json!(["cpu, 2 threads, a stand-in"]), "{run}");
+    }
+    let told = Stage::ran(&mut stage.command(&["train", "list"])).ends(0).out;
+    assert!(told.contains("ran on cpu, 2 threads, a stand-in"), "{told}");
+}
+
 #[conforms::conforms("HV-3.8-2", part = "HV-3.8-1")]
 #[test]
 fn finished_work_becomes_a_dataset_an_adapter_a_model_and_is_recalled() {
@@ -112,8 +122,6 @@ fn finished_work_becomes_a_dataset_an_adapter_a_model_and_is_recalled() {
     let run = ["run", "--base", "tiny", "--licence", "Apache-2.0", "--always", "--steps"];
     let better = train(&stage, &program, &[&run[..], &["2"]].concat()).ends(0).json();
     assert_eq!((&better["run"]["state"], &better["run"]["step"]), (&json!("done"), &json!(2)), "{better}");
-    let on = json!(["cpu, 2 threads, a stand-in"]);
-    assert_eq!(better["run"]["ran_on"], on, "{better}");
     let run_id = better["run"]["run_id"].as_str().expect("a run").to_owned();
     let worse = train(&stage, &program, &[&run[..], &["7"]].concat()).ends(0).json();
     let worse_id = worse["run"]["run_id"].as_str().expect("a run").to_owned();
@@ -125,10 +133,7 @@ fn finished_work_becomes_a_dataset_an_adapter_a_model_and_is_recalled() {
         listed["runs"].as_array().expect("runs").iter().map(|run| &run["offered"]).collect();
     assert_eq!(offered, [&json!(false), &json!(true)], "{listed}");
     assert_eq!(listed["runs"][1]["after"]["next_act_per_mille"], 600);
-    // Where it was done is on record, and told at a terminal.
-    assert_eq!((&listed["runs"][0]["ran_on"], &listed["runs"][1]["ran_on"]), (&on, &on), "{listed}");
-    let told = Stage::ran(&mut stage.command(&["train", "list"])).ends(0).out;
-    assert!(told.contains("ran on cpu, 2 threads, a stand-in"), "{told}");
+    says_where_it_ran(&stage, &[&better["run"], &listed["runs"][0], &listed["runs"][1]]);
     let copies = walk(&stage.home().join("training"));
     assert!(!copies.iter().any(|path| path.ends_with("dataset.jsonl")), "{copies:?}");
     // Worse becomes no model; better does, and can be the default.
