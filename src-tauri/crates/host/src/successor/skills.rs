@@ -150,3 +150,88 @@ pub(super) fn lay_down(skill: &HandedSkill, root: &Path) -> Result<(), String> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::successor::ParentPlaces;
+    use crate::successor::case::TaskTerms;
+    use ::successor::{Budget, Case};
+    use words::successor::Arm;
+
+    fn text(name: &str, says: &str) -> String {
+        format!("---\nname: {name}\ndescription: {says}\n---\nDo it.\n")
+    }
+
+    fn item(name: &str, says: &str) -> WordsItem {
+        WordsItem { what: SKILL.to_owned(), name: name.to_owned(), text: text(name, says) }
+    }
+
+    /// Two tasks, of which the first has the skill `letters` of two files.
+    fn handed(change: Option<WordsItem>) -> Handed {
+        let budget =
+            Budget { wall_ms: 1, cpu_ms: 1, memory_bytes: 1, disk_bytes: 1, processes: 1, tokens: 1 };
+        let patch = change.map(|item| Patch {
+            says: "it writes otherwise".to_owned(),
+            sources: vec!["own".to_owned()],
+            change: Change::Words { items: vec![item] },
+        });
+        let case = Case {
+            trial_id: "trial".to_owned(),
+            seed: 1,
+            budget,
+            patch,
+            rules: String::new(),
+            profile: "local_edit_allowed".to_owned(),
+            tools: Vec::new(),
+            tasks: Vec::new(),
+        };
+        let sha256 = Digest::of(b"letters");
+        let files = [(SKILL_FILE, text("letters", "calm")), ("parts/more.md", "more of it\n".to_owned())];
+        let files = files.map(|(path, file)| (path.to_owned(), coded(file.as_bytes())));
+        Handed {
+            case,
+            arm: Arm::Parent,
+            words: Vec::new(),
+            skills: vec![HandedSkill { name: "letters".to_owned(), sha256, files: BTreeMap::from(files) }],
+            terms: vec![TaskTerms { skills: vec![sha256], ..TaskTerms::default() }, TaskTerms::default()],
+            file_rules: None,
+            model: None,
+            places: ParentPlaces::default(),
+        }
+    }
+
+    fn laid_down(skills: &[HandedSkill]) -> Vec<(String, String)> {
+        let root = tempfile::TempDir::new().expect("a folder");
+        let mut found = Vec::new();
+        for skill in skills {
+            lay_down(skill, root.path()).expect("it is there");
+            for path in skill.files.keys() {
+                let at = root.path().join(".hermit/skills").join(&skill.name).join(path);
+                found.push((format!("{}/{path}", skill.name), std::fs::read_to_string(at).expect("text")));
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn a_changed_text_stands_beside_the_same_files_and_a_new_skill_is_there_for_every_task() {
+        let all = |handed: &Handed| [0, 1].map(|at| laid_down(&of_task(handed, at)));
+        let more = ("letters/parts/more.md".to_owned(), "more of it\n".to_owned());
+        let main = |name: &str, says: &str| (format!("{name}/{SKILL_FILE}"), text(name, says));
+        let stands = vec![main("letters", "calm"), more.clone()];
+        assert_eq!(all(&handed(None)), [stands.clone(), Vec::new()]);
+        let changed = all(&handed(Some(item("letters", "loud"))));
+        assert_eq!(changed, [vec![main("letters", "loud"), more], Vec::new()]);
+        let new = all(&handed(Some(item("other", "short"))));
+        let other = main("other", "short");
+        assert_eq!(new, [[stands, vec![other.clone()]].concat(), vec![other]]);
+    }
+
+    #[test]
+    fn a_text_that_is_no_skill_of_its_name_is_not_tried() {
+        assert_eq!(untriable(&item("letters", "calm")), None);
+        let other = WordsItem { name: "other".to_owned(), ..item("letters", "calm") };
+        assert!(untriable(&other).is_some_and(|why| why.contains("give both the same")), "{other:?}");
+    }
+}
