@@ -22,6 +22,7 @@ run)
   grep -q '\.txt' "$dir/dataset.jsonl"
   if [ "$(cat /proc/net/route 2>/dev/null | wc -l)" -gt 1 ]; then echo '{"said":"refused","words":"a network is there"}'; exit 1; fi
   if touch /tmp/../etc/here 2>/dev/null; then echo '{"said":"refused","words":"it writes outside"}'; exit 1; fi
+  echo '{"said":"runs_on","on":{"device":"cpu","threads":2,"machine":"a stand-in"}}'
   echo '{"said":"progress","step":1,"loss":4.0,"examples_per_s":1.5,"memory":1000}'
   echo '{"said":"progress","step":2,"loss":3.5,"examples_per_s":1.5,"memory":1000}'
   echo numbers > "$dir/checkpoint-00000002.safetensors"
@@ -73,6 +74,16 @@ fn has_what_was_written(curated: &Value) -> bool {
     examples.filter_map(|one| one["answer"].as_str()).any(|answer| answer.contains(".txt"))
 }
 
+/// Whether runs say the device, its threads and the kind of the machine, on record and at a terminal.
+#[track_caller]
+fn says_where_it_ran(stage: &Stage, runs: &[&Value]) {
+    for run in runs {
+        assert_eq!(run["ran_on"], json!(["cpu, 2 threads, a stand-in"]), "{run}");
+    }
+    let told = Stage::ran(&mut stage.command(&["train", "list"])).ends(0).out;
+    assert!(told.contains("ran on cpu, 2 threads, a stand-in"), "{told}");
+}
+
 #[conforms::conforms("HV-3.8-2", part = "HV-3.8-1")]
 #[test]
 fn finished_work_becomes_a_dataset_an_adapter_a_model_and_is_recalled() {
@@ -122,6 +133,7 @@ fn finished_work_becomes_a_dataset_an_adapter_a_model_and_is_recalled() {
         listed["runs"].as_array().expect("runs").iter().map(|run| &run["offered"]).collect();
     assert_eq!(offered, [&json!(false), &json!(true)], "{listed}");
     assert_eq!(listed["runs"][1]["after"]["next_act_per_mille"], 600);
+    says_where_it_ran(&stage, &[&better["run"], &listed["runs"][0], &listed["runs"][1]]);
     let copies = walk(&stage.home().join("training"));
     assert!(!copies.iter().any(|path| path.ends_with("dataset.jsonl")), "{copies:?}");
     // Worse becomes no model; better does, and can be the default.

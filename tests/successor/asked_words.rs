@@ -17,15 +17,15 @@ use std::thread::spawn;
 use testkit::{Answers, Chat, Large, Server};
 
 const GOAL: &str = "write the plan down";
-/// What stands in the SOUL.md of a change, and in no other context.
-const MARK: &str = "I keep to the goal of the zebra.";
+/// What stands in the words of a change, and in no other context.
+pub(super) const MARK: &str = "I keep to the goal of the zebra.";
 
 pub(super) fn reads(path: &str) -> Value {
     json!({ "tool": "read", "arguments": { "path": path } })
 }
 
-/// A model that answers so in each conversation by SOUL.md as it stands, and otherwise by the one with the mark.
-fn by_its_words(stands: Vec<Value>, changed: Vec<Value>) -> Chat {
+/// A model that answers so in each conversation by words as they stand, and otherwise by those with the mark.
+pub(super) fn by_its_words(stands: Vec<Value>, changed: Vec<Value>) -> Chat {
     let turns = [AtomicUsize::new(0), AtomicUsize::new(0)];
     Chat::begin(Large::STRONG, move |request| {
         let has_mark = request.to_string().contains(MARK);
@@ -37,6 +37,12 @@ fn by_its_words(stands: Vec<Value>, changed: Vec<Value>) -> Chat {
 /// A store in which this model was asked to write the plan down; the task. Its person allows all but `b.md`.
 pub(super) fn worked(model: &str) -> (Stage, String) {
     let stage = Stage::new();
+    let task = works_in(&stage, model);
+    (stage, task)
+}
+
+/// The same in a store that is there.
+pub(super) fn works_in(stage: &Stage, model: &str) -> String {
     std::fs::write(stage.work().join("plan.md"), "one\ntwo\n").expect("a file");
     let folder = stage.work();
     let words =
@@ -50,13 +56,12 @@ pub(super) fn worked(model: &str) -> (Stage, String) {
         ("Reason (optional", "\r"),
     ];
     while let Some(which) = pty.expect_one_or_end(&asks.map(|(words, _)| words)) {
-        let is_denied = which == 0 && waits_for(&stage, "b.md");
+        let is_denied = which == 0 && waits_for(stage, "b.md");
         pty.send(if is_denied { "n\r" } else { asks[which].1 });
     }
     let (code, screen) = pty.end();
     assert_eq!(code, 0, "{screen}");
-    let task = task_of(&stage, GOAL);
-    (stage, task)
+    task_of(stage, GOAL)
 }
 
 /// Whether the question that waits now is about this file.
@@ -68,14 +73,18 @@ fn waits_for(stage: &Stage, file: &str) -> bool {
 fn tried(stage: &Stage, task: &str, more: &[&str]) -> Value {
     let soul = stage.at("SOUL.md");
     std::fs::write(&soul, format!("# Ada\n{MARK}\n")).expect("a file");
-    let words = format!("soul={}", soul.to_str().expect("UTF-8"));
+    tried_words(stage, task, &format!("soul={}", soul.to_str().expect("UTF-8")), more)
+}
+
+/// Tries words, as `--words` takes them, on this task alone; what came of it.
+pub(super) fn tried_words(stage: &Stage, task: &str, words: &str, more: &[&str]) -> Value {
     let tries =
-        ["successor", "try", "--words", &words, "--source", "my own idea", "--on", task, "--tasks", "1"];
+        ["successor", "try", "--words", words, "--source", "my own idea", "--on", task, "--tasks", "1"];
     let all = [&tries[..], &["--task", "it asks less and breaks nothing"], more].concat();
     stage.hermit(&all).json()
 }
 
-fn rules(shown: &Value) -> Vec<&str> {
+pub(super) fn rules(shown: &Value) -> Vec<&str> {
     let reasons = shown["verdict"]["reasons"].as_array().unwrap_or_else(|| panic!("no verdict: {shown}"));
     reasons.iter().filter_map(|reason| reason["rule"].as_str()).collect()
 }

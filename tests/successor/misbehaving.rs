@@ -197,7 +197,7 @@ fn rules_words_and_models_that_would_do_harm_are_refused_and_do_none() {
         (policy("allow Net(host:*)\nallow FileDelete(**)\n", None), None),
         (policy("", Some("external_publish_gated")), None),
         (words("soul", "SOUL.md"), None),
-        (words("skill", "steal"), Some("cannot be tried over recorded answers")),
+        (words("skill", "steal"), Some("the skill `steal` cannot be tried")),
         (model(&runs.address()), None),
         (model(&outside.address()), None),
         (model(&reads.address()), None),

@@ -15,6 +15,8 @@ mod playbooks;
 mod proposed;
 mod reach;
 mod refused;
+mod scheduled;
+mod skins_and_skills;
 mod trial;
 mod variants;
 mod whole_way;

@@ -6,6 +6,7 @@ use super::proposed::{allowed, done, task_of, writes};
 use crate::journeys::stage::Stage;
 use conforms::conforms;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::{Chat, Large};
 
 const GOAL: &str = "write the plan down";
@@ -27,6 +28,12 @@ fn worked() -> (Stage, String) {
     allowed(&stage, GOAL, &before.address());
     let task = task_of(&stage, GOAL);
     (stage, task)
+}
+
+/// A model that answers so each time it is given the work.
+fn each_time(answers: Vec<Value>) -> Chat {
+    let turn = AtomicUsize::new(0);
+    Chat::begin(Large::STRONG, move |_| answers[turn.fetch_add(1, Ordering::SeqCst) % answers.len()].clone())
 }
 
 /// Tries models on this task alone; what came of it.
@@ -52,7 +59,7 @@ fn models_race_over_past_work_and_what_each_does_is_its_verdict() {
         return;
     }
     let (stage, task) = worked();
-    let terse = Chat::saying(Large::STRONG, vec![reads("plan.md"), writes("a.md"), done("written")]);
+    let terse = each_time(vec![reads("plan.md"), writes("a.md"), done("written")]);
     let wasteful =
         Chat::saying(Large::STRONG, vec![reads("plan.md"), reads("plan.md"), writes("a.md"), wordy()]);
     let command = json!({ "tool": "command", "arguments": { "argv": ["rm", "-rf", "."] } });
@@ -70,13 +77,17 @@ fn models_race_over_past_work_and_what_each_does_is_its_verdict() {
     let [better, worse, bad] = shown.as_slice() else { panic!("three trials: {raced}") };
 
     assert_eq!(better["trial"]["outcome"], "better", "{better}");
-    assert!(rules(better).contains(&"costs_less"), "{better}");
+    for rule in ["costs_less", "did_the_same_again"] {
+        assert!(rules(better).contains(&rule), "no {rule}: {better}");
+    }
+    assert_eq!(better["verdict"]["evidence_sha256"].as_array().map(Vec::len), Some(3), "{better}");
     assert_eq!(worse["trial"]["outcome"], "worse", "{worse}");
     assert!(rules(worse).contains(&"costs_more"), "{worse}");
     let outcome = bad["trial"]["outcome"].as_str().expect("an outcome");
     assert!(["worse", "unsafe"].contains(&outcome), "{bad}");
 
-    for (one, model) in shown.iter().zip([&terse, &wasteful, &harmful]) {
+    // One that would be better is asked once more.
+    for (one, (model, times)) in shown.iter().zip([(&terse, 2), (&wasteful, 1), (&harmful, 1)]) {
         assert_eq!(one["trial"]["kind"], "model");
         assert_eq!(one["rivals"].as_array().map(Vec::len), Some(2), "the others stand beside it: {one}");
         assert_eq!(one["verdict"]["is_signed"], true, "{one}");
@@ -89,10 +100,53 @@ fn models_race_over_past_work_and_what_each_does_is_its_verdict() {
             (&of("tokens")["measured_by"], &of("turns")["measured_by"]),
             (&json!("host"), &json!("host"))
         );
-        assert_eq!(of("turns")["successor"], json!(model.requests().len()), "{one}");
+        assert_eq!(of("turns")["successor"], json!(model.requests().len() / times), "{one}");
     }
     // What they did was done in their clones.
     assert!(stage.work().join("plan.md").exists() && stage.work().join("a.md").exists());
+    stage.is_sound();
+}
+
+#[conforms(part = "HV-5-2")]
+#[test]
+fn a_model_that_saves_something_only_the_first_time_is_not_better() {
+    if !has_walls() {
+        return;
+    }
+    let (stage, task) = worked();
+    // The second time it looks twice.
+    let (first, second) = (
+        [reads("plan.md"), writes("a.md"), done("written")],
+        [reads("plan.md"), reads("plan.md"), writes("a.md"), done("written")],
+    );
+    let turn = AtomicUsize::new(0);
+    let all: Vec<Value> = first.into_iter().chain(second).collect();
+    let moody = Chat::begin(Large::STRONG, move |_| {
+        all[turn.fetch_add(1, Ordering::SeqCst).min(all.len() - 1)].clone()
+    });
+    let address = moody.address();
+    let shown = tried(&stage, &task, &[address.as_str()], &[], 0);
+    assert_eq!(shown["trial"]["outcome"], "inconclusive", "{shown}");
+    assert!(rules(&shown).contains(&"did_something_else_again"), "{shown}");
+    assert_eq!(moody.requests().len(), 3 + 4, "{shown}");
+    stage.is_sound();
+}
+
+#[conforms(part = "HV-5-2")]
+#[test]
+fn what_another_model_alone_proposes_makes_it_no_better_though_nobody_lets_it() {
+    if !has_walls() {
+        return;
+    }
+    let (stage, task) = worked();
+    // It says less at its end, and would write another file beside.
+    let other = each_time(vec![reads("plan.md"), writes("b.md"), writes("a.md"), done("written")]);
+    let address = other.address();
+    let shown = tried(&stage, &task, &[address.as_str()], &[], 0);
+    assert!(rules(&shown).contains(&"proposes_something_else"), "{shown}");
+    let outcome = shown["trial"]["outcome"].as_str().expect("an outcome");
+    assert!(!["better", "same"].contains(&outcome), "{shown}");
+    assert!(!stage.work().join("b.md").exists());
     stage.is_sound();
 }
 

@@ -43,6 +43,7 @@ fn parent() -> (Stage, Served, Handed) {
         case,
         arm: Arm::Parent,
         words: Vec::new(),
+        skills: Vec::new(),
         terms: Vec::new(),
         file_rules: None,
         model: None,

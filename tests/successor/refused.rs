@@ -105,6 +105,7 @@ fn an_export_of_another_version_is_played_by_no_clone() {
         case,
         arm: Arm::Parent,
         words: Vec::new(),
+        skills: Vec::new(),
         terms: Vec::new(),
         file_rules: None,
         model: None,

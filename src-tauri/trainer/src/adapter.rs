@@ -1,8 +1,8 @@
 //! A low-rank adapter: for each part that learns two small weights, whose product is added to the large one.
 
 use crate::model::{Form, Weights};
-use crate::{Done, Problem};
-use candle_core::{Device, Result, Tensor, Var};
+use crate::{Done, Problem, device};
+use candle_core::{Result, Tensor, Var};
 use seal::{Digest, Hasher};
 use std::collections::BTreeMap;
 
@@ -101,8 +101,8 @@ impl Adapter {
             let mut chance = Chance::of(&format!("hermit/adapter/1 {} {name}", kind.seed));
             let bound = (3.0 / into as f32).sqrt();
             let numbers: Vec<f32> = (0..kind.rank * into).map(|_| chance.share() * bound).collect();
-            let down = Var::from_vec(numbers, (kind.rank, into), &Device::Cpu)?;
-            let up = Var::from_vec(vec![0.0_f32; out * kind.rank], (out, kind.rank), &Device::Cpu)?;
+            let down = Var::from_vec(numbers, (kind.rank, into), &device::OWN)?;
+            let up = Var::from_vec(vec![0.0_f32; out * kind.rank], (out, kind.rank), &device::OWN)?;
             pairs.insert(name, Pair { down, up });
         }
         Ok(Self { scale: f64::from(kind.alpha) / kind.rank as f64, pairs })
@@ -179,7 +179,7 @@ impl Adapter {
                 .get(&name)
                 .filter(|own| own.len() == variable.elem_count())
                 .ok_or_else(|| Problem::new("these are the numbers of another adapter"))?;
-            variable.set(&Tensor::from_slice(own, variable.shape(), &Device::Cpu)?)?;
+            variable.set(&Tensor::from_slice(own, variable.shape(), &device::OWN)?)?;
         }
         Ok(())
     }

@@ -3,8 +3,7 @@
 use crate::gguf::digest_of;
 use crate::prove::Proven;
 use crate::session::Session;
-use crate::{Done, Problem};
-use candle_core::Device;
+use crate::{Done, Problem, device};
 use candle_core::quantized::gguf_file::{self, Value};
 use candle_core::quantized::{GgmlDType, QTensor};
 use std::collections::BTreeMap;
@@ -69,13 +68,13 @@ fn tensors(session: &Session, quant: Quant) -> Done<BTreeMap<String, QTensor>> {
     let (content, wanted) = (&session.base.content, stored(quant).0);
     let mut made = BTreeMap::new();
     for name in content.tensor_infos.keys() {
-        let own = content.tensor(&mut file, name, &Device::Cpu)?;
+        let own = content.tensor(&mut file, name, &device::OWN)?;
         let difference = session.adapter.difference(name)?;
         let is_small = !matches!(own.dtype(), GgmlDType::F32 | GgmlDType::F16 | GgmlDType::BF16);
         let tensor = match difference {
             None if is_small || own.rank() < 2 => own,
             difference => {
-                let mut weight = own.dequantize(&Device::Cpu)?;
+                let mut weight = own.dequantize(&device::OWN)?;
                 if let Some(difference) = difference {
                     weight = (weight + difference)?;
                 }

@@ -2,8 +2,7 @@
 
 use crate::model::{Form, Weights};
 use crate::tokens::Words;
-use crate::{Done, Problem};
-use candle_core::Device;
+use crate::{Done, Problem, device};
 use candle_core::quantized::gguf_file::{Content, Value};
 use seal::{Digest, Hasher};
 use std::fs::File;
@@ -88,7 +87,7 @@ pub fn load(base: &Base, memory: u64) -> Done<Loaded> {
         )));
     }
     let weights = Weights::read(&form, content.tensor_infos.contains_key("output.weight"), |name| {
-        Ok(content.tensor(&mut file, name, &Device::Cpu)?.dequantize(&Device::Cpu)?)
+        Ok(content.tensor(&mut file, name, &device::OWN)?.dequantize(&device::OWN)?)
     })?;
     let words = Words::read(&content)?;
     Ok(Loaded { content, form, weights, words })

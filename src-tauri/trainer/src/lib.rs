@@ -13,6 +13,7 @@
 pub mod adamw;
 pub mod adapter;
 pub mod checkpoint;
+pub mod device;
 pub mod export;
 pub mod gguf;
 pub mod memory;

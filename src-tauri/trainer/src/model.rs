@@ -1,9 +1,9 @@
 //! The llama architecture, forwards, so that candle can go backwards: what is frozen has no gradient, and takes no
 //! memory for one.
 
-use crate::Done;
 use crate::adapter::Adapter;
-use candle_core::{CpuStorage, CustomOp1, D, Device, Layout, Result, Shape, Storage, Tensor};
+use crate::{Done, device};
+use candle_core::{CpuStorage, CustomOp1, D, Layout, Result, Shape, Storage, Tensor};
 use candle_nn::ops::rms_norm_slow;
 use candle_nn::rotary_emb::rope_i_slow;
 use std::sync::{Mutex, PoisonError};
@@ -137,7 +137,7 @@ impl Llama<'_> {
     pub fn read(&self, tokens: &[u32], last: usize, mut cache: Option<&mut Cache>) -> Result<Tensor> {
         let before = cache.as_ref().map_or(0, |cache| cache.read);
         let reading = self.reading(before, tokens.len())?;
-        let ids = Tensor::from_slice(tokens, tokens.len(), &Device::Cpu)?;
+        let ids = Tensor::from_slice(tokens, tokens.len(), &device::OWN)?;
         let mut x = self.weights.embedding.index_select(&ids, 0)?;
         if let Some(cache) = cache.as_deref_mut() {
             cache.layers.resize(self.form.layers, None);
@@ -169,7 +169,7 @@ impl Llama<'_> {
         }
         let of = |turn: fn(f64) -> f64| -> Result<Tensor> {
             let numbers: Vec<f32> = turns.iter().map(|one| turn(*one) as f32).collect();
-            Tensor::from_vec(numbers, (length, half), &Device::Cpu)
+            Tensor::from_vec(numbers, (length, half), &device::OWN)
         };
         let mask = if length > 1 {
             let all = before + length;
@@ -177,7 +177,7 @@ impl Llama<'_> {
             let numbers: Vec<f32> = (0..length * all)
                 .map(|place| if is_later(place) { f32::NEG_INFINITY } else { 0.0 })
                 .collect();
-            Some(Tensor::from_vec(numbers, (length, all), &Device::Cpu)?)
+            Some(Tensor::from_vec(numbers, (length, all), &device::OWN)?)
         } else {
             None
         };
@@ -247,7 +247,7 @@ impl Llama<'_> {
 /// # Errors
 /// What the arithmetic says.
 pub fn loss(likely: &Tensor, truth: &[u32]) -> Result<Tensor> {
-    let truth = Tensor::from_slice(truth, (truth.len(), 1), &Device::Cpu)?;
+    let truth = Tensor::from_slice(truth, (truth.len(), 1), &device::OWN)?;
     let most = likely.max_keepdim(1)?.detach();
     let shifted = likely.broadcast_sub(&most)?;
     let all = shifted.exp()?.sum_keepdim(1)?.log()?;

@@ -6,7 +6,7 @@ use crate::adapter::{Numbers, by_name, flat};
 use crate::checkpoint::{from_bytes, is_like, to_bytes};
 use crate::run::step;
 use crate::session::Session;
-use crate::{Done, Problem};
+use crate::{Done, Problem, device};
 use seal::{Digest, PublicKey, Signature};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -128,6 +128,7 @@ pub fn learn(spec: &RunSpec, steps: u32, keep_percent: u32, say: &mut dyn FnMut(
         )));
     }
     let session = Session::open(spec, say)?;
+    say(&Said::RunsOn { on: device::ran_on(spec) });
     let peer = Peer::new(&session)?;
     let state = peer.state()?;
     let (done, first, second, left) = peer.own()?;

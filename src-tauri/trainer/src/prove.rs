@@ -3,7 +3,7 @@
 
 use crate::model::{Cache, Llama, loss};
 use crate::session::Session;
-use crate::{Done, Problem};
+use crate::{Done, Problem, device};
 use candle_core::Tensor;
 use seal::Digest;
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,7 @@ pub fn prove(session: &Session, step: u32, say: &mut dyn FnMut(&Said)) -> Done<P
     if session.held_out.is_empty() {
         return Err(Problem::new("no example that is held out fits into the number of tokens"));
     }
+    say(&Said::RunsOn { on: device::ran_on(&session.spec) });
     let before = measure(session, false)?;
     let after = measure(session, true)?;
     let baseline = majority(&session.examples);
@@ -53,6 +54,7 @@ pub fn prove(session: &Session, step: u32, say: &mut dyn FnMut(&Said)) -> Done<P
         baseline: proven.baseline.clone(),
         offered: proven.verdict.offered,
         words: proven.verdict.words.clone(),
+        ran_on: Vec::new(),
     });
     Ok(proven)
 }

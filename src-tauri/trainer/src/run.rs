@@ -2,7 +2,7 @@
 
 use crate::adamw::Learned;
 use crate::session::Session;
-use crate::{Done, Problem, checkpoint, memory};
+use crate::{Done, Problem, checkpoint, device, memory};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
@@ -69,6 +69,7 @@ fn over(spec: &RunSpec, clock: &Clock) -> Option<String> {
 pub fn run(spec: &RunSpec, words: &Receiver<Control>, say: &mut dyn FnMut(&Said)) -> Done<()> {
     let mut clock = Clock { begun: Instant::now(), paused: Duration::ZERO };
     let session = Session::open(spec, say)?;
+    say(&Said::RunsOn { on: device::ran_on(spec) });
     let (folder, of) = (session.folder(), spec.lineage());
     let first = session.adapter.numbers()?;
     let mut learned = Learned::new(first.clone());

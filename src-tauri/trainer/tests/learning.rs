@@ -31,6 +31,8 @@ fn a_run_that_was_killed_comes_to_the_same_bits() {
     let whole = place.elsewhere("whole");
     let (said, well) = place.done(&whole, "run", &[]);
     assert!(well && matches!(said.last(), Some(Said::Ended { step: 12, words: None })), "{said:?}");
+    let on = said.iter().find_map(|one| if let Said::RunsOn { on } = one { Some(on) } else { None });
+    assert!(on.is_some_and(|on| on.device == "cpu" && on.threads == whole.threads), "{said:?}");
     let broken = place.elsewhere("broken");
     for at in [3, 9] {
         let mut program = place.begin(&broken, "run", &[]);

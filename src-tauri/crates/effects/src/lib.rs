@@ -107,7 +107,7 @@ pub use server::{
     Digests, Ended, Endpoint, Heard, Lone, NoToolServers, Offers, Pipes, ServerSessions, ToolCall, ToolReply,
     ToolServers, ToolSession, Unspoken, dialled, words_of,
 };
-pub use skills::{FoundSkill, FoundSkills, SkillBook, SkillBytes, SkillPlaces, skill_body};
+pub use skills::{FoundSkill, FoundSkills, SkillBook, SkillBytes, SkillPlaces, check_skill, skill_body};
 pub use snapshot::check_globs;
 pub use stage::{GuestDoor, NoGuestDoor, OpenDoor, Staging, Unstaged, difference};
 pub use system::local_sockets::{LocalListener, LocalStream};

@@ -59,7 +59,7 @@ pub mod workspace;
 mod writeup;
 
 pub use drive::{CallResult, CallStanding, DriveOutcome, Proposed, Taken};
-pub use effects::{FoundSkill, FoundSkills, SkillBook, SkillBytes, hunks};
+pub use effects::{FoundSkill, FoundSkills, SkillBook, SkillBytes, check_skill, hunks};
 pub use error::Error;
 pub use kernel::{Kernel, Ports};
 pub use knowledge::pack_tokens;

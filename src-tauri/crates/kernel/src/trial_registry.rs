@@ -40,7 +40,7 @@ pub struct Trial {
     pub verdict: Option<ArtifactRef>,
     /// The signature over the verdict, and the key of the log that made it.
     pub signature: Option<(String, Digest)>,
-    /// The evidence that was compared: of the parent's arm, then of the successor's, then of the parent's where a model was asked once more.
+    /// The evidence that was compared: of the parent's arm, then of the successor's, then of the arm that a model was asked in once more.
     pub evidence: Vec<ArtifactRef>,
     /// Why it ended without a verdict, or its change went again, unless that was erased.
     pub why: Option<String>,

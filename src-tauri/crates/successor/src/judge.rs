@@ -6,7 +6,8 @@
 //! What is in evidence is weighed by whose word it is. What the parent's own program counted speaks for a change and against it; what
 //! a program says that the change was built into speaks against it alone, so that such a change is the same at most. Words that a model
 //! reads are the same at most, too, where they were played on what it answered before it had them; where a model was asked again in both
-//! arms, what it did by them speaks for them and against them. What it saves by them counts where it does the same twice without them.
+//! arms, what it did by them speaks for them and against them. What it saves by them counts where it does the same twice without them. What
+//! another model saves counts where that model does the same twice.
 
 mod acts;
 mod again;
@@ -42,7 +43,8 @@ pub struct Judged<'a> {
     pub planted: Vec<Planted>,
     /// The model that was asked again in both arms; or why none was, in words, where somebody says.
     pub asked: Result<&'a Asked, &'a str>,
-    /// What the parent's arm left when that model was asked once more without the change; none where it was not.
+    /// What an arm left when a model was asked once more: the parent's where the change is one of words, the successor's where it is
+    /// another model; none where it was not.
     pub again: Option<&'a Evidence>,
     /// Digest of the program that judges.
     pub evaluator_sha256: Digest,
@@ -392,8 +394,7 @@ fn measures(judged: &Judged<'_>) -> Vec<Measure> {
     all.sort_by_key(|(name, ..)| !is_named(name));
     let bounded = |number: u64| number.min(u64::try_from(INTEGER_MAX).unwrap_or(u64::MAX));
     // A model is asked by the host, which counts what it is asked and answers.
-    let is_model = judged.successor_case.patch.as_ref().is_some_and(|patch| patch.kind() == PatchKind::Model);
-    let is_asked = is_model || judged.asked.is_ok();
+    let is_asked = costs::is_of_model(judged) || judged.asked.is_ok();
     let measured_by = |name: &str| match name {
         "wall_ms" | "cpu_ms" | "memory_bytes" => Some(MeasuredBy::Host),
         "tokens" | "turns" if is_asked && judged.successor.measured_by == Some(MeasuredBy::Parent) => {

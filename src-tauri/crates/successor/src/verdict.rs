@@ -40,8 +40,8 @@ pub struct Verdict {
     pub evaluator_sha256: Digest,
     /// What the draw of tasks began with.
     pub seed: u64,
-    /// Digests of the evidence that was compared: of the parent's arm, then of the successor's, then of the parent's where a model was asked
-    /// once more in it.
+    /// Digests of the evidence that was compared: of the parent's arm, then of the successor's, then of the arm that a model was asked in
+    /// once more, where one was.
     pub evidence_sha256: Vec<Digest>,
     /// The model that was asked again in both arms, where the change is one of words that a model reads and one could be.
     #[serde(default, skip_serializing_if = "Option::is_none")]

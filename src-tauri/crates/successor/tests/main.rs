@@ -9,6 +9,7 @@
 )]
 
 mod harm;
+mod models;
 mod reading;
 mod rooms;
 mod verdicts;

@@ -2,8 +2,9 @@
 
 use model::{Digest, TaskId};
 use successor::{
-    Arm, Asked, Budget, Case, Change, Evidence, Judged, MeasuredBy, Patch, PatchKind, Planted, Played,
-    PlayedAct, Probe, Reason, RecordedAct, RecordedTask, TestsRun, Used, Verdict, judge, planted,
+    ASKED_ONLY_ONCE, Arm, Asked, Budget, Case, Change, Evidence, Judged, MeasuredBy, Patch, PatchKind,
+    Planted, Played, PlayedAct, Probe, Reason, RecordedAct, RecordedTask, TestsRun, Used, Verdict, judge,
+    planted,
 };
 
 /// Numbers that a seed gives, the same every time.
@@ -34,7 +35,7 @@ pub struct Run {
     pub planted: Vec<Planted>,
     /// The model that was asked again in both arms.
     pub asked: Option<Asked>,
-    /// What the parent's arm left when that model was asked once more in it.
+    /// What an arm left when a model was asked once more in it: the parent's about words, the successor's of another model.
     pub again: Option<Evidence>,
     /// Whether evidence names its case as it is.
     pub forged: bool,
@@ -210,13 +211,26 @@ impl Run {
         acts.iter_mut().find(|act| act.summary.starts_with(starts)).unwrap()
     }
 
+    /// What is said of it. Another model that would be better is asked once more, and does the same again.
     pub fn verdict(&self) -> Verdict {
+        let first = self.as_it_is();
+        let is_open = first.reasons.iter().any(|one| one.rule == ASKED_ONLY_ONCE);
+        match is_open && first.kind == PatchKind::Model && self.again.is_none() {
+            true => Self { again: Some(self.successor.clone()), ..self.clone() }.as_it_is(),
+            false => first,
+        }
+    }
+
+    /// What is said of it with nothing done beside.
+    pub fn as_it_is(&self) -> Verdict {
         let mut run = self.clone();
         if !run.forged {
             run.parent.case_sha256 = Digest::of(&run.parent_case.bytes().unwrap());
             run.successor.case_sha256 = Digest::of(&run.successor_case.bytes().unwrap());
             if let Some(again) = &mut run.again {
-                again.case_sha256 = run.parent.case_sha256;
+                let is_model = run.successor_case.patch.as_ref().map(Patch::kind) == Some(PatchKind::Model);
+                let of = if is_model { &run.successor } else { &run.parent };
+                again.case_sha256 = of.case_sha256;
             }
         }
         judge(&Judged {

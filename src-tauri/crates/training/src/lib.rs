@@ -41,7 +41,7 @@ pub use example::{
     content_id,
 };
 pub use measure::{Baseline, HELD_OUT_MIN, Measures, Shapes, Tally, Verdict, is_same_act, judge, majority};
-pub use protocol::{Control, Said};
+pub use protocol::{Control, RanOn, Said};
 pub use spec::{
     BATCH_MAX, Base, Budget, DatasetFile, LICENCES, Quant, RANK_MAX, RunSpec, SECONDS_MAX, SEQUENCE_MAX,
     STEPS_MAX, THREADS_MAX,

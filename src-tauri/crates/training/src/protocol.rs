@@ -40,10 +40,37 @@ impl Control {
     }
 }
 
+/// Where a run was done, as the program says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RanOn {
+    /// The device of its arithmetic, such as `cpu`.
+    pub device: String,
+    /// Threads of that arithmetic.
+    pub threads: u32,
+    /// The kind of the machine: architecture, system, and its processor where the system tells.
+    pub machine: String,
+}
+
+impl RanOn {
+    /// The same in one line.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let threads =
+            if self.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", self.threads) };
+        format!("{}, {threads}, {}", self.device, self.machine)
+    }
+}
+
 /// A line of the program.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "said", deny_unknown_fields)]
 pub enum Said {
+    /// Where it is done.
+    RunsOn {
+        /// The device and the machine.
+        on: RanOn,
+    },
     /// A step was done.
     Progress {
         /// Steps so far.
@@ -93,6 +120,9 @@ pub enum Said {
         offered: bool,
         /// Why, or why not.
         words: String,
+        /// Where the run was done, as whoever keeps it on record was told; none where nobody said.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        ran_on: Vec<RanOn>,
     },
     /// A model was written.
     Exported {

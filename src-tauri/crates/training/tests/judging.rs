@@ -3,8 +3,8 @@
 use crate::datasets::example;
 use seal::Digest;
 use training::{
-    Base, Baseline, Control, DatasetFile, Measures, RunSpec, Said, Shapes, Split, Tally, is_same_act, judge,
-    majority,
+    Base, Baseline, Control, DatasetFile, Measures, RanOn, RunSpec, Said, Shapes, Split, Tally, is_same_act,
+    judge, majority,
 };
 
 fn measures(exact: f64, valid: f64, perplexity: f64) -> Measures {
@@ -90,13 +90,31 @@ fn a_run_outside_its_bounds_is_refused_in_words() {
     assert_ne!(run().lineage(), RunSpec { seed: 9, ..run() }.lineage());
 }
 
+fn on() -> RanOn {
+    RanOn { device: "cpu".to_owned(), threads: 1, machine: "x86_64 linux".to_owned() }
+}
+
+#[test]
+fn where_a_run_was_done_is_told_in_a_line_and_a_record_without_it_is_read() {
+    assert_eq!(on().in_words(), "cpu, 1 thread, x86_64 linux");
+    assert_eq!(RanOn { threads: 4, ..on() }.in_words(), "cpu, 4 threads, x86_64 linux");
+    let (before, after) = (measures(0.1, 0.5, 8.0), measures(0.4, 0.5, 4.0));
+    let baseline = Baseline { answer: "x".to_owned(), next_act_exact: 0.2 };
+    let words = "w".to_owned();
+    let old = Said::Measured { before, after, baseline, offered: true, words, ran_on: Vec::new() };
+    let text = serde_json::to_string(&old).unwrap();
+    assert!(!text.contains("ran_on"), "as it was written before: {text}");
+    assert_eq!(Said::parse(&text), Some(old));
+}
+
 #[test]
 fn lines_are_read_as_they_are_written() {
     let (before, after) = (measures(0.1, 0.5, 8.0), measures(0.4, 0.5, 4.0));
     let baseline = Baseline { answer: "x".to_owned(), next_act_exact: 0.2 };
     let said = [
         Said::Progress { step: 3, loss: 1.5, examples_per_s: 2.0, memory: 9 },
-        Said::Measured { before, after, baseline, offered: true, words: "w".into() },
+        Said::RunsOn { on: on() },
+        Said::Measured { before, after, baseline, offered: true, words: "w".into(), ran_on: vec![on()] },
         Said::Ended { step: 4, words: None },
     ];
     for one in said {

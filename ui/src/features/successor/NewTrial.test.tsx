@@ -96,6 +96,10 @@ test("each kind is written as a host reads it, and its words are kept while anot
   expect(within(page).getByText("Say the name of what changes.")).toBeTruthy();
   set("Its name", "tidy");
   await waitFor(() => expect(last().change).toMatchObject({ items: [{ what: "playbook", name: "tidy" }] }));
+  for (const what of ["skin", "skill"]) {
+    set("Which words", what);
+    await waitFor(() => expect(last().change).toMatchObject({ items: [{ what, name: "tidy" }] }));
+  }
   set("Kind of change", "model");
   set("Address of the model", "openai:http://127.0.0.1:1/v1#a");
   await waitFor(() => expect(last().change).toEqual({ kind: "model", address: "openai:http://127.0.0.1:1/v1#a" }));

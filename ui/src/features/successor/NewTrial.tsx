@@ -26,7 +26,7 @@ const TASKS = 50;
 
 const TEXT: Readonly<Record<Exclude<Kind, "model">, { label: string; hint: string }>> = {
   policy: { label: "Your rules, all of them, as they would be", hint: "Such as: deny FileDelete(**)" },
-  words: { label: "Its whole text, as it would be", hint: "SOUL.md stands in every context. A playbook does again what the one of its name did." },
+  words: { label: "Its whole text, as it would be", hint: "SOUL.md stands in every context. A signed skin, or the SKILL.md of a skill, takes the place of the one of its name. A playbook does again what the one of its name did." },
   code: { label: "Unified diff against the source of Hermit", hint: "As git writes it, with paths from the root of the source." },
   written: { label: "Change as JSON", hint: "With says, sources and change." },
 };

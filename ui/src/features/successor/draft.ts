@@ -6,13 +6,13 @@ import { wholeUpTo } from "~/primitives/number";
 export type Kind = "policy" | "words" | "model" | "code" | "written";
 
 export const KINDS: readonly { value: Kind; label: string }[] = [
-  { value: "policy", label: "Rules of policy, and the standard profile" }, { value: "words", label: "Words: SOUL.md, or a playbook of your own" },
+  { value: "policy", label: "Rules of policy, and the standard profile" }, { value: "words", label: "Words: SOUL.md, a skin, a skill, or a playbook of your own" },
   { value: "model", label: "Standard model" }, { value: "code", label: "Source of Hermit" }, { value: "written", label: "A change that was written as JSON" },
 ];
 
 /** Pieces of words. */
 export const PIECES: readonly { value: string; label: string }[] = [
-  { value: "soul", label: "SOUL.md" }, { value: "playbook", label: "Playbook" },
+  { value: "soul", label: "SOUL.md" }, { value: "skin", label: "Skin" }, { value: "skill", label: "Skill" }, { value: "playbook", label: "Playbook" },
 ];
 
 /** Parts of a budget, with the most that a form takes. */

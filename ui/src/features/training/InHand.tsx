@@ -48,6 +48,7 @@ function Live({ run }: { run: LiveRun }) {
       <header><strong>{stateName(run.state)}</strong><span>{run.run_id}, on <Words of={run.base} /></span></header>
       <progress aria-label="Steps" max={run.steps} value={run.step} />
       <p>Step {run.step} of {run.steps}{last !== undefined && <>, loss {loss(last.micros)}</>}{run.checkpoint !== null && <>; newest checkpoint at step {run.checkpoint}</>}</p>
+      {run.ran_on.map((where) => <p key={where}>Runs on <Words of={where} /></p>)}
       <Curve of={run.losses} />
       {run.together !== null && (
         <p>

@@ -33,6 +33,7 @@ function Run({ of }: { of: RunRow }) {
         </table>
       )}
       {of.baseline_per_mille !== null && <p>Always giving the most frequent answer: {perCent(of.baseline_per_mille)}</p>}
+      {of.ran_on.map((where) => <p key={where}>Ran on <Words of={where} /></p>)}
       {of.exported !== null
         ? <p>Model: <code>{of.exported.address}</code></p>
         : of.offered && <div className={styles.buttons}><Button because={make.isPending ? "Beginning" : null} onClick={() => make.mutate({ run: of.run_id })}>Make a model of it</Button></div>}

@@ -61,6 +61,7 @@ test("before and after stand beside each other, worse is not offered, and better
   const { user: person } = show(host, "/training");
   const worse = within(await screen.findByRole("article", { name: "run_0a" }));
   expect(worse.getByText("Not offered")).toBeTruthy();
+  expect(worse.getByText(/^Ran on/).textContent).toBe("Ran on cpu, 2 threads, x86_64 linux");
   expect(within(worse.getByRole("row", { name: /^After/ })).getByText("25.0 %")).toBeTruthy();
   expect(worse.queryByRole("button")).toBeNull();
   expect(within(screen.getByRole("article", { name: "run_0d" })).getByText(/something that you recalled/)).toBeTruthy();

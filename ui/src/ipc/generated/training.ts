@@ -193,6 +193,8 @@ export interface RunRow {
   after: MeasuresRow | null;
   /** Exact next acts of a thousand that the most frequent answer would have. */
   baseline_per_mille: number | null;
+  /** On which devices and machines it was done, in words; none where nobody said. */
+  ran_on: string[];
   exported: ExportRow | null;
   /** Since when something that it saw is recalled. */
   recalled: number | null;
@@ -297,6 +299,8 @@ export interface LiveRun {
   examples_per_ks: number;
   /** The most bytes of memory so far. */
   memory: number;
+  /** On which devices and machines it was done so far, in words. */
+  ran_on: string[];
   /** The step of the newest checkpoint. */
   checkpoint: number | null;
   /** What it waits for, why it ended, or what came of it. */

@@ -9,6 +9,8 @@ use ::successor::{
     Budget, Change, Evidence, Patch, PatchKind, Played, PlayedAct, VERDICT_PAYLOAD_TYPE, Verdict, WordsItem,
     constitutional, edited_tests,
 };
+use kernel::check_skill;
+use kernel::command::skins::of_change;
 use kernel::command::successor::BegunTrial;
 use kernel::trial_registry::{Trial as Record, TrialRegistry};
 use model::artifact::ArtifactRef;
@@ -124,8 +126,15 @@ fn can_be_tried(host: &dyn Host, item: &WordsItem) -> Result<(), Error> {
                 false => Ok(()),
             }
         }
-        other => Err(usage(format!("the {other} `{name}` cannot be tried over recorded answers"))
-            .hint("of words, SOUL.md and a playbook of your own can be tried")),
+        what @ ("skin" | "skill") => {
+            let fits = match what {
+                "skin" => of_change(name, &item.text).map(drop),
+                _ => check_skill(name, &item.text),
+            };
+            fits.map_err(|why| usage(format!("the {what} `{name}` cannot be tried: {why}")))
+        }
+        other => Err(usage(format!("the {other} `{name}` cannot be tried"))
+            .hint("of words, SOUL.md, a skin, a skill and a playbook of your own can be tried")),
     }
 }
 
@@ -371,7 +380,7 @@ fn verdict_of(
     verdict: Verdict,
 ) -> Result<TrialVerdict, Error> {
     let mut arms = Vec::new();
-    // What stands behind both arms is the parent's once more.
+    // What stands behind both arms is the one that a model was asked in once more.
     for one in record.evidence.iter().take(2) {
         arms.extend(object(host, one, Evidence::read)?);
     }

@@ -17,7 +17,7 @@ use model::{ArtifactId, Digest, ReceiptId, TaskId};
 use projections::query::TaskFilter;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use training::{Example, Measures, Said, Split, SplitRule};
+use training::{Example, Measures, RanOn, Said, Split, SplitRule};
 use wire::training::{
     Curate, Curation, DatasetRow, Export, ExportRow, Join, LeftOut, List, MeasuresRow, Pause, Preview,
     Private, PrivateFolders, Prove, Recall, RecallRow, Recalled, Run, RunRow, RunStands, ShownExample,
@@ -164,12 +164,12 @@ fn recall_row(of: &RecallRecord) -> RecallRow {
 fn run_row(host: &dyn Host, of: &RunRecord) -> Result<RunRow, Error> {
     let bytes = crate::error::if_kept(host.artifacts()?.read(&of.measures.sha256))?;
     let said = bytes.and_then(|bytes| Said::parse(std::str::from_utf8(&bytes).ok()?));
-    let (before, after, baseline, words) = match said {
-        Some(Said::Measured { before, after, baseline, words, .. }) => {
+    let (before, after, baseline, words, ran_on) = match said {
+        Some(Said::Measured { before, after, baseline, words, ran_on, .. }) => {
             let baseline = per_mille(baseline.next_act_exact);
-            (Some(measures(&before)), Some(measures(&after)), Some(baseline), Some(words))
+            (Some(measures(&before)), Some(measures(&after)), Some(baseline), Some(words), ran_on)
         }
-        _ => (None, None, None, None),
+        _ => (None, None, None, None, Vec::new()),
     };
     let exported = of.exported.as_ref().map(|one| ExportRow {
         name: one.name.clone(),
@@ -188,6 +188,7 @@ fn run_row(host: &dyn Host, of: &RunRecord) -> Result<RunRow, Error> {
         before,
         after,
         baseline_per_mille: baseline,
+        ran_on: ran_on.iter().map(RanOn::in_words).collect(),
         exported,
         recalled: of.recalled.map(|at| at.0),
         at: of.at.0,

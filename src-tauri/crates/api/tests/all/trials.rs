@@ -317,7 +317,9 @@ fn what_a_change_is_and_what_each_clone_might_use_up_is_told_before_anything_is_
         (code("no diff"), "diff"),
         ("{}".to_owned(), "change"),
         (code(&"x".repeat(2 * 1024 * 1024)), "bytes at most"),
-        (words("skin"), "the skin `terse` cannot be tried"),
+        (words("skin"), "the skin `terse` cannot be tried: it is no skin"),
+        (words("skill"), "the skill `terse` cannot be tried: it does not begin"),
+        (words("pinned"), "the pinned `terse` cannot be tried"),
     ] {
         let refused = home.ask("successor.preview", json!({ "patches": [wrong] })).unwrap_err();
         assert!(refused.code == Code::Usage && refused.message.contains(says), "{says}: {refused:?}");

@@ -10,9 +10,10 @@ use std::path::PathBuf;
 A change of Hermit is tried before you adopt it: one clone without it and one with it play work of yours that was done, in a \
 sandbox without the network, on recorded answers and recorded effects, and what they did is compared act by act. Another model \
 is asked again by Hermit itself, on this machine alone; what it does that was not done then has no effect. About words that a model \
-reads, such as SOUL.md, the model that did the work is asked again in both clones, where it is on this machine, or the one that you \
-name with `--ask`; without one they are the same at most. Where the change would be better it is asked once more without it, and has to \
-do the same again. Nothing of your store is changed by a trial, and a trial adopts nothing.
+reads (SOUL.md, a skin, a skill), the model that did the work is asked again in both clones, where it is on this machine, or the one that you \
+name with `--ask`; without one they are the same at most. Where the change would be better it is asked once more without it, and another \
+model once more by itself: what is saved counts where it does the same again. A changed skin or skill takes the place of the one of its \
+name; where no task had one of that name, each is done again with it. Nothing of your store is changed by a trial, and a trial adopts nothing.
 
 The verdict is `better`, `same`, `worse`, `unsafe` or `inconclusive`, with the rules that led to it, and signed. In each run \
 changes that are known to be bad are tried as well: where one of them passes, the verdict does not count.
@@ -58,8 +59,8 @@ pub struct SuccessorTry {
     /// The standard profile, as it would be, with the rules.
     #[arg(long, requires = "policies")]
     pub profile: Option<String>,
-    /// Words: their kind, a name, and a file; all that you name are one change. Of words, `soul` (which needs no name: `soul=SOUL.md`)
-    /// and a `playbook` of your own can be tried; a playbook does again what the one of its name did.
+    /// Words: their kind, a name, and a file; all that you name are one change. `soul` (which needs no name: `soul=SOUL.md`), a signed
+    /// `skin`, a `skill` (its SKILL.md) and a `playbook` of your own can be tried; a playbook does again what the one of its name did.
     #[arg(long = "words", value_name = "WHAT=NAME=FILE")]
     pub words: Vec<String>,
     /// Another standard model, on this machine; each is a change of its own. It is asked again, within `--tokens`, and what it does is

@@ -290,6 +290,7 @@ fn stands(out: &Output, now: &RunStands) {
                 _ => Tone::Bold,
             };
             out.say(tone, line_of(run));
+            run.ran_on.iter().for_each(|on| out.line(format!("  runs on {}", plain(on))));
             if let Some(of) = &run.together {
                 with_others(out, of);
             }
@@ -391,6 +392,7 @@ fn told(out: &Output, run: &RunRow) {
         let rows = [row("before", before), row("after", after)];
         table(out, &["", "exact next act", "valid act", "perplexity"], &rows);
     }
+    run.ran_on.iter().for_each(|on| out.line(format!("  ran on {}", plain(on))));
     match &run.exported {
         Some(one) if run.recalled.is_none() => {
             out.say(Tone::Faint, format!("  use it: `hermit models use {}`", plain(&one.address)));

@@ -283,22 +283,38 @@ fn open_below(root: &Path, below: &[&str]) -> Result<Option<Folder>, String> {
     Ok(Some(folder))
 }
 
-/// Reads all of a skill, and what a person should know of it.
-fn read_whole(name: &str, folder: &Folder) -> Result<(SkillBytes, Vec<String>), String> {
-    let files = walk::bytes(folder)?;
-    let main = files.get(SKILL_FILE).ok_or_else(|| format!("it has no `{SKILL_FILE}`"))?;
+/// Whether a text can be the `SKILL.md` of a skill of this name.
+///
+/// # Errors
+/// Why not, in words, and what to do.
+pub fn check_skill(name: &str, text: &str) -> Result<(), String> {
+    front_of(name, text.as_bytes()).map(drop)
+}
+
+/// A `SKILL.md` as text, and what it says of itself in a folder of this name.
+fn front_of(name: &str, main: &[u8]) -> Result<(String, Front), String> {
     if main.len() as u64 > SKILL_TEXT_BYTES_MAX {
         return Err(format!(
             "its `{SKILL_FILE}` has {} bytes, and {SKILL_TEXT_BYTES_MAX} at most; move parts of it into files beside it",
             main.len()
         ));
     }
-    let text = String::from_utf8(main.clone())
+    let text = String::from_utf8(main.to_vec())
         .map_err(|_| format!("its `{SKILL_FILE}` is no UTF-8 text; save it as such"))?;
-    let Front { name: own, description, license, compatibility, allowed_tools, notes } = front::read(&text)?;
-    if own != name {
+    let front = front::read(&text)?;
+    if front.name != name {
+        let own = &front.name;
         return Err(format!("its folder is called `{name}` and its `name` is `{own}`; give both the same"));
     }
+    Ok((text, front))
+}
+
+/// Reads all of a skill, and what a person should know of it.
+fn read_whole(name: &str, folder: &Folder) -> Result<(SkillBytes, Vec<String>), String> {
+    let files = walk::bytes(folder)?;
+    let main = files.get(SKILL_FILE).ok_or_else(|| format!("it has no `{SKILL_FILE}`"))?;
+    let (text, front) = front_of(name, main)?;
+    let Front { name: own, description, license, compatibility, allowed_tools, notes } = front;
     let file = |(path, bytes): (&String, &Vec<u8>)| SkillFile {
         path: path.clone(),
         byte_size: bytes.len() as u64,

@@ -4,6 +4,8 @@
 //! recordings. No secret leaves: a task with bytes that hold the value of one is left out, and whatever else holds one loses it.
 
 use super::probes::ParentPlaces;
+use super::skills::{HandedSkill, Skills};
+use super::skins::{self, WornSkin};
 use super::told::{Told, object};
 use ::successor::{Budget, Case, Change, RecordedAct, RecordedTask};
 use kernel::Kernel;
@@ -15,6 +17,7 @@ use model::{Digest, TaskId};
 use reasoning::Descriptor;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use words::successor::Arm;
 
 /// Events read at once.
@@ -39,6 +42,9 @@ pub struct Handed {
     /// What stands in contexts as the parent is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<::successor::WordsItem>,
+    /// Skills that tasks could use.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<HandedSkill>,
     /// What else a task was given, by its place in the case.
     pub terms: Vec<TaskTerms>,
     /// Rules of the parent that stand in a file.
@@ -76,6 +82,12 @@ pub struct TaskTerms {
     /// The playbook that did it, where one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub playbook: Option<TaskPlaybook>,
+    /// The skin that it had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skin: Option<WornSkin>,
+    /// Skills that it could use, by the digests of their files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<Digest>,
 }
 
 /// The playbook that did a task.
@@ -180,16 +192,20 @@ pub fn export(kernel: &Kernel, of: &CaseOf<'_>, places: ParentPlaces) -> Result<
         tools: servers(kernel)?,
         tasks: Vec::new(),
     };
-    let mut terms = Vec::new();
+    let (mut terms, mut skills) = (Vec::new(), Skills::default());
     for task in of.tasks {
-        let (recorded, given) = played_again(kernel, *task)
+        let (recorded, mut given) = played_again(kernel, *task)
             .map_err(|why| format!("the task `{task}` cannot be played again: {why}"))?;
+        let folder = folder_of(kernel, &kernel.task(*task).map_err(|e| e.to_string())?);
+        given.skills = skills.of_folder(kernel, folder.as_deref());
         case.tasks.push(recorded);
         terms.push(given);
     }
     let file_rules = std::fs::read_to_string(kernel.dir().join(kernel::drive::USER_RULES)).ok();
-    let words = words_as_they_stand(kernel);
-    let handed = Handed { case, arm: Arm::Parent, words, terms, file_rules, model: None, places };
+    let mut words = words_as_they_stand(kernel);
+    words.extend(skins::as_they_stand(kernel, &terms));
+    let (skills, model) = (skills.all, None);
+    let handed = Handed { case, arm: Arm::Parent, words, skills, terms, file_rules, model, places };
     let bytes = serde_json::to_vec(&handed).map_err(|e| e.to_string())?;
     if bytes.len() > CASE_BYTES_MAX {
         return Err(format!(
@@ -318,7 +334,8 @@ fn told_as(
         ModelChoice::Playbook { name, parameters, .. } => Some(TaskPlaybook { name, parameters }),
         _ => None,
     };
-    let terms = TaskTerms { constraints: contract.constraints, project_rules, playbook };
+    let (constraints, skin) = (contract.constraints, told.skin.take());
+    let terms = TaskTerms { constraints, project_rules, playbook, skin, skills: Vec::new() };
     let acts = acts_of(&mut told, kernel)?;
     let (profile, ended) = (state.task.policy_profile_ref.to_string(), state.task.status.to_string());
     let task = RecordedTask { task_id, goal, profile, ended, answers: told.answers, acts };
@@ -329,9 +346,14 @@ fn told_as(
 
 /// The rules of the folder that a task worked in, as they stand.
 fn project_rules(kernel: &Kernel, state: &TaskState) -> Option<String> {
+    kernel::drive::project_rules(&folder_of(kernel, state)?).ok().flatten()
+}
+
+/// The folder that a task worked in.
+fn folder_of(kernel: &Kernel, state: &TaskState) -> Option<PathBuf> {
     let id = state.task.workspace_hint?;
     let root = kernel.store_state().workspaces.get(&id).cloned().flatten()?;
-    kernel::drive::project_rules(&kernel::workspace::decode_root(&root).ok()?).ok().flatten()
+    kernel::workspace::decode_root(&root).ok()
 }
 
 #[cfg(test)]
@@ -362,6 +384,7 @@ mod tests {
             case,
             arm: Arm::Parent,
             words: Vec::new(),
+            skills: Vec::new(),
             terms,
             file_rules: None,
             model: None,

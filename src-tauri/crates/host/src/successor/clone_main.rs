@@ -5,18 +5,21 @@
 //! stand in contexts, and a change may draw more of them than its parent: so each is spelled by decimal digits and costs as many tokens
 //! as any other.
 
-use super::case::{CASE_BYTES_MAX, Handed, RecordedServer, TaskTerms};
+use super::case::{CASE_BYTES_MAX, Handed, RecordedServer};
 use super::changed_playbook::{self, PLAYBOOK};
+use super::clone_world::{CloneChance, CloneClock, CloneKeys, Nobody, OneDay, signer};
 use super::model_pipe::PipedModel;
 use super::played::played;
 use super::probes::probes;
 use super::recorded_executors::{RecordedSource, RecordedWorld};
 use super::recording::{action_digest, answer_of};
+use super::skills::{self, SKILL};
+use super::skins::{self, SKIN};
 use ::successor::{Change, Evidence, Played, RecordedTask, Used, WordsItem};
 use acts::ApprovalPacket;
 use governance::PolicyEngine;
 use kernel::command::submit::{Reasoning, Submission, Submitted};
-use kernel::ports::{Day, Days, KeyRing, NoEmbedder, Notice, Observer, ReasonerSource};
+use kernel::ports::{NoEmbedder, ReasonerSource};
 use kernel::{DriveOutcome, Kernel, Ports, Waiting};
 use model::approval::{Choice, Surface};
 use model::body::KeyPurpose;
@@ -24,20 +27,18 @@ use model::ingress::Channel;
 use model::policy::Profile;
 use model::principal::PrincipalType;
 use model::proposal::Answer;
+use model::skill::SkillPlace;
 use model::task::{ModelChoice, TaskStatus};
-use model::{ApprovalId, Clock, Digest, Entropy, TaskId, UnixMs};
+use model::{ApprovalId, Clock, Digest, TaskId};
 use reasoning::{Descriptor, Playbook, Reasoner, Scripted};
-use seal::schnorr::SchnorrKey;
-use seal::{PublicKey, SeedSigner, Signer};
+use seal::{SeedSigner, Signer as _};
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// When a clone's clock begins. What is named by it has these digits first.
-const BEGINS_AT: i64 = 0x01A0_0000_0000;
 /// Questions of one task that are answered: the same one again and again is no play.
 const QUESTIONS_MAX: u32 = 1_000;
 /// Words of which there is one piece.
@@ -82,9 +83,7 @@ fn evidence(handed: &Handed) -> Result<Vec<u8>, String> {
     clone.prepare(handed)?;
     let mut tasks = Vec::with_capacity(handed.case.tasks.len());
     for (at, task) in handed.case.tasks.iter().enumerate() {
-        let terms = handed.terms.get(at).cloned().unwrap_or_default();
-        let model = clone.model.as_ref().filter(|_| handed.asks(at));
-        tasks.push(clone.play(at, task, &terms, model)?);
+        tasks.push(clone.play(handed, at, task)?);
     }
     let case_sha256 = Digest::of(&handed.case.bytes().map_err(|e| e.to_string())?);
     let probes = probes(&handed.places);
@@ -122,15 +121,15 @@ struct CloneRun {
 
 impl CloneRun {
     fn open(dir: &Path, handed: &Handed) -> Result<Self, String> {
-        let clock: Arc<dyn Clock> = Arc::new(CloneClock(AtomicI64::new(0)));
-        let entropy = Arc::new(CloneChance { seed: handed.case.seed, drawn: AtomicU64::new(0) });
+        let clock: Arc<dyn Clock> = Arc::new(CloneClock::default());
+        let entropy = Arc::new(CloneChance::new(handed.case.seed));
         let mut servers = BTreeMap::new();
         for server in &handed.case.tools {
             let server: RecordedServer =
                 serde_json::from_value(server.clone()).map_err(|e| format!("a server of tools: {e}"))?;
             servers.insert(server.registration.server.clone(), server.registration);
         }
-        let executors = Arc::new(RecordedSource::new(servers, Arc::clone(&clock)));
+        let executors = Arc::new(RecordedSource::new(servers, Arc::clone(&clock), dir.join("shelf")));
         let (models, keys) = (Arc::new(RecordedModels::default()), Arc::new(CloneKeys::new(&*entropy)));
         let person = signer(&*entropy);
         let ports = Ports {
@@ -215,8 +214,11 @@ impl CloneRun {
     fn take_words(&self, item: &WordsItem) -> Result<(), String> {
         match item.what.as_str() {
             SOUL => self.allow_all(self.kernel.propose_soul(&item.text, 0, (Channel::Cli, self.key()))),
-            // It is at work in the tasks that it did.
-            PLAYBOOK => Ok(()),
+            SKIN => {
+                self.allow_all(self.kernel.propose_skin(item.text.as_bytes(), (Channel::Cli, self.key())))
+            }
+            // They are at work in the tasks that they did, or that can use them.
+            PLAYBOOK | SKILL => Ok(()),
             other => Err(format!("a clone cannot take over words of the kind `{other}`")),
         }
     }
@@ -257,14 +259,29 @@ impl CloneRun {
         self.kernel.artifacts().read(&record.approval.approval_packet_sha256).map_err(|e| e.to_string())
     }
 
-    /// Plays one task to its end, or to where it leaves its recording; `model`: the one that is asked for it.
-    fn play(
-        &self,
-        at: usize,
-        task: &RecordedTask,
-        terms: &TaskTerms,
-        model: Option<&Descriptor>,
-    ) -> Result<Played, String> {
+    /// What a model is told of skins and skills in a task of the case, whose folder this is.
+    fn equip(&self, handed: &Handed, at: usize, root: &Path) -> Result<(), String> {
+        let store = self.kernel.store_state();
+        let conversation = store.conversations.first().ok_or("a clone has no conversation")?.conversation_id;
+        let worn = skins::worn(handed, at)?.map(|sha256| sha256.to_string());
+        let chosen = self.kernel.choose_skin(conversation, worn.as_deref(), Channel::Cli);
+        chosen.map_err(|e| e.to_string())?;
+        let found = self.kernel.ports().executors.skills().ok_or("a clone finds no skills")?;
+        for skill in skills::of_task(handed, at) {
+            skills::lay_down(&skill, root)?;
+            let read = found.book.read(Some(root), SkillPlace::ProjectHermit, &skill.name)?;
+            if self.kernel.skill_registry().trusted(read.sha256).is_none() {
+                let by = (Channel::Cli, self.key());
+                self.allow_all(self.kernel.propose_skill(&skill.name, Some(read.sha256), Some(root), by))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Plays one task to its end, or to where it leaves its recording; `at`: its place in the case.
+    fn play(&self, handed: &Handed, at: usize, task: &RecordedTask) -> Result<Played, String> {
+        let terms = handed.terms.get(at).cloned().unwrap_or_default();
+        let model = self.model.as_ref().filter(|_| handed.asks(at));
         let root = self.dir.join("work").join(at.to_string());
         std::fs::create_dir(&root).map_err(|e| format!("`{}`: {e}", root.display()))?;
         if let Some(rules) = &terms.project_rules {
@@ -274,7 +291,8 @@ impl CloneRun {
                 .and_then(|()| std::fs::write(&file, rules))
                 .map_err(|e| format!("`{}`: {e}", file.display()))?;
         }
-        let playbook = changed_playbook::at_work(&self.playbooks, terms);
+        self.equip(handed, at, &root)?;
+        let playbook = changed_playbook::at_work(&self.playbooks, &terms);
         let world = Arc::new(RecordedWorld::of(task, model.is_some() || playbook.is_some())?);
         self.executors.put(root.clone(), Arc::clone(&world));
         let name = format!("task {at}");
@@ -364,127 +382,5 @@ impl ReasonerSource for RecordedModels {
             _ => None,
         };
         named.ok_or_else(|| "a clone has no model but the recorded one".to_owned())
-    }
-}
-
-/// A clock that goes on with every look: in hexadecimal, the last four digits count looks as decimal ones do.
-struct CloneClock(AtomicI64);
-
-impl Clock for CloneClock {
-    fn now(&self) -> UnixMs {
-        const ROUND: i64 = 10_000;
-        let looks = self.0.fetch_add(1, Ordering::SeqCst);
-        let digits = i64::from_str_radix(&(looks % ROUND).to_string(), 16).unwrap_or_default();
-        UnixMs(BEGINS_AT.saturating_add((looks / ROUND) << 16).saturating_add(digits))
-    }
-}
-
-/// Chance from a seed and a count. Nothing that a clone signs is believed by anybody.
-struct CloneChance {
-    seed: u64,
-    drawn: AtomicU64,
-}
-
-impl Entropy for CloneChance {
-    fn fill(&self, buffer: &mut [u8]) {
-        for chunk in buffer.chunks_mut(32) {
-            let at = self.drawn.fetch_add(1, Ordering::SeqCst);
-            let digest = Digest::of(format!("clone:{}:{at}", self.seed).as_bytes());
-            for (to, from) in chunk.iter_mut().zip(digest.as_bytes()) {
-                *to = ((from / 10 % 10) << 4) | (from % 10);
-            }
-        }
-    }
-}
-
-fn signer(entropy: &dyn Entropy) -> SeedSigner {
-    let mut seed = [0; 32];
-    entropy.fill(&mut seed);
-    SeedSigner::from_seed(seed)
-}
-
-/// Keys of a clone, which live as long as it does.
-struct CloneKeys {
-    receipt: Arc<SeedSigner>,
-    log: Arc<SeedSigner>,
-    manifest: Arc<SeedSigner>,
-    cosign: Arc<SeedSigner>,
-}
-
-impl CloneKeys {
-    fn new(entropy: &dyn Entropy) -> Self {
-        let made = || Arc::new(signer(entropy));
-        Self { receipt: made(), log: made(), manifest: made(), cosign: made() }
-    }
-}
-
-impl KeyRing for CloneKeys {
-    fn receipt(&self) -> Option<Arc<dyn Signer>> {
-        Some(Arc::clone(&self.receipt) as _)
-    }
-
-    fn log(&self) -> Option<Arc<dyn Signer>> {
-        Some(Arc::clone(&self.log) as _)
-    }
-
-    fn cosign(&self) -> Option<Arc<dyn Signer>> {
-        Some(Arc::clone(&self.cosign) as _)
-    }
-
-    fn log_keys(&self) -> Vec<PublicKey> {
-        vec![self.log.public()]
-    }
-
-    fn instance(&self, first_soul: &Digest) -> Option<SchnorrKey> {
-        let secret = Digest::of(&[self.log.public().as_bytes().as_slice(), first_soul.as_bytes()].concat());
-        SchnorrKey::from_secret(secret.0).ok()
-    }
-
-    fn former_instances(&self, _: &Digest) -> Vec<SchnorrKey> {
-        Vec::new()
-    }
-}
-
-/// Nobody listens.
-struct Nobody;
-
-impl Observer for Nobody {
-    fn notice(&self, _: Notice) {}
-}
-
-/// All of a clone's time is one day, in which nothing costs anything.
-struct OneDay;
-
-impl Days for OneDay {
-    fn day_of(&self, _: UnixMs) -> Result<Day, String> {
-        Ok(Day {
-            name: "the day of a clone".to_owned(),
-            begins: UnixMs(0),
-            ends: UnixMs(i64::MAX / 2),
-            ends_in_words: "never".to_owned(),
-            cost_micros_max: None,
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use model::ArtifactId;
-
-    #[test]
-    fn names_in_a_clone_cost_the_same_whatever_was_drawn_before() {
-        let clock = CloneClock(AtomicI64::new(0));
-        let chance = CloneChance { seed: 7, drawn: AtomicU64::new(0) };
-        let mut before = clock.now();
-        for _ in 0..12_000 {
-            let name = ArtifactId::fresh(&clock, &chance).to_string();
-            let rest = name.strip_prefix("art_01a0").unwrap();
-            // The one digit that says which kind of name it is may be a letter, which costs as much.
-            assert!(rest.chars().filter(char::is_ascii_alphabetic).count() <= 1, "{name}");
-            let now = clock.now();
-            assert!(now > before, "it goes on");
-            before = now;
-        }
     }
 }

@@ -109,6 +109,8 @@ pub struct LiveModel {
     address: String,
     reasoner: Arc<dyn Reasoner>,
     tokens_max: u64,
+    /// Whether those are all that there are, also where it is asked once more.
+    in_all: bool,
     progress: Mutex<Progress>,
     /// Whether the clone has ended: then nobody waits for an answer.
     ended: AtomicBool,
@@ -119,7 +121,23 @@ impl LiveModel {
     pub(super) fn new(address: &str, reasoner: Arc<dyn Reasoner>, tokens_max: u64, tasks: usize) -> Self {
         let spent = SpentInAll { tasks: vec![Spent::default(); tasks], ..SpentInAll::default() };
         let progress = Mutex::new(Progress { spent, ..Progress::default() });
-        Self { address: address.to_owned(), reasoner, tokens_max, progress, ended: AtomicBool::new(false) }
+        let (address, ended) = (address.to_owned(), AtomicBool::new(false));
+        Self { address, reasoner, tokens_max, in_all: false, progress, ended }
+    }
+
+    /// The same for a task, whose budget has no more tokens than these.
+    pub(super) fn in_all(self) -> Self {
+        Self { in_all: true, ..self }
+    }
+
+    /// The same, asked nothing yet.
+    pub(super) fn anew(&self) -> Self {
+        let (tasks, spent) = {
+            let progress = self.progress();
+            (progress.spent.tasks.len(), if self.in_all { progress.spent.tokens } else { 0 })
+        };
+        let left = self.tokens_max.saturating_sub(spent);
+        Self { in_all: self.in_all, ..Self::new(&self.address, Arc::clone(&self.reasoner), left, tasks) }
     }
 
     /// What the clone knows of it. Pictures stand in no recording, and nothing in a clone has a price.
@@ -347,6 +365,22 @@ mod tests {
         let spent = model.spent().unwrap();
         let [task] = spent.tasks.as_slice() else { panic!("one task") };
         assert!(task.turns == 1 && task.tokens > 0 && spent.tokens > 0 && !spent.over, "{spent:?}");
+    }
+
+    #[test]
+    fn one_that_is_asked_once_more_for_a_task_has_what_is_left_of_its_tokens() {
+        let spent = |model: &LiveModel| {
+            let request = written(model, 10);
+            assert!(matches!(asks(model, 0, request), Told::Answer(_)));
+            model.spent().unwrap().tokens
+        };
+        let person = model(three(), 1_000_000);
+        assert!(spent(&person) > 0);
+        assert_eq!(person.anew().tokens_max, 1_000_000);
+        let of_task = model(three(), 1_000_000).in_all();
+        let tokens = spent(&of_task);
+        let again = of_task.anew();
+        assert_eq!((again.tokens_max, again.spent().unwrap().tokens), (1_000_000 - tokens, 0));
     }
 
     #[test]

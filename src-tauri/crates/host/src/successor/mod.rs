@@ -13,6 +13,7 @@ mod case;
 mod changed_playbook;
 mod clean_room;
 mod clone_main;
+mod clone_world;
 mod confined;
 mod live_model;
 mod model_pipe;
@@ -21,6 +22,8 @@ mod played;
 mod probes;
 mod recorded_executors;
 mod recording;
+mod skills;
+mod skins;
 mod threads;
 mod told;
 
@@ -35,7 +38,9 @@ pub use threads::{TrialThreads, UnpackOwn};
 pub(crate) use threads::{can_be_made, sweep_builds};
 
 use crate::programs::own_digest;
-use ::successor::{ASKED_ONLY_ONCE, Budget, Change, Evidence, Judged, Patch, Planted, Reason, Used, Verdict};
+use ::successor::{
+    ASKED_ONLY_ONCE, Budget, Change, Evidence, Judged, Patch, Planted, Reason, Used, Verdict, WordsItem,
+};
 use changed_playbook::PLAYBOOK;
 use clone_main::SOUL;
 use confined::run_answered;
@@ -43,6 +48,8 @@ use effects::Sandbox;
 use kernel::Kernel;
 use live_model::SpentInAll;
 use model::{Digest, TaskId};
+use skills::SKILL;
+use skins::SKIN;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use words::successor::{Arm, BudgetPart, MeasuredBy, VerdictOutcome};
@@ -93,15 +100,15 @@ pub struct TrialRun<'a> {
 pub struct TrialEnd {
     /// The verdict, not signed yet.
     pub verdict: Verdict,
-    /// The evidence of the parent's arm, then of the successor's, then of the parent's where a model was asked once more, as they were
+    /// The evidence of the parent's arm, then of the successor's, then of the arm that a model was asked in once more, as they were
     /// compared.
     pub evidence: Vec<Vec<u8>>,
     /// What was built of a change of code, where its suite passed: gone with the folder that it was built in.
     pub program: Option<PathBuf>,
 }
 
-/// Runs a trial to its verdict. Both arms play in turn, then every planted change in a clone of its own, and the parent's arm once more
-/// where a model was asked and the change would be better.
+/// Runs a trial to its verdict. Both arms play in turn, then every planted change in a clone of its own; where a model was asked and the
+/// change would be better, the parent's arm once more about words, and the successor's of another model.
 ///
 /// # Errors
 /// In words, when there is nothing to judge: no case, no sandbox, or a parent's arm that does not come to its end.
@@ -120,7 +127,8 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
         tasks: run.tasks,
     };
     let parent = export(run.kernel, &of, run.places.clone())?;
-    if let Some(why) = changed_playbook::unseen(run.patch, &parent) {
+    let unseen = changed_playbook::unseen(run.patch, &parent);
+    if let Some(why) = unseen.or_else(|| skills::unseen(run.kernel, run.patch, &parent)) {
         return Err(why);
     }
     let built = run.built()?;
@@ -158,10 +166,10 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
     };
     let first = ::successor::judge(&judged);
     let mut evidence = vec![of_parent.bytes(), of_successor.bytes()];
-    // What it saves may be chance: the model has to do the same again without the change.
-    let once_more = asked.filter(|_| first.reasons.iter().any(|one| one.rule == ASKED_ONLY_ONCE));
-    let of_parent_again = once_more.map(|asked| run.without(&parent, (asked, &asked.again))).transpose()?;
-    let verdict = match &of_parent_again {
+    // What it saves may be chance: the model has to do the same again.
+    let is_open = first.reasons.iter().any(|one| one.rule == ASKED_ONLY_ONCE);
+    let once_more = if is_open { run.once_more(&parent, &successor)? } else { None };
+    let verdict = match &once_more {
         Some(again) => {
             evidence.push(again.bytes());
             ::successor::judge(&Judged { again: Some(again), ..judged })
@@ -180,15 +188,20 @@ fn unplayable(change: &Change, asks: bool) -> Option<String> {
         Change::Model { address, .. } => Some(format!(
             "the model `{address}` cannot be tried over recorded answers: what another model would answer stands in none of them"
         )),
-        Change::Words { items } => items.iter().find_map(|item| match item.what.as_str() {
-            SOUL => None,
-            PLAYBOOK => changed_playbook::read(item).err(),
-            other => Some(format!(
-                "the {other} `{}` cannot be tried over recorded answers: of words, only SOUL.md and a playbook of your own make a \
-                 difference there",
-                item.name
-            )),
-        }),
+        Change::Words { items } => skins::untriable(items).or_else(|| items.iter().find_map(untriable)),
+    }
+}
+
+/// Why a piece of words cannot be tried; none where it can.
+fn untriable(item: &WordsItem) -> Option<String> {
+    match item.what.as_str() {
+        SOUL | SKIN => None,
+        PLAYBOOK => changed_playbook::read(item).err(),
+        SKILL => skills::untriable(item),
+        other => Some(format!(
+            "the {other} `{}` cannot be tried: of words, SOUL.md, a skin, a skill and a playbook of your own can be",
+            item.name
+        )),
     }
 }
 
@@ -252,6 +265,17 @@ impl TrialRun<'_> {
         let anew = Handed { model: Some(live.descriptor()), ..parent.clone() };
         let (evidence, end) = self.run(self.program, &anew, Some(live))?;
         evidence.ok_or_else(|| asked.unfinished(&end))
+    }
+
+    /// The arm in which a model is asked once more: about words the one without the change, of another model the one with it.
+    fn once_more(&self, parent: &Handed, successor: &Handed) -> Result<Option<Evidence>, String> {
+        match (&self.asked, &self.model) {
+            (Ok(asked), _) => self.without(parent, (asked, &asked.again)).map(Some),
+            (Err(_), Some(model)) => {
+                self.played(self.program, successor, Some(&Arc::new(model.anew()))).map(Some)
+            }
+            (Err(_), None) => Ok(None),
+        }
     }
 
     /// An arm that may come to nothing.
@@ -346,7 +370,6 @@ impl TrialRun<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::successor::WordsItem;
 
     #[test]
     fn what_no_recording_could_show_is_refused_by_its_name() {
@@ -359,9 +382,14 @@ mod tests {
             unplayable(&Change::Words { items: kinds.iter().map(item).collect() }, true)
         };
         assert_eq!(words(&["soul"]), None);
-        for kind in ["skin", "skill", "pinned"] {
+        for (kind, says) in [
+            ("skin", "it is no skin"),
+            ("skill", "it does not begin with a line"),
+            ("pinned", "of words, SOUL.md, a skin, a skill and a playbook"),
+        ] {
             let why = words(&["soul", kind]).expect("refused");
-            assert!(why.contains(&format!("the {kind} `terse` cannot be tried")), "{why}");
+            assert!(why.contains(&format!("the {kind} `terse` cannot be tried: ")), "{why}");
+            assert!(why.contains(says), "{why}");
         }
         let why = words(&["playbook"]).expect("its text is none");
         assert!(why.contains("the playbook `terse` cannot be tried: "), "{why}");

@@ -3,11 +3,11 @@
 //! An act is recognised by the digest of its action. What is looked at before and after it is what was found there then, so that the
 //! same proposal becomes the same request. An act that is not in the recording does nothing, and its task has diverged.
 
-use super::recording::{Recording, action_digest, decoded, place_of};
+use super::recording::{Recording, action_digest, decoded, is_within, place_of};
 use ::successor::RecordedTask;
 use acts::{Action, ActionRequest};
-use effects::{Authorization, Contents, Head, Outcome, Progress, Settled, Staging, Unstaged};
-use kernel::ports::{BeforeImages, Execute, ExecutorSource, Executors, Look, Servers, StagedView};
+use effects::{Authorization, Contents, Head, Outcome, Progress, Settled, SkillBook, Staging, Unstaged};
+use kernel::ports::{BeforeImages, Execute, ExecutorSource, Executors, Look, Servers, Skills, StagedView};
 use model::action::{ChangeItem, Prior, Reach};
 use model::receipt::{Change, ItemOutcome, Ran, ResultCode, SandboxLevel};
 use model::schedule::Unseen;
@@ -186,30 +186,21 @@ impl RecordedWorld {
     }
 }
 
-/// Whether a change is at a place, below it, or above it. One whose place cannot be read is taken for one that is.
-fn is_within(change: &Change, place: &RelPath) -> bool {
-    let Some(Ok(resource)) = change.resource.shown().map(|text| text.parse::<ResourceId>()) else {
-        return true;
-    };
-    let ResourceId::File(_, path) = resource else { return false };
-    let below = |inner: &RelPath, outer: &RelPath| {
-        let rest = inner.as_bytes().strip_prefix(outer.as_bytes());
-        rest.is_some_and(|rest| outer.is_root() || rest.is_empty() || rest.starts_with(b"/"))
-    };
-    below(&path, place) || below(place, &path)
-}
-
 /// Opens the executors of a clone, by the folder that a task is played in.
 pub struct RecordedSource {
     worlds: Mutex<BTreeMap<PathBuf, Arc<RecordedWorld>>>,
     servers: Arc<BTreeMap<String, ServerRegistration>>,
     clock: Arc<dyn Clock>,
+    /// Skills lie in the folders of tasks alone.
+    skills: SkillBook,
+    shelf: PathBuf,
 }
 
 impl RecordedSource {
-    /// With the parent's servers of tools, none of which is ever started.
-    pub fn new(servers: BTreeMap<String, ServerRegistration>, clock: Arc<dyn Clock>) -> Self {
-        Self { worlds: Mutex::default(), servers: Arc::new(servers), clock }
+    /// With the parent's servers of tools, none of which is ever started; `shelf`: where files of skills are laid out.
+    pub fn new(servers: BTreeMap<String, ServerRegistration>, clock: Arc<dyn Clock>, shelf: PathBuf) -> Self {
+        let (worlds, skills) = (Mutex::default(), SkillBook::default());
+        Self { worlds, servers: Arc::new(servers), clock, skills, shelf }
     }
 
     /// A task is played in this folder.
@@ -242,6 +233,10 @@ impl ExecutorSource for RecordedSource {
 
     fn remote(&self, _: &Path) -> Option<String> {
         None
+    }
+
+    fn skills(&self) -> Option<Skills<'_>> {
+        Some(Skills { book: &self.skills, shelf: &self.shelf })
     }
 
     /// A trial that is in the recording comes to what it came to; no clone makes clones.

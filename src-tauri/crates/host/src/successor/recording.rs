@@ -8,7 +8,7 @@ use model::artifact::ArtifactKind;
 use model::proposal::Answer;
 use model::receipt::{Change, ItemOutcome, ResultCode, SandboxLevel};
 use model::witness::{Fingerprint, Found};
-use model::{Digest, ResourceId};
+use model::{Digest, RelPath, ResourceId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -156,6 +156,19 @@ pub fn place_of(resource: &ResourceId) -> String {
         ResourceId::Ref(_, name) => format!("ref:{name}"),
         other => other.to_string(),
     }
+}
+
+/// Whether a change is at a place, below it, or above it. One whose place cannot be read is taken for one that is.
+pub fn is_within(change: &Change, place: &RelPath) -> bool {
+    let Some(Ok(resource)) = change.resource.shown().map(|text| text.parse::<ResourceId>()) else {
+        return true;
+    };
+    let ResourceId::File(_, path) = resource else { return false };
+    let below = |inner: &RelPath, outer: &RelPath| {
+        let rest = inner.as_bytes().strip_prefix(outer.as_bytes());
+        rest.is_some_and(|rest| outer.is_root() || rest.is_empty() || rest.starts_with(b"/"))
+    };
+    below(&path, place) || below(place, &path)
 }
 
 /// The digest over what an act changed, item by item; none where it changed nothing.

@@ -212,6 +212,7 @@ impl Threads {
         if let Change::Model { address, sha256 } = &patch.change {
             let model = reached(&self.home, &*self.kernel.ports().reasoners, address, *sha256)?;
             let live = LiveModel::new(address, model, trial.budget.tokens, trial.tasks.len());
+            let live = if trial.proposed_by.is_some() { live.in_all() } else { live };
             return Ok(Models { changed: Some(Arc::new(live)), anew: Err(String::new()) });
         }
         if !patch.is_read_by_models() {

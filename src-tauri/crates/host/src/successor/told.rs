@@ -1,12 +1,14 @@
 //! A recorded task as its events tell it: answers, acts, what was found before them and what came of them.
 
 use super::recording::{RecordedOutput, Recording, action_digest, coded, effect_of, sealable};
+use super::skins::{WornSkin, of_pack};
 use ::successor::{RecordedAct, RecordedAnswer};
 use acts::{Action, ActionRequest};
 use kernel::Kernel;
 use model::action::{ChangeItem, Prior};
 use model::approval::ApprovalStatus;
 use model::artifact::{Artifact, ArtifactKind, ArtifactRef};
+use model::context::ContextPack;
 use model::proposal::{Answer, ToolCall};
 use model::witness::StateWitness;
 use model::{ActionRequestId, ApprovalId, ArtifactId, Body, Digest};
@@ -26,6 +28,8 @@ pub(super) struct Told {
     /// What its model answered, in order.
     pub(super) answers: Vec<RecordedAnswer>,
     asked: Option<Digest>,
+    /// The skin that its first context had.
+    pub(super) skin: Option<WornSkin>,
     /// Bytes that were read of what it saw and did.
     pub(super) bytes: usize,
 }
@@ -66,6 +70,12 @@ impl Told {
         match body {
             Body::ArtifactCreated(b) => {
                 self.artifacts.insert(b.artifact.artifact_id, b.artifact.clone());
+            }
+            Body::ContextCompiled(b) if self.answers.is_empty() => {
+                // Of one that was erased nobody knows what it had.
+                if let Ok(pack) = object::<ContextPack>(kernel, &b.pack.sha256) {
+                    self.skin = of_pack(&pack);
+                }
             }
             Body::ModelRequested(b) => self.asked = Some(b.request.sha256),
             Body::ModelResponded(b) => {

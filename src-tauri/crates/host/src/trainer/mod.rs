@@ -25,6 +25,7 @@ use seal::Digest;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use training::RanOn;
 use training::outer::{MACHINES_MAX, OuterSettings, Terms, is_name};
 use wire::Code;
 use wire::training::{InvitationRow, Join, LiveRun, Run};
@@ -355,6 +356,7 @@ impl Trainer {
             losses: Vec::new(),
             examples_per_ks: 0,
             memory: 0,
+            ran_on: plan.ran_on().iter().map(RanOn::in_words).collect(),
             checkpoint: None,
             words: None,
             together: None,

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use training::outer::Terms;
-use training::{Base, DatasetFile, Quant, RunSpec};
+use training::{Base, DatasetFile, Quant, RanOn, RunSpec};
 use wire::Code;
 use wire::training::Run;
 
@@ -27,6 +27,9 @@ const DATASET: &str = "dataset.jsonl";
 
 /// How the folder ends of what is kept of a run that machines learn together, beside that of its program.
 const CIRCLE: &str = ".together";
+/// How the file ends that says on which devices and machines a run was done, beside its folder; and how many of these are kept.
+const RAN: &str = ".ran";
+const RAN_MAX: usize = 16;
 /// What is counted in a round, for the program, and where its messages lie.
 const COUNTED: &str = "counted";
 const COUNTED_LIST: &str = "counted.json";
@@ -157,9 +160,27 @@ impl Plan {
 
     /// Where it is kept how a run stands that machines learn together.
     pub(super) fn circle(&self) -> PathBuf {
-        let mut path = self.folder().into_os_string();
-        path.push(CIRCLE);
-        path.into()
+        beside(&self.folder(), CIRCLE)
+    }
+
+    /// On which devices and machines it was done until now; none where nobody said.
+    pub(super) fn ran_on(&self) -> Vec<RanOn> {
+        let kept = std::fs::read(beside(&self.folder(), RAN)).unwrap_or_default();
+        serde_json::from_slice(&kept).unwrap_or_default()
+    }
+
+    /// Keeps that it is done on this one, too.
+    pub(super) fn runs_on(&self, on: RanOn) {
+        let mut all = self.ran_on();
+        if all.contains(&on) || all.len() >= RAN_MAX {
+            return;
+        }
+        all.push(on);
+        let path = beside(&self.folder(), RAN);
+        let text = serde_json::to_vec(&all).map_err(std::io::Error::other);
+        if let Err(error) = text.and_then(|text| disk::replace(&path, &text)) {
+            tracing::warn!(%error, path = %path.display(), "where a run of training is done could not be kept");
+        }
     }
 
     /// The list of what is counted in a round, as the program is handed it.
@@ -254,6 +275,8 @@ impl Plan {
         let folder = self.folder();
         removed(&folder, std::fs::remove_dir_all(&folder));
         self.leave_circle();
+        let ran = beside(&folder, RAN);
+        removed(&ran, std::fs::remove_file(&ran));
         // With its plan it is found again, where something could not be removed.
         if !folder.exists() {
             let plan = plan_of(&folder);
@@ -285,8 +308,13 @@ pub(super) fn is_checkpoint(name: &OsStr) -> bool {
 
 /// The file that says what the run of a folder was begun with.
 fn plan_of(folder: &Path) -> PathBuf {
+    beside(folder, PLAN)
+}
+
+/// What lies beside the folder of a run, by the end of its name.
+fn beside(folder: &Path, end: &str) -> PathBuf {
     let mut path = folder.as_os_str().to_owned();
-    path.push(PLAN);
+    path.push(end);
     path.into()
 }
 

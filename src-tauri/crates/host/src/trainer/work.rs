@@ -13,7 +13,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use training::{Control, Example, Said};
+use training::{Control, Example, RanOn, Said};
 use wire::training::LossPoint;
 use words::training::TrainingState;
 
@@ -145,7 +145,8 @@ impl Work {
         let training::Verdict { offered, words } = training::judge(&before, &after, &baseline);
         // That answer is of the dataset, and goes with it.
         baseline.answer.clear();
-        let measured = Said::Measured { before, after, baseline, offered, words: words.clone() };
+        let ran_on = self.plan.ran_on();
+        let measured = Said::Measured { before, after, baseline, offered, words: words.clone(), ran_on };
         // The one that was measured: a newer one that is cut or changed was left out.
         let newest =
             self.plan.checkpoint(&left_out).ok_or_else(|| "it wrote no whole checkpoint".to_owned())?;
@@ -225,6 +226,11 @@ impl Work {
     fn hear(&self, said: &Said) {
         let mut live = self.told.live();
         match said {
+            Said::RunsOn { on } => {
+                let (device, machine) = (cut(&on.device), cut(&on.machine));
+                self.plan.runs_on(RanOn { device, machine, threads: on.threads });
+                live.ran_on = self.plan.ran_on().iter().map(RanOn::in_words).collect();
+            }
             Said::Progress { step, loss, examples_per_s, memory } => {
                 live.state = TrainingState::Learning;
                 live.step = *step;

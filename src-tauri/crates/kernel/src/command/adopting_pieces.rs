@@ -11,7 +11,7 @@ use model::adoption::{AdoptChange, AdoptedPiece, AdoptedProgram, PIECES_MAX, Pat
 use model::artifact::ArtifactKind;
 use model::body::{PlaybookAdopted, PlaybookTurnedOff, PolicyRulesChanged, SkinUntrusted};
 use model::identity::SOUL_BYTES_MAX;
-use model::skin::{SkinFile, TrustSkin, built_in};
+use model::skin::{SkinFile, TrustSkin};
 use model::{ActionRequestId, ArtifactId, Digest, Sensitive};
 use reasoning::Playbook;
 
@@ -224,15 +224,8 @@ fn wanted_words(item: &WordsItem) -> Result<(&'static str, String, Option<String
         }
         SOUL => Ok((SOUL, "SOUL.md".to_owned(), text)),
         SKIN => {
-            let file = SkinFile::read(item.text.as_bytes())?;
-            if file.signed.is_none() {
-                return Err(format!("nobody signed the skin `{}`; sign it: `hermit skin sign`", item.name));
-            }
-            if file.skin.name != item.name || built_in().iter().any(|(own, _)| own.skin.name == item.name) {
-                return Err(format!("the skin `{}` needs its own name, and one of its own", item.name));
-            }
             // One spelling alone, as it is kept.
-            let bytes = file.to_bytes()?;
+            let bytes = skins::of_change(&item.name, &item.text)?.to_bytes()?;
             Ok((SKIN, item.name.clone(), String::from_utf8(bytes).ok()))
         }
         PLAYBOOK => {

@@ -49,6 +49,21 @@ pub fn meant(registry: &SkinRegistry, named: &str) -> Result<(String, Digest), E
     found.map(|one| (one.name.clone(), one.sha256)).ok_or_else(missing)
 }
 
+/// A skin as a change of Hermit has it: signed, and under a name of its own.
+///
+/// # Errors
+/// In words, why it can be neither tried nor adopted.
+pub fn of_change(name: &str, text: &str) -> Result<SkinFile, String> {
+    let file = SkinFile::read(text.as_bytes())?;
+    if file.signed.is_none() {
+        return Err(format!("nobody signed the skin `{name}`; sign it: `hermit skin sign`"));
+    }
+    if file.skin.name != name || built_in().iter().any(|(own, _)| own.skin.name == name) {
+        return Err(format!("the skin `{name}` needs its own name, and one of its own"));
+    }
+    Ok(file)
+}
+
 impl Kernel {
     /// Makes the task that asks a person whether a skin is trusted. Nothing is trusted by this.
     ///

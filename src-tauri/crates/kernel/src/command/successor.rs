@@ -6,7 +6,7 @@ use crate::kernel::{Kernel, lock};
 use crate::trial_registry::{Trial, TrialRegistry};
 use crate::writeup::{NewArtifact, Writeup};
 use ::successor::limits::{LINE_CHARS_MAX, TASKS_MAX};
-use ::successor::{Budget, Evidence, Patch, VERDICT_PAYLOAD_TYPE, Verdict, constitutional};
+use ::successor::{Budget, Evidence, Patch, PatchKind, VERDICT_PAYLOAD_TYPE, Verdict, constitutional};
 use model::artifact::{ArtifactKind, ArtifactRef, TrustTier};
 use model::body::{SuccessorBegan, SuccessorJudged, SuccessorStopped};
 use model::fault::Point;
@@ -209,8 +209,9 @@ impl Kernel {
             return differs("it names other rooms than the change touches");
         }
         let digests: Vec<Digest> = evidence.iter().map(|bytes| Digest::of(bytes)).collect();
-        // A third is of the parent's arm, where a model was asked once more.
-        let most = if verdict.asked.is_some() { 3 } else { 2 };
+        // A third is of the arm that a model was asked in once more.
+        let is_answered = verdict.asked.is_some() || verdict.kind == PatchKind::Model;
+        let most = if is_answered { 3 } else { 2 };
         if verdict.evidence_sha256 != digests || !(2..=most).contains(&digests.len()) {
             return differs("it was made of other evidence");
         }

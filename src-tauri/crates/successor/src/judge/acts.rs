@@ -1,6 +1,6 @@
 //! Both arms, act by act.
 
-use super::costs::asked_in_both;
+use super::costs::{asked_in_both, is_of_model};
 use super::{Findings, Grade, Judged};
 use crate::{Asked, Case, Evidence, Patch, Played, PlayedAct, RecordedAct, RecordedTask};
 use model::action::ActionClass;
@@ -55,7 +55,8 @@ pub(super) fn compare(judged: &Judged<'_>, findings: &mut Findings) {
             findings.add(Grade::Worse, "did_not_play", says);
             continue;
         };
-        Compared { task, before, after, known: &known, is_asked: asked.is_some(), is_source }.look(findings);
+        let is_asked = asked.is_some() || is_of_model(judged);
+        Compared { task, before, after, known: &known, is_asked, is_source }.look(findings);
     }
     let of_case: BTreeSet<TaskId> = case.tasks.iter().map(|task| task.task_id).collect();
     for stranger in successor.keys().chain(parent.keys()).filter(|id| !of_case.contains(*id)) {
@@ -113,7 +114,7 @@ struct Compared<'a> {
     before: &'a Played,
     after: &'a Played,
     known: &'a BTreeSet<&'a str>,
-    /// Whether a model was asked again in both arms.
+    /// Whether a model answered anew: in both arms about words, or another one in the arm with the change.
     is_asked: bool,
     /// Whether the change is one of the source.
     is_source: bool,

@@ -36,6 +36,16 @@ fn is_read_by_models(judged: &Judged<'_>) -> bool {
     judged.successor_case.patch.as_ref().is_some_and(Patch::is_read_by_models)
 }
 
+/// Whether the change is another model: then a model answers in the arm with the change, and a recording in the one without it.
+pub(super) fn is_of_model(judged: &Judged<'_>) -> bool {
+    judged.successor_case.patch.as_ref().map(Patch::kind) == Some(PatchKind::Model)
+}
+
+/// Tokens of all tasks of an arm.
+pub(super) fn tokens_of(evidence: &Evidence) -> u64 {
+    evidence.tasks.iter().fold(0, |sum, task| task.tokens.saturating_add(sum))
+}
+
 /// The model that answered in both arms, where one was asked about words that it reads.
 pub(super) fn asked_in_both<'a>(judged: &Judged<'a>) -> Option<&'a Asked> {
     let asked = judged.asked.ok().filter(|asked| asked.parent > 0 && asked.successor > 0)?;

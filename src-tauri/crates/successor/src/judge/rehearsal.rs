@@ -81,7 +81,8 @@ impl Scene {
             clean_room: Vec::new(),
             planted: Vec::new(),
             asked: Err(""),
-            again: None,
+            // The planted model does the same again, so that nothing is refused for lack of that.
+            again: Some(&self.successor),
             evaluator_sha256: judged.evaluator_sha256,
             about: judged.about,
         };

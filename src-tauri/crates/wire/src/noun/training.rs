@@ -187,6 +187,8 @@ answers! {
         after: Option<MeasuresRow>,
         /// Exact next acts of a thousand that the most frequent answer would have.
         baseline_per_mille: Option<u32>,
+        /// On which devices and machines it was done, in words; none where nobody said.
+        ran_on: Vec<String>,
         exported: Option<ExportRow>,
         /// Since when something that it saw is recalled.
         recalled: Option<i64>,
@@ -283,6 +285,8 @@ answers! {
         examples_per_ks: u64,
         /// The most bytes of memory so far.
         memory: u64,
+        /// On which devices and machines it was done so far, in words.
+        ran_on: Vec<String>,
         /// The step of the newest checkpoint.
         checkpoint: Option<u32>,
         /// What it waits for, why it ended, or what came of it.

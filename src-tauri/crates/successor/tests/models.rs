@@ -1,0 +1,68 @@
+//! Another model: what it saves counts where it does the same twice, and what it alone proposes speaks for nothing.
+
+use crate::world::Run;
+use model::Digest;
+use successor::VerdictOutcome::{Better, Inconclusive};
+use successor::{Arm, BudgetPart, Evidence, MeasuredBy, Verdict};
+
+fn rules_of(verdict: &Verdict) -> Vec<&str> {
+    verdict.reasons.iter().map(|reason| reason.rule.as_str()).collect()
+}
+
+/// Another model may do something else the second time it is asked the same, too: what it saves counts where it saves it twice.
+#[test]
+fn what_another_model_saves_counts_where_it_does_the_same_twice() {
+    let once = Run::new(4).cheaper();
+    let said = once.as_it_is();
+    assert_eq!((said.outcome, rules_of(&said)[0]), (Inconclusive, successor::ASKED_ONLY_ONCE));
+    let verdict = |changes: fn(&mut Evidence)| {
+        let mut again = once.successor.clone();
+        changes(&mut again);
+        Run { again: Some(again), ..once.clone() }.as_it_is()
+    };
+    let better = verdict(|again| again.tasks[0].tokens += 1);
+    assert_eq!(better.outcome, Better, "{:?}", better.reasons);
+    assert!(rules_of(&better).contains(&"did_the_same_again"), "{:?}", better.reasons);
+    assert_eq!((better.evidence_sha256.len(), better.asked), (3, None), "it is kept");
+    let others: [fn(&mut Evidence); 4] = [
+        |again| again.tasks[0].turns += 1,
+        |again| again.tasks[0].tokens += 1_000_000,
+        |again| drop(again.tasks[0].acts.pop()),
+        |again| again.tasks.clear(),
+    ];
+    for changes in others {
+        let chance = verdict(changes);
+        let says = (chance.outcome, rules_of(&chance)[0]);
+        assert_eq!(says, (Inconclusive, "did_something_else_again"), "{:?}", chance.reasons);
+    }
+    let strangers: [fn(&mut Evidence); 3] = [
+        |again| again.arm = Arm::Parent,
+        |again| again.measured_by = Some(MeasuredBy::Successor),
+        |again| again.used.ended_for = Some(BudgetPart::Tokens),
+    ];
+    for changes in strangers {
+        let vain = verdict(changes);
+        assert_eq!((vain.outcome, rules_of(&vain)[0]), (Inconclusive, "asked_again_in_vain"));
+    }
+}
+
+/// What another model proposes that nobody did, and that policy or the person denies, came of nothing then.
+#[test]
+fn an_act_that_another_model_alone_proposes_makes_it_no_better_though_it_is_denied() {
+    for verdict in ["require_approval", "deny"] {
+        let mut run = Run::new(4).cheaper();
+        let mut other = run.act("publish").clone();
+        (other.action_sha256, other.verdict) = (Digest::of(b"another place"), verdict.to_owned());
+        run.successor.tasks[0].acts.push(other);
+        let said = run.verdict();
+        assert_eq!(said.outcome, Inconclusive, "{verdict}: {:?}", said.reasons);
+        assert!(rules_of(&said).contains(&"proposes_something_else"), "{verdict}: {:?}", said.reasons);
+    }
+    // One that proposes no more what its person denied asks them less.
+    let mut less = Run::new(4);
+    less.successor.tasks[0].acts.retain(|act| !act.summary.starts_with("publish"));
+    less.successor.tasks[0].questions -= 1;
+    let less = less.verdict();
+    assert_eq!(less.outcome, Better, "{:?}", less.reasons);
+    assert!(rules_of(&less).contains(&"proposes_no_more_what_was_denied"), "{:?}", less.reasons);
+}
