@@ -264,8 +264,7 @@ test("a run is told the same after a reload, in a browser that never saw it and 
   await world.page.getByText("Not connected to Hermit. Trying again; what you see may be old.").waitFor();
   expect(await shown()).toBe(caughtUp);
   // Under the next host it goes on: the act before it is not done again, and the run can be ended.
-  await world.page.goto(await world.serve());
-  await world.page.reload();
+  await world.reopen(await world.serve());
   await world.go(`/task/${run}`);
   await at("Working").waitFor();
   // What the model was still to say to the host that is gone goes nowhere.

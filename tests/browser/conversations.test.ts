@@ -69,10 +69,7 @@ test("a draft, a reload and a kill in the middle leave the same story", conforms
   expect(await message().inputValue()).toBe("half a thou");
   await world.end("SIGKILL");
   await world.page.getByText("Not connected to Hermit").first().waitFor({ timeout: 90_000 });
-  const link = await world.serve();
-  // A link differs from the page's address behind its hash alone: only another page reads it anew.
-  await world.page.goto("about:blank");
-  await world.page.goto(link);
+  await world.reopen(await world.serve());
   await world.page.getByRole("heading", { name: "Inbox" }).waitFor();
   await world.go("/conversations");
   await world.page.getByRole("button", { name: /^Photos of June/ }).click();

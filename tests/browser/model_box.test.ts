@@ -69,8 +69,7 @@ test("a mirror that fails is said with what helps, a host that ends keeps what h
   await list().getByText(/503/).waitFor();
   await soundPicture(world.page, "model-box-failed");
   await world.end("SIGTERM");
-  await world.page.goto(await world.serve());
-  await world.page.reload();
+  await world.reopen(await world.serve());
   await world.go("/settings");
   await list().getByText("60 MB of 1.1 GB are here").waitFor();
   await press("Remove");

@@ -27,9 +27,7 @@ export class Runs {
 
   /** A host that was killed is followed by another, and the page is read anew there. */
   async again(): Promise<void> {
-    const link = await this.world.serve();
-    await this.world.page.goto("about:blank");
-    await this.world.page.goto(link);
+    await this.world.reopen(await this.world.serve());
     await this.world.page.getByRole("heading", { name: "Inbox" }).waitFor();
   }
 

@@ -387,9 +387,7 @@ test("what is said while the host is gone is that it is gone, and it comes back 
   await world.end("SIGKILL");
   await world.page.getByText("Not live, trying again").waitFor();
   expect(await world.page.getByText("Tidy the downloads").count()).toBeGreaterThan(0);
-  const again = await world.serve();
-  await world.page.goto(again);
-  await world.page.reload();
+  await world.reopen(await world.serve());
   await world.page.getByRole("heading", { name: "Inbox" }).waitFor();
   await world.page.getByText("Not live, trying again").waitFor({ state: "detached" });
 });

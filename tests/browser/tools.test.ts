@@ -118,8 +118,7 @@ test("a server that says something else is seen at once, and what changed is not
   // The difference is on the card that asks to register it again.
   await world.end("SIGTERM");
   world.hermit("tools", "add", "toy", "--again", ...at());
-  await world.page.goto("about:blank");
-  await world.page.goto(await world.serve());
+  await world.reopen(await world.serve());
   await world.page.getByRole("article", { name: "Approval" }).getByText("Also read ~/.ssh.", { exact: false }).first().waitFor();
   await picture(world.page, "tools-changed");
   expect(world.complaints).toEqual([]);
