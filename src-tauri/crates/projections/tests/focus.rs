@@ -30,7 +30,7 @@ impl Scene {
         let (ingress, received) = self.world.ingress(self.conversation, self.inbox, channel);
         let task = self.world.fresh("task");
         let bound = self.world.bound(ingress, self.inbox, IngressResolution::StartNewRoot, Some(task));
-        let created = self.world.task(task, self.conversation, ingress);
+        let created = self.world.task(task, None, self.conversation, ingress);
         self.store.commit(vec![received, bound, created], &[], &[]);
         task
     }

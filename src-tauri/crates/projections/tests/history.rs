@@ -135,7 +135,8 @@ impl History {
         let (ingress, received) = self.world.ingress(conversation, inbox, channel);
         let task: TaskId = self.world.fresh("task");
         let bound = self.world.bound(ingress, inbox, IngressResolution::StartNewRoot, Some(task));
-        let created = self.world.task(task, conversation, ingress);
+        let part_of = self.works.first().map(|work| work.task).filter(|_| at.is_multiple_of(2));
+        let created = self.world.task(task, part_of, conversation, ingress);
         let (step, planned) = self.world.step(task);
         self.works.push(Work {
             task,

@@ -42,7 +42,7 @@ impl Desk {
         let (ingress, received) = world.ingress(conversation, inbox, Channel::App);
         let task = world.fresh("task");
         let bound = world.bound(ingress, inbox, IngressResolution::StartNewRoot, Some(task));
-        let created = world.task(task, conversation, ingress);
+        let created = world.task(task, None, conversation, ingress);
         let (step, planned) = world.step(task);
         let ready = world.status(task, TaskStatus::Created, TaskStatus::Ready);
         let running = world.status(task, TaskStatus::Ready, TaskStatus::Running);

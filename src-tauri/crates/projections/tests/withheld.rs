@@ -28,9 +28,8 @@ impl Talk {
     /// A task of its own, a part of another, or one that follows another.
     fn begins(&mut self, part_of: Option<TaskId>, follows: Option<TaskId>) -> TaskId {
         let (task, ingress) = (self.world.fresh("task"), self.world.fresh("ing"));
-        let mut created = self.world.task(task, self.conversation, ingress);
+        let mut created = self.world.task(task, part_of, self.conversation, ingress);
         if let Body::TaskCreated(b) = &mut created.body {
-            b.task.parent_task_id = part_of;
             b.task.continuation_anchor = follows.map(|anchor_task_id| ContinuationAnchor {
                 anchor_task_id,
                 anchor_kind: "completed_outcome".into(),

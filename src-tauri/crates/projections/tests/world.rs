@@ -118,7 +118,7 @@ impl World {
             prompt_ref: None,
             reply_to_ref: None,
             quoted_message_ref: None,
-            parent_task_id: None,
+            parent_task_id: part_of,
             rationale: None,
             spoken: false,
             idempotency_key: format!("in-{}", self.n),
@@ -151,7 +151,14 @@ impl World {
         self.draft(Place::task(place), body)
     }
 
-    pub fn task(&mut self, task_id: TaskId, conversation_id: ConversationId, ingress_id: IngressId) -> Draft {
+    /// A task that begins, as a part of another where one is named.
+    pub fn task(
+        &mut self,
+        task_id: TaskId,
+        part_of: Option<TaskId>,
+        conversation_id: ConversationId,
+        ingress_id: IngressId,
+    ) -> Draft {
         let task = Task {
             task_id,
             title: words("title", self.n),
@@ -163,7 +170,7 @@ impl World {
             task_contract_ref: self.fresh("art"),
             created_at: UnixMs(self.now),
             updated_at: UnixMs(self.now),
-            parent_task_id: None,
+            parent_task_id: part_of,
             depends_on: vec![],
             labels: vec!["l".into()],
             deadline_at: None,
