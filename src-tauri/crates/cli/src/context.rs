@@ -4,9 +4,9 @@ use crate::args::Args;
 use crate::live::Show;
 use crate::output::Output;
 use crate::terminal::{Echo, Terminal, Typed};
-use host::{Config, Home, Need, Session, Unlock};
+use host::{Config, Home, Need, Session, ToldBy, Unlock};
 use std::path::{Path, PathBuf};
-use wire::{Code, Error};
+use wire::{Code, Command, Error};
 use zeroize::Zeroizing;
 
 /// Passphrases may be mistyped this often.
@@ -68,6 +68,28 @@ impl Context {
             return Err(api::no_store(&self.home.dir().display().to_string()));
         }
         Session::open(&self.home, Need::Read, &Unlock::Environment)
+    }
+
+    /// An answer that only the process that holds the store gives whole, asked of it where one does. Where the store alone tells it,
+    /// a note says what of it is therefore `unknown`, if that matters.
+    ///
+    /// # Errors
+    /// As [`Self::reading`], and what the command says.
+    pub fn told<C: Command>(
+        &self,
+        command: &C,
+        unknown: impl FnOnce(&C::Answer) -> Option<&'static str>,
+    ) -> Result<C::Answer, Error> {
+        let (answer, by) = self.reading()?.told(command)?;
+        let why = match by {
+            ToldBy::Owner => return Ok(answer),
+            ToldBy::Store => "Hermit is not running",
+            ToldBy::Silent => "the process that has Hermit open did not answer",
+        };
+        if let Some(unknown) = unknown(&answer) {
+            self.out.note(format!("{unknown}: {why}."));
+        }
+        Ok(answer)
     }
 
     /// No store, or one that need not be there.

@@ -57,9 +57,17 @@ impl Client {
     /// [`Error::Token`], [`Error::NotLoopback`], and [`Error::Answer`] when it does not answer as a host, or not in half a
     /// minute.
     pub fn attach(address: &str, dir: &Path) -> Result<Self, Error> {
-        let client = Self::connect(address, Token::read(dir)?)?;
+        let client = Self::named(address, dir)?;
         client.greet(GREETED).map_err(Error::Answer)?;
         Ok(client)
+    }
+
+    /// As [`Client::attach`], for whoever asks once and does without an answer: nothing was said there yet.
+    ///
+    /// # Errors
+    /// [`Error::Token`], [`Error::NotLoopback`].
+    pub fn named(address: &str, dir: &Path) -> Result<Self, Error> {
+        Self::connect(address, Token::read(dir)?)
     }
 
     fn greet(&self, limit: Duration) -> Result<(), wire::Error> {

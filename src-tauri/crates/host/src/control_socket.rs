@@ -7,6 +7,7 @@
 
 #[cfg(not(unix))]
 mod pipe;
+mod until;
 
 use crate::{Error, Home, Local, NewKeys, PassphraseOf, VaultChoice};
 use serde::{Deserialize, Serialize};
@@ -244,6 +245,7 @@ fn answered(local: &Arc<Local>, heard: &Heard, at_terminal: bool) -> io::Result<
 
 #[cfg(unix)]
 mod here {
+    use super::until::{Comes, Until};
     use super::*;
     use std::io::Write;
     use std::os::unix::net::UnixStream;
@@ -392,26 +394,13 @@ mod here {
         stream.write_all(&answer)
     }
 
-    /// What is read until a moment, or until it is to stop, in however many pieces it comes.
-    struct Until<'a> {
-        stream: &'a UnixStream,
-        by: Instant,
-        stop: &'a AtomicBool,
-    }
-
-    impl Read for Until<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            loop {
-                let left = self.by.saturating_duration_since(Instant::now());
-                if left.is_zero() || self.stop.load(Ordering::SeqCst) {
-                    return Err(io::ErrorKind::TimedOut.into());
-                }
-                self.stream.set_read_timeout(Some(left.min(LOOK)))?;
-                match self.stream.read(buffer) {
-                    // Nothing was said until now.
-                    Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
-                    came => return came,
-                }
+    impl Comes for UnixStream {
+        fn next(&self, buffer: &mut [u8], left: Duration) -> io::Result<Option<usize>> {
+            self.set_read_timeout(Some(left.min(LOOK)))?;
+            let mut stream = self;
+            match stream.read(buffer) {
+                Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => Ok(None),
+                came => came.map(Some),
             }
         }
     }

@@ -156,6 +156,6 @@ pub use process_memory::{keep_private, keep_private_with_pages};
 pub use reanchor::broken;
 pub use reasoners::advice;
 pub use relay_client::chain_at;
-pub use session::{Need, Session};
+pub use session::{Need, Session, ToldBy};
 pub use skin_signing::sign_skin;
 pub use socket::relay;

@@ -1,17 +1,21 @@
 //! What a surface asks a store with, whoever holds it.
 
+mod under_way;
+
+pub use under_way::ToldBy;
+
 use crate::local::Watch;
 use crate::{Home, Local, Unlock, control_socket};
 use api::{Host as _, Stands};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
+use under_way::Silence;
 use wire::models::{Chosen, Embed, Standard};
 use wire::{Access, Code, Command, Error};
 use words::task::DriveState;
@@ -21,13 +25,6 @@ use words::task::DriveState;
 const HELD: Duration = Duration::from_secs(10);
 /// How often that is looked at.
 const LOOK: Duration = Duration::from_millis(50);
-/// A host that did not answer is not waited for again so soon: meanwhile the store tells what is kept.
-const SILENT: Duration = Duration::from_secs(10);
-/// Whether an answer reads as this version has it.
-type Reads = fn(&Value) -> Result<(), serde_json::Error>;
-/// Reads that tell what is under way at this moment, which only the process that works knows.
-const UNDER_WAY: [(&str, Reads); 2] =
-    [("task.show", reads::<wire::task::Task>), ("task.list", reads::<wire::task::Tasks>)];
 
 /// What a command needs of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,34 +49,6 @@ struct Attached {
     silence: Silence,
 }
 
-/// When a host did not answer last.
-#[derive(Default)]
-struct Silence(Mutex<Option<Instant>>);
-
-impl Silence {
-    /// Asks the host, unless it did not answer a moment ago.
-    fn look(&self, ask: impl FnOnce() -> Result<Value, Error>) -> Result<Value, Error> {
-        let since = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if since.is_some_and(|since| since.elapsed() < SILENT) {
-            return Err(Error::new(Code::Unavailable, "the host did not answer a moment ago"));
-        }
-        let told = ask();
-        let is_silent = told.as_ref().is_err_and(|error| error.code == Code::Unavailable);
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = is_silent.then(Instant::now);
-        told
-    }
-}
-
-/// Whether an answer to one of [`UNDER_WAY`] reads as this version has it.
-fn fits(name: &str, told: &Value) -> Result<(), serde_json::Error> {
-    let of = UNDER_WAY.iter().find(|(one, _)| *one == name);
-    of.map_or(Ok(()), |(_, reads)| reads(told))
-}
-
-fn reads<T: DeserializeOwned>(told: &Value) -> Result<(), serde_json::Error> {
-    <T as serde::Deserialize>::deserialize(told).map(drop)
-}
-
 /// A way to a store. When the process it is attached to ends, the next call takes the store over, or attaches to
 /// whoever did.
 pub struct Session {
@@ -88,6 +57,9 @@ pub struct Session {
     way: RwLock<Way>,
     /// Whether this process stays and serves.
     is_host: AtomicBool,
+    /// Whether another process that holds the store is asked for what only it knows.
+    asks: bool,
+    silence: Silence,
 }
 
 impl Session {
@@ -110,14 +82,15 @@ impl Session {
         Some(Self::by(home.clone(), unlock.clone(), way))
     }
 
-    /// A store that this process has opened already.
+    /// A store that this process has opened already. No other process is asked for anything.
     pub fn of(local: Local) -> Self {
         let (home, way) = (local.home().clone(), Way::Local(local.shared()));
-        Self::by(home, Unlock::Environment, way)
+        Self { asks: false, ..Self::by(home, Unlock::Environment, way) }
     }
 
-    const fn by(home: Home, unlock: Unlock, way: Way) -> Self {
-        Self { home, unlock, way: RwLock::new(way), is_host: AtomicBool::new(false) }
+    fn by(home: Home, unlock: Unlock, way: Way) -> Self {
+        let is_host = AtomicBool::new(false);
+        Self { home, unlock, way: RwLock::new(way), is_host, asks: true, silence: Silence::default() }
     }
 
     /// This process stays and serves, also where it takes the store over later. To be said before work is gone on with: what runs
@@ -239,7 +212,7 @@ impl Session {
         }
     }
 
-    /// Runs a command. What only reads is read in this process, whoever owns the store.
+    /// Runs a command. What only reads is read in this process, whoever owns the store, but for what only its owner knows.
     ///
     /// # Errors
     /// What the command says. [`Code::Unavailable`] when the owner went away while it was at a command that changes
@@ -249,26 +222,61 @@ impl Session {
         serde_json::from_value(self.ask(C::NAME, params)?).map_err(api::failed)
     }
 
+    /// As [`Session::call`], for a read of what only the process that holds the store knows, and who told it.
+    ///
+    /// # Errors
+    /// As [`Session::call`].
+    pub fn told<C: Command>(&self, command: &C) -> Result<(C::Answer, ToldBy), Error> {
+        debug_assert!(under_way::is_asked(C::NAME), "the store tells `{}` by itself", C::NAME);
+        let params = serde_json::to_value(command).map_err(api::failed)?;
+        let (told, by) = self.asked(C::NAME, params)?;
+        Ok((serde_json::from_value(told).map_err(api::failed)?, by))
+    }
+
     /// Runs a command by its name.
     ///
     /// # Errors
     /// As [`Session::call`], and [`Code::UnknownCommand`].
     pub fn ask(&self, name: &str, params: Value) -> Result<Value, Error> {
-        let attached = match self.way() {
-            Way::Local(local) => return api::call(&*local, name, params),
-            Way::Attached(attached) => attached,
+        self.asked(name, params).map(|(told, _)| told)
+    }
+
+    fn asked(&self, name: &str, params: Value) -> Result<(Value, ToldBy), Error> {
+        let way = self.way();
+        let by = match self.of_owner(&way, name, &params) {
+            Ok(told) => return Ok((told, ToldBy::Owner)),
+            Err(by) => by,
         };
+        let told = match way {
+            Way::Local(local) => api::call(&*local, name, params),
+            Way::Attached(attached) => self.through(&attached, name, params),
+        };
+        told.map(|told| (told, by))
+    }
+
+    /// What another process that holds the store says of what only it knows; else who tells it in its place.
+    fn of_owner(&self, way: &Way, name: &str, params: &Value) -> Result<Value, ToldBy> {
+        if matches!(way, Way::Local(local) if local.kernel().is_ok()) {
+            return Err(ToldBy::Owner);
+        }
+        if !self.asks || !under_way::is_asked(name) {
+            return Err(ToldBy::Store);
+        }
+        let (client, silence) = match way {
+            Way::Local(_) => (under_way::client(&self.home)?, &self.silence),
+            Way::Attached(attached) => (attached.client.clone(), &attached.silence),
+        };
+        let told = silence.look(|| client.look(name, params));
+        // A host of another version may leave out what is told here.
+        let told = told.and_then(|told| under_way::fits(name, &told).map_err(api::failed).and(Ok(told)));
+        told.map_err(|error| {
+            tracing::debug!(%error, command = name, "the host does not tell what is under way");
+            ToldBy::Silent
+        })
+    }
+
+    fn through(&self, attached: &Arc<Attached>, name: &str, params: Value) -> Result<Value, Error> {
         match wire::find(name).map(|info| info.access) {
-            // Where the host does not answer, the store tells what is kept.
-            Some(Access::read) if UNDER_WAY.iter().any(|(one, _)| *one == name) => {
-                let told = attached.silence.look(|| attached.client.look(name, &params));
-                // A host of another version may leave out what is told here.
-                let told = told.and_then(|told| fits(name, &told).map_err(api::failed).and(Ok(told)));
-                told.or_else(|error| {
-                    tracing::debug!(%error, command = name, "the host does not tell what is under way");
-                    api::call(&attached.reading, name, params)
-                })
-            }
             // What is in no table is refused by its name.
             Some(Access::read | Access::free) | None => api::call(&attached.reading, name, params),
             Some(Access::owner) => Err(Error::new(
@@ -291,7 +299,7 @@ impl Session {
                 match attached.client.ask(name, &params) {
                     // Nobody has heard it, so it can be said again to whoever owns the store now.
                     Err(error) if is_unheard(&error) => {
-                        self.again(&attached)?;
+                        self.again(attached)?;
                         match self.way() {
                             Way::Local(local) => api::call(&*local, name, params),
                             Way::Attached(attached) => attached.client.ask(name, &params),
@@ -332,14 +340,6 @@ impl Session {
             local.go_on()?;
         }
         Ok(())
-    }
-
-    /// What the process that serves this store answers, where one does: it alone knows what it works on at this moment.
-    pub fn served<C: Command>(home: &Home, command: &C) -> Option<C::Answer> {
-        let session = Self::attach(home, &Unlock::Environment)?;
-        let Way::Attached(attached) = session.way() else { return None };
-        let answer = attached.client.ask(C::NAME, &serde_json::to_value(command).ok()?).ok()?;
-        serde_json::from_value(answer).ok()
     }
 
     /// Listens to what happens, where something can.
@@ -477,23 +477,4 @@ pub(crate) fn built_pages() -> Option<PathBuf> {
     let mut all = installed.chain(checkout);
     // A checkout that has not built its UI yet may do so while the host runs.
     all.find(|dir| dir.join("index.html").is_file() || dir.ends_with("ui/dist"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_host_that_does_not_answer_is_asked_once_and_then_not_for_a_while() {
-        let silence = Silence::default();
-        let away = || Err(Error::new(Code::Unavailable, "nobody"));
-        let here = || Ok(Value::Null);
-        assert!(silence.look(here).is_ok());
-        assert!(silence.look(|| Err(Error::new(Code::NotFound, "no such task"))).is_err());
-        assert!(silence.look(here).is_ok(), "a no is an answer");
-        assert!(silence.look(away).is_err());
-        assert!(silence.look(here).is_err(), "it is not asked");
-        *silence.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now().checked_sub(SILENT);
-        assert!(silence.look(here).is_ok());
-    }
 }

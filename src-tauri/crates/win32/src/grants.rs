@@ -126,20 +126,6 @@ pub fn is_low(label: Option<&[u8]>) -> Result<bool, Malformed> {
     Ok(label.map(entries).transpose()?.is_some_and(|found| !found.iter().all(is_usual)))
 }
 
-/// A descriptor whose parts are in one run of bytes, with this user as its owner. Where it names none, the system may take a group
-/// that this user is in.
-#[must_use]
-pub fn owned_by(mut descriptor: Vec<u8>, user: &Sid) -> Vec<u8> {
-    /// Where it says where its owner stands.
-    const OWNER_AT: std::ops::Range<usize> = 4..8;
-    let at = u32::try_from(descriptor.len()).unwrap_or(u32::MAX).to_le_bytes();
-    if let Some(place) = descriptor.get_mut(OWNER_AT) {
-        place.copy_from_slice(&at);
-    }
-    descriptor.extend(user.bytes());
-    descriptor
-}
-
 fn entry(kind: u8, flags: u8, rights: u32, who: &Sid) -> Result<Vec<u8>, Malformed> {
     let who = who.bytes();
     let size = u16::try_from(8 + who.len()).map_err(|_| Malformed::because("an entry is too long"))?;
@@ -231,15 +217,6 @@ mod tests {
         let given = with(&list(), &user, MODIFY).expect("given");
         let header = [&[1u8, 0, 0x04, 0x80][..], &[0; 12], &20u32.to_le_bytes(), &given].concat();
         assert!(AccessList::read(&header).expect("read").others(&user).is_empty());
-    }
-
-    #[test]
-    fn what_names_its_owner_is_of_that_user_and_of_nobody_else() {
-        let (me, other) = (sid("S-1-5-21-1-2-3-1001"), sid("S-1-5-21-1-2-3-1002"));
-        let made = AccessList::read(&owned_by(owner_only(&me, false), &me)).expect("read");
-        assert!(made.is_own(&me) && made.is_closed(&me));
-        let theirs = AccessList::read(&owned_by(owner_only(&me, false), &other)).expect("read");
-        assert_eq!(theirs.others(&me), [other.to_string()]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub fn closed(user: &Sid) -> Vec<u8> {
     let owner = Sid::of(3, vec![4]);
     let mut users = vec![(user.clone(), SEEN), (owner, READ_LIST)];
     users.extend(Some((Sid::system(), ALL)).filter(|(system, _)| system != user));
-    descriptor_of(&users, 0)
+    descriptor_of(&users, 0, None)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! it may; what is heard is judged elsewhere.
 #![allow(unsafe_code, reason = "Windows is asked with pointers, in the five files of calls and nowhere else")]
 
-use crate::access::{AccessList, Malformed, Sid, owner_only};
+use crate::access::{AccessList, Malformed, Sid, owner_only_named};
 use crate::calls::{aligned, attributes, console_mode, descriptor, failed_with, owned, parts_of_descriptor};
 use crate::grants;
 use crate::lending::text;
@@ -65,7 +65,7 @@ impl OrderPipe {
     /// What the system says; that there is one of this name is one of the reasons.
     pub fn new(name: &str, user: &Sid, bytes: u32) -> Result<Self> {
         let name = text(&format!("{PIPES}{name}"))?;
-        let mut descriptor = aligned(&grants::owned_by(owner_only(user, false), user));
+        let mut descriptor = aligned(&owner_only_named(user));
         let attributes = attributes(&mut descriptor);
         let open = PIPE_ACCESS_DUPLEX | FILE_FLAG_FIRST_PIPE_INSTANCE;
         let mode = PIPE_WAIT | PIPE_REJECT_REMOTE_CLIENTS;

@@ -24,11 +24,12 @@ pub fn gateway(context: &Context, verb: GatewayVerb) -> Came {
     match verb {
         GatewayVerb::Add(args) => super::gateway_add::add(context, *args),
         GatewayVerb::List => {
-            context.out.answer(&told(context, &List {})?, listed)?;
+            let of = |found: &Gateways| found.gateways.iter().find_map(of_service);
+            context.out.answer(&context.told(&List {}, of)?, listed)?;
             Ok(exit::DONE)
         }
         GatewayVerb::Show { gateway } => {
-            context.out.answer(&told(context, &Show { name: gateway })?, shown)?;
+            context.out.answer(&context.told(&Show { name: gateway }, of_service)?, shown)?;
             Ok(exit::DONE)
         }
         GatewayVerb::Pause { gateway, reason } => {
@@ -63,12 +64,9 @@ pub fn gateway(context: &Context, verb: GatewayVerb) -> Came {
     }
 }
 
-/// Asks the process that listens, where there is one: it alone knows whether a service answers just now.
-pub(super) fn told<C: Command>(context: &Context, ask: &C) -> Result<C::Answer, Error> {
-    match Session::served(&context.home, ask) {
-        Some(found) => Ok(found),
-        None => context.reading()?.call(ask),
-    }
+/// What only the process that listens knows of a gateway.
+fn of_service(gateway: &Gateway) -> Option<&'static str> {
+    (gateway.state == GatewayState::Active).then_some("Whether its service answers is not known")
 }
 
 /// Asks for a change that needs no yes, and tells it in a line.

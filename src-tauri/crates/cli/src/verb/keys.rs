@@ -63,7 +63,15 @@ pub fn show(out: &Output, listed: &wire::keys::Keys) {
             KeyStatus::Followed => "followed by another",
             KeyStatus::Revoked => "revoked",
         };
-        out.line(format!("{:<8}  {status} since {}", key.purpose, age(key.since)));
+        // The approval key is open for one yes at a time.
+        let open = match key.open {
+            Some(true) => ", open",
+            Some(false) if key.status == KeyStatus::InForce && key.purpose != KeyPurpose::Approval => {
+                ", locked"
+            }
+            _ => "",
+        };
+        out.line(format!("{:<8}  {status} since {}{open}", key.purpose, age(key.since)));
         out.line(format!("  key id  {}", key.keyid));
         out.line(format!("  ssh     {}", key.ssh_fingerprint));
     }

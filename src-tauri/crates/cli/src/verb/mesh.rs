@@ -2,7 +2,6 @@
 //! pairing in [`super::mesh_pair`], goals for other machines in [`super::mesh_send`].
 
 use super::Came;
-use super::gateway::told;
 use super::keyring::{approval_passphrase, confirmed};
 use super::{mesh_answer, mesh_lists, mesh_pair, mesh_relay, mesh_send};
 use crate::args::{MeshOn, MeshVerb, PersonArgs};
@@ -39,7 +38,10 @@ pub fn mesh(context: &Context, verb: MeshVerb) -> Came {
             };
             changed(context, |session| set(context, session, &person, off), |out, _| out.line(says))
         }
-        MeshVerb::Show => answered(context, &told(context, &Show {})?, mesh_lists::stands),
+        MeshVerb::Show => {
+            let of = |mesh: &Mesh| mesh.on.then_some("Whether a way to another machine is open is not known");
+            answered(context, &context.told(&Show {}, of)?, mesh_lists::stands)
+        }
         MeshVerb::Pair { code, at, person } => mesh_pair::pair(context, code, at, &person),
         MeshVerb::Nodes => changed(context, |session| session.call(&Nodes {}), mesh_lists::nodes),
         MeshVerb::Withdraw { node, reason, yes, person } => {

@@ -7,15 +7,17 @@ use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
 use crate::text::plain;
 use wire::exit;
-use wire::models::{Asked, Embed, Embedded, Embeddings, Find, Found, Server, Set, Standard, Test};
+use wire::models::{Asked, Embed, Embedded, Embeddings, Find, Found, InBox, Server, Set, Standard, Test};
 
 /// `hermit models`.
 pub fn models(context: &Context, verb: ModelsVerb) -> Came {
     match verb {
         ModelsVerb::List { port } => {
-            let found = context.free()?.call(&Find { ports: port })?;
+            let session = context.free()?;
+            let (found, boxed) = (session.call(&Find { ports: port })?, session.call(&InBox {})?);
             context.out.answer(&found, |out, found| {
                 super::models_get::listed(out, context);
+                super::models_get::coming(out, &boxed);
                 listed(out, found);
             })?;
             Ok(exit::DONE)

@@ -9,6 +9,8 @@ use host::model_box::{Kept, Step, Wish};
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 use wire::exit;
+use wire::models::BoxModels;
+use words::store::BoxState;
 
 /// How often a line tells how far it is, where a line can be written over and where it cannot.
 const TELL: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(10)];
@@ -79,6 +81,20 @@ pub fn listed(out: &Output, context: &Context) {
         out.say(Tone::Faint, "no model in the box; `hermit models get` shows what can be had");
     } else {
         rows(out, &kept);
+    }
+}
+
+/// Weights that the process that has Hermit open fetches at this moment, such as for a page.
+pub fn coming(out: &Output, boxed: &BoxModels) {
+    for one in &boxed.models {
+        let (name, of) = (plain(&one.name), size(one.bytes));
+        match one.state {
+            BoxState::Fetching => {
+                out.line(format!("box:{name} is being fetched: {} of {of} are here", size(one.bytes_here)));
+            }
+            BoxState::Checking => out.line(format!("box:{name} is here, and its {of} are being checked")),
+            BoxState::Absent | BoxState::Here => {}
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! `hermit schedule`.
 
 use super::Came;
-use super::gateway::told;
 use super::keyring::approval_passphrase;
 use super::run::{micros, parameters, playbook_file};
 use super::schedule_hook;
@@ -38,12 +37,12 @@ pub fn schedule(context: &Context, verb: ScheduleVerb) -> Came {
             stay(context, |session| session.call(&keep))
         }
         ScheduleVerb::List => {
-            let found = told(context, &List {})?;
+            let found = context.told(&List {}, |found| found.schedules.iter().find_map(of_machines))?;
             context.out.answer(&found, listed)?;
             Ok(exit::DONE)
         }
         ScheduleVerb::Show { schedule } => {
-            let found = told(context, &Show { name: schedule })?;
+            let found = context.told(&Show { name: schedule }, of_machines)?;
             let address = found.hook.as_ref().and_then(|_| schedule_hook::address(context));
             context.out.answer(&found, |out, one| shown(out, one, address.as_deref()))?;
             Ok(exit::DONE)
@@ -85,6 +84,11 @@ pub fn schedule(context: &Context, verb: ScheduleVerb) -> Came {
             stay(context, |session| session.call(&run))
         }
     }
+}
+
+/// What only the process that runs the mesh knows of a schedule that machines hold together.
+fn of_machines(schedule: &Schedule) -> Option<&'static str> {
+    schedule.held_by.as_ref().map(|_| "Whether another machine can be reached is not known")
 }
 
 /// Asks for a change that needs no yes, and tells it in a line.

@@ -154,10 +154,7 @@ fn told(out: &Output, noted: &Noted) {
 }
 
 fn list(context: &Context, list: List) -> Came {
-    let found = match Session::served(&context.home, &list) {
-        Some(found) => found,
-        None => context.reading()?.call(&list)?,
-    };
+    let found = context.reading()?.call(&list)?;
     context.out.answer(&found, |out, found| {
         if found.rows.is_empty() {
             return out.line("No tasks yet. Start one: hermit run --playbook tidy --workspace FOLDER");

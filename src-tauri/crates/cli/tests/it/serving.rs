@@ -166,6 +166,33 @@ fn a_run_beside_a_host_whose_keys_are_open_asks_for_the_approval_passphrase_alon
 }
 
 #[test]
+fn a_command_that_only_reads_asks_the_host_for_what_only_it_knows_and_tells_where_none_runs() {
+    let bench = Bench::new();
+    let vault = bench.path("vault");
+    // Each key with whether it is open, as far as that is known.
+    let keys = || {
+        let listed = bench.run(&["keys", "list", "--json"]).ends_with(0).json();
+        let all = listed["keys"].as_array().unwrap().iter();
+        all.map(|key| (key["purpose"].as_str().unwrap().to_owned(), key["open"].as_bool()))
+            .collect::<Vec<_>>()
+    };
+    let gate = || {
+        let told = bench.run(&["gate", "state"]).ends_with(0);
+        assert!(told.out.contains("the gate is idle"), "{}", told.out);
+        told.err.contains("This is how the gate stood last: Hermit is not running.")
+    };
+    assert!(keys().iter().all(|(_, open)| open.is_none()) && gate());
+    let served = Served::begin(&bench, &[("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap())]);
+    assert!(keys().contains(&("log".to_owned(), Some(true))) && !gate());
+    let told = bench.run(&["keys", "list"]).ends_with(0);
+    assert!(told.out.contains("(today), open"), "{}", told.out);
+    bench.run(&["lock"]).ends_with(0);
+    assert!(keys().contains(&("log".to_owned(), Some(false))));
+    drop(served);
+    assert!(keys().iter().all(|(_, open)| open.is_none()) && gate());
+}
+
+#[test]
 fn keys_are_made_at_a_terminal_while_a_host_runs() {
     let bench = Bench::bare();
     let served = Served::begin(&bench, &[]);

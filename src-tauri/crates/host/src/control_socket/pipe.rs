@@ -3,6 +3,7 @@
 //!
 //! A read of a pipe has no time of its own, so both sides look what waits before they read it.
 
+use super::until::{Comes, Until};
 use super::*;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -102,7 +103,7 @@ fn listen(pipe: &OrderPipe, local: &Weak<Local>, stop: &AtomicBool) {
 
 fn serve(local: &Arc<Local>, pipe: &OrderPipe, stop: &AtomicBool) -> io::Result<()> {
     let stream = pipe.stream();
-    let heard = hear(&mut Until { pipe: stream, by: Instant::now() + PATIENCE, stop })?;
+    let heard = hear(&mut Until { stream, by: Instant::now() + PATIENCE, stop })?;
     let at_terminal = heard.head.act != Act::Lock && has_terminal(pipe.who()?);
     let mut answer = answered(local, &heard, at_terminal)?;
     answer.push(b'\n');
@@ -144,27 +145,22 @@ fn has_terminal(process: u32) -> bool {
     })
 }
 
-/// What is read until a moment, or until it is to stop, in however many pieces it comes.
-struct Until<'a> {
-    pipe: &'a File,
-    by: Instant,
-    stop: &'a AtomicBool,
-}
-
-impl Read for Until<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while Instant::now() < self.by && !self.stop.load(Ordering::SeqCst) {
-            match win32::waiting(self.pipe)? {
-                None => return Ok(0),
-                Some(0) => std::thread::sleep(BETWEEN),
-                Some(bytes) => {
-                    let (now, _) = buffer.split_at_mut(bytes.min(buffer.len()));
-                    let mut pipe = self.pipe;
-                    return pipe.read(now);
-                }
+/// A read of the pipe itself has no time, so it is looked first what waits there.
+impl Comes for File {
+    fn next(&self, buffer: &mut [u8], _left: Duration) -> io::Result<Option<usize>> {
+        match win32::waiting(self)? {
+            // Nobody is at the other end any more.
+            None => Ok(Some(0)),
+            Some(0) => {
+                std::thread::sleep(BETWEEN);
+                Ok(None)
+            }
+            Some(bytes) => {
+                let (now, _) = buffer.split_at_mut(bytes.min(buffer.len()));
+                let mut pipe = self;
+                pipe.read(now).map(Some)
             }
         }
-        Err(io::ErrorKind::TimedOut.into())
     }
 }
 
@@ -202,7 +198,7 @@ fn exchange(pipe: &File, order: &Order<'_>) -> io::Result<Answer> {
     }
     let mut answer = Vec::new();
     let stop = AtomicBool::new(false);
-    let heard = BufReader::new(Until { pipe, by: Instant::now() + PATIENCE + PATIENCE, stop: &stop });
+    let heard = BufReader::new(Until { stream: pipe, by: Instant::now() + PATIENCE + PATIENCE, stop: &stop });
     heard.take(ANSWER_BYTES_MAX).read_until(b'\n', &mut answer)?;
     serde_json::from_slice(&answer).map_err(io::Error::other)
 }

@@ -1,7 +1,7 @@
 //! One owner, and whoever attaches to it.
 
 use crate::bench::{Bench, PATIENCE};
-use host::{Need, Session, Stands, Unlock};
+use host::{Need, Session, Stands, ToldBy, Unlock};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,26 @@ fn whoever_needs_to_write_attaches_and_reads_by_itself() {
     // Its end changes nothing.
     drop(session);
     assert_eq!(bench.get(&format!("/v1/runs/{run}"))["interrupted"], false);
+}
+
+#[test]
+fn whoever_only_reads_asks_the_owner_for_what_only_it_knows_and_is_told_by_whom() {
+    let mut bench = Bench::new();
+    let session = Session::open(&bench.home(), Need::Read, &Unlock::Environment).expect("it reads");
+    assert!(!session.is_attached() && !session.is_owner());
+    let open = || {
+        let (listed, by) = session.told(&wire::keys::List::default()).expect("listed");
+        let log = listed.keys.iter().find(|key| key.purpose == model::body::KeyPurpose::Log).expect("a key");
+        (log.open, by)
+    };
+    assert_eq!(open(), (Some(true), ToldBy::Owner));
+    bench.local().lock("a test").expect("locked");
+    assert_eq!(open(), (Some(false), ToldBy::Owner));
+    // It is asked for nothing that it does not let a reader have.
+    let refused = session.call(&wire::gate::Halt::default()).expect_err("it only reads");
+    assert_eq!(refused.code, wire::Code::NoHost);
+    bench.close();
+    assert_eq!(open(), (None, ToldBy::Store));
 }
 
 #[test]
