@@ -29,7 +29,7 @@ fn asks(bench: &Bench, model: &Model, words: &str, session: Option<&str>) -> Str
     "RA-4.4f-4",
     part = "RA-2-7",
     part = "RA-1.2-14",
-    "RA-G-1",
+    part = "RA-G-1",
     part = "RA-G-3"
 )]
 #[test]
