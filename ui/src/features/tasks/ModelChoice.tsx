@@ -54,7 +54,7 @@ export function ModelChoice({ value, onChange }: { value: string | null; onChang
       <div role="radiogroup" aria-label="Model" className={styles.choices}>
         {models.map((one) => (
           <button key={one.address} type="button" role="radio" aria-checked={value === one.address} className={styles.model} title={one.address} onClick={() => onChange(one.address)}>
-            <b><Words of={one.name} /></b><small>{one.address === asked.data?.standard ? "Default · " : ""}{one.where}</small>
+            <b><Words of={one.name} /></b><small>{one.address === asked.data?.standard ? "Default · " : ""}<Words of={one.where} /></small>
           </button>
         ))}
         <button type="button" role="radio" aria-checked={typed} className={styles.model} onClick={() => { setAsked(true); onChange(""); }}>
