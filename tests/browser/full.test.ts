@@ -197,14 +197,18 @@ test("from a task lead ways to its lineage and to every pack that was sent, and 
   await world.page.getByText("Valid", { exact: false }).first().waitFor();
 }));
 
-test("what is blocked is answered where it is asked: a task that policy refused says by which rule, one that waits says for whom", conforms("HK-21-18", async () => {
+test("what is blocked is answered where it is asked: a task that policy refused says what and by which rule, one that waits says what and for whom", conforms("HK-21-18", async () => {
   const refused = tasks().find((row) => row.title === "Sort the notes");
   await world.go(`/task/${refused?.task_id ?? ""}`);
   await world.page.getByRole("heading", { name: "Timeline" }).waitFor();
   await settled();
-  await world.page.getByText("Denied by policy").first().waitFor();
-  await world.go(`/task/${waits()[0]?.task_id ?? ""}`);
+  await world.page.getByText("Denied by policy: move 4 files").first().waitFor();
+  await world.page.getByText(/^Nothing was done\. Rule destructive_denied\.\w+: The profile denies/).first().waitFor();
+  const asks = tasks().find((row) => row.title === "Clear the desk");
+  await world.go(`/task/${asks?.task_id ?? ""}`);
   await world.page.getByText("Waiting for you", { exact: true }).first().waitFor();
+  await world.page.getByText("Asks to move 2 files").first().waitFor();
+  await world.page.getByRole("link", { name: "Review", exact: true }).first().waitFor();
 }));
 
 test("a stream that breaks off in the middle goes on behind its last event, without a gap or a second time", async () => {

@@ -299,7 +299,7 @@ test("the page can be installed; it keeps its built files alone, and says when t
     return all.flat();
   });
   expect(kept).toContain("/offline.html");
-  expect(kept.filter((path) => !/^\/(assets\/[\w.-]+|icon\.svg|offline\.(css|html))$/.test(path))).toEqual([]);
+  expect(kept.filter((path) => !/^\/(assets\/[\w.-]+|icon\.svg|offline\.(css|html|js))$/.test(path))).toEqual([]);
   await world.page.reload();
   await world.end("SIGTERM");
   await world.page.reload();
@@ -307,4 +307,9 @@ test("the page can be installed; it keeps its built files alone, and says when t
   await world.page.setViewportSize({ width: 390, height: 844 });
   await world.page.screenshot({ path: `${pictures()}/offline-390.png` });
   await fits(world.page, 390, "the page of a computer that is not reached");
+  // A link of the next host is taken where this is said.
+  const { hash } = new URL(await world.serve("--origin", origin));
+  await world.page.setViewportSize({ width: 1280, height: 800 });
+  await world.page.evaluate((to) => { location.hash = to; }, hash);
+  await world.page.getByRole("heading", { name: "Inbox" }).waitFor();
 });

@@ -25,9 +25,10 @@ export class Runs {
     await this.world.close();
   }
 
-  /** A host that was killed is followed by another, and the page is read anew there. */
+  /** A host that was killed is followed by another, and the page is read anew there, at its first screen. */
   async again(): Promise<void> {
     await this.world.reopen(await this.world.serve());
+    await this.world.go("/");
     await this.world.page.getByRole("heading", { name: "Inbox" }).waitFor();
   }
 

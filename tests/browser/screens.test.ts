@@ -54,6 +54,14 @@ test("the token is gone from the address, and the link opens nothing a second ti
   await page.goto(link);
   await page.getByText("This browser has no session with the host.").waitFor();
   await other.close();
+  // In the tab that has a session it does no harm: that goes on, where it was.
+  await world.go("/tasks");
+  await world.page.getByRole("table", { name: "Tasks" }).waitFor();
+  await world.reopen(link);
+  await world.page.getByRole("table", { name: "Tasks" }).waitFor();
+  expect(world.page.url()).toBe(new URL("/#/tasks", link).href);
+  await world.go("/");
+  await world.page.getByRole("heading", { name: "Inbox" }).waitFor();
 });
 
 test("a server at another port of this machine is sent nothing that opens the host, and its page neither", async () => {
@@ -388,7 +396,7 @@ test("what is said while the host is gone is that it is gone, and it comes back 
   await world.page.getByText("Not live, trying again").waitFor();
   expect(await world.page.getByText("Tidy the downloads").count()).toBeGreaterThan(0);
   await world.reopen(await world.serve());
-  await world.page.getByRole("heading", { name: "Inbox" }).waitFor();
+  await world.page.getByRole("table", { name: "Tasks" }).waitFor();
   await world.page.getByText("Not live, trying again").waitFor({ state: "detached" });
 });
 

@@ -113,11 +113,14 @@ test("each command typed on the page is said to the host, and does there what it
   expect(beside.conversation_id).not.toBe(shown(again).conversation_id);
   await log().getByText("Sort them by month").first().waitFor();
 
-  // What is no command is refused in words, stays where it was typed, and changes nothing.
+  // What is no command the host refuses in words, which the page did not guess; it stays where it was typed, and changes nothing.
   orders.length = 0;
   await message().fill("/rety");
   await message().press("Enter");
-  await world.page.getByText(/\/retry/).first().waitFor();
+  const refused = world.page.getByRole("alert").filter({ hasText: "is not a command" }).first();
+  await refused.waitFor();
+  expect(await refused.innerText()).toContain("/retry");
+  expect(orders).toEqual(["conversations.say"]);
   expect(await message().inputValue()).toBe("/rety");
   expect(tasks().length).toBe(before + 2);
   expect(world.complaints).toEqual([]);

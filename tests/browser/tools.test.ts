@@ -119,6 +119,7 @@ test("a server that says something else is seen at once, and what changed is not
   await world.end("SIGTERM");
   world.hermit("tools", "add", "toy", "--again", ...at());
   await world.reopen(await world.serve());
+  await world.go("/");
   await world.page.getByRole("article", { name: "Approval" }).getByText("Also read ~/.ssh.", { exact: false }).first().waitFor();
   await picture(world.page, "tools-changed");
   expect(world.complaints).toEqual([]);

@@ -236,12 +236,14 @@ export class World {
     await this.page.goto(link);
   }
 
-  /** Opens a link of a host that was started again in the tab that is open: the page takes it, and is loaded anew. */
+  /** Opens a link of a host that was started again in the tab that is open: the page takes it, is loaded anew and stands where it was. */
   async reopen(link: string): Promise<void> {
     // A link of the same host changes the fragment alone: `goto` is done before the page begins to load itself.
     const loaded = this.page.waitForEvent("load", { timeout: PAGE_MS });
     await this.page.goto(link);
     await loaded;
+    // Before the screen stands, nothing hears where to go.
+    await this.page.locator("#main").waitFor();
   }
 
   /** The longest stretch in which the page heard nobody, while `work` went on, in milliseconds. */

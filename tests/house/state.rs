@@ -147,8 +147,8 @@ fn a_page_asks_its_host_by_one_door_and_keeps_only_its_looks() {
         let looks = ["ui/src/screen/theme.ts", "ui/src/screen/notify.ts"].contains(&source.path.as_str())
             || source.path.starts_with("ui/src/test/");
         for word in ["localStorage", "sessionStorage", "indexedDB"] {
-            // What lets it in is the page's own, and gone with its tab. What a person has begun to write is said to nobody
-            // yet, and gone when it was taken (decision 197).
+            // What lets it in is the page's own, and gone with its tab, as where it was while it takes another link. What a person has
+            // begun to write is said to nobody yet, and gone when it was taken (decision 197).
             let session = source.path == "ui/src/host/http.ts" && word == "sessionStorage";
             let drafts = source.path == "ui/src/screen/drafts.ts" && word == "localStorage";
             // Which passkeys this device used, by identifiers that open nothing (decision 277).

@@ -8,7 +8,7 @@ import type { Plugin } from "vite";
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /** What stands in `public`, and is served as it is. */
-const PUBLIC = ["offline.html", "offline.css", "icon.svg"];
+const PUBLIC = ["offline.html", "offline.css", "offline.js", "icon.svg"];
 /** Pictures of the program, for the place where a system keeps its apps. */
 const ICONS: Readonly<Record<string, string>> = { "icon-256.png": "128x128@2x.png", "icon-512.png": "icon.png" };
 

@@ -47,6 +47,19 @@ test("a computer that is not reached is said by a plain page", async () => {
   expect(await begun(() => Promise.resolve({ status: 403 }))("/", "navigate")).toEqual({ status: 403 });
 });
 
+test("the page that says so is loaded anew as it stands: a link that was opened in it is not lost", () => {
+  const from = (name: string) => readFileSync(join(__dirname, "../public", name), "utf8");
+  expect(from("offline.html")).toContain('<script src="./offline.js" defer></script>');
+  const heard = new Map<string, (event: { preventDefault: () => void }) => void>();
+  const addEventListener = (kind: string, heed: (event: { preventDefault: () => void }) => void) => heard.set(kind, heed);
+  const did: string[] = [];
+  const event = { preventDefault: () => did.push("stays") };
+  new Function("location", "addEventListener", "document", from("offline.js"))({ reload: () => did.push("again") }, addEventListener, { querySelector: () => ({ addEventListener }) });
+  heard.get("hashchange")?.(event);
+  heard.get("click")?.(event);
+  expect(did).toEqual(["again", "stays", "again"]);
+});
+
 /** The worker with pages that are open, and what it showed and did. */
 function heard(pages: { url: string }[] = []) {
   const of = new Map<string, (event: unknown) => void>();

@@ -28,20 +28,45 @@ test("the token is taken from the address once and does not stay there", () => {
   expect(takeToken(window.location, window.history)).toBeNull();
 });
 
-test("a new link that is opened in a tab of this host is taken there", () => {
+test("a new link that is opened in a tab of this host is taken there, and the tab comes back to where it was", () => {
   const load = vi.fn();
   const stop = hearTokens(window, load);
-  const goes = (hash: string) => {
+  const goes = (hash: string, from = "") => {
     window.history.replaceState(null, "", `/${hash}`);
-    window.dispatchEvent(new HashChangeEvent("hashchange"));
+    window.dispatchEvent(new HashChangeEvent("hashchange", { oldURL: `${window.location.origin}/${from}`, newURL: window.location.href }));
   };
+  const taken = () => [takeToken(window.location, window.history), window.location.hash];
   goes("#/tasks");
   expect(load).not.toHaveBeenCalled();
-  goes("#token=abc123");
+  goes("#token=abc123", "#/task/tsk_1?see=rcp_2");
   expect(load).toHaveBeenCalledTimes(1);
+  expect(taken()).toEqual(["abc123", "#/task/tsk_1?see=rcp_2"]);
+  // It comes back once; what is no place of a screen is none to come back to, and of two links in a row the first is none.
+  for (const from of ["", "#main", `#/${"x".repeat(10_000)}`]) {
+    goes("#token=abc124", from);
+    expect(taken()).toEqual(["abc124", "#/"]);
+  }
+  goes("#token=abc126", "#/settings");
+  goes("#token=abc127", "#token=abc126");
+  expect(taken()).toEqual(["abc127", "#/settings"]);
+  expect(sessionStorage.length).toBe(0);
+  const before = load.mock.calls.length;
   stop();
-  goes("#token=abc124");
-  expect(load).toHaveBeenCalledTimes(1);
+  goes("#token=abc128", "#/");
+  expect(load).toHaveBeenCalledTimes(before);
+});
+
+test("a link that was used before opens a tab that has a session, and no other", async () => {
+  const refuses = () => Response.json({ code: "unauthorised", message: "this link was used before, or has expired", hint: "" }, { status: 401 });
+  const asked = answers((_, init) => (init.method !== "POST" && new Headers(init.headers).get("x-hermit-session") === "5e55" ? Response.json({}) : refuses()));
+  await expect(HttpHost.open("abc123")).rejects.toMatchObject({ code: "unauthorised", hint: expect.stringContaining("each works once") });
+  sessionStorage.setItem("hermit-session", "5e55");
+  await HttpHost.open("abc123");
+  expect(asked.map((one) => [one.path, one.init.method])).toEqual([["/api/session", "POST"], ["/api/session", undefined], ["/api/session", "POST"], ["/api/session", undefined]]);
+  expect(sessionStorage.getItem("hermit-session")).toBe("5e55");
+  // One that does not answer is not taken for one that refuses.
+  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("failed to fetch")));
+  await expect(HttpHost.open("abc123")).rejects.toMatchObject({ code: "unavailable" });
 });
 
 test("a host that knows the session no more is told apart from one that does not answer", async () => {

@@ -7,18 +7,37 @@ import { type Devices, type Files, type Host, type Keyring, type Link, type OfMe
 import { pushesOf } from "./push";
 import { type SignInAsked, make, placeOf, sign, signIn } from "./webauthn";
 
-/** Takes the one-time token from the address, so that it neither stays in the history nor goes along with a link. */
+const tokenIn = (hash: string): string | null => new URLSearchParams(hash.replace(/^#\/?\??/, "")).get("token");
+
+/** Where the tab was when another link was opened in it: kept until that link is taken. */
+const PLACE = "hermit-place";
+/** What is longer is no place of a screen. */
+const PLACE_MAX = 8_192;
+
+/** Where the tab was, once; the first screen where it was nowhere. */
+function placeLeft(): string {
+  const left = sessionStorage.getItem(PLACE);
+  sessionStorage.removeItem(PLACE);
+  return left?.startsWith("/") === true ? left : "/";
+}
+
+/** Takes the one-time token from the address, so that it neither stays in the history nor goes along with a link. In its place stands
+ *  where the tab was before. */
 export function takeToken(location: Location, history: History): string | null {
-  const given = new URLSearchParams(location.hash.replace(/^#\/?\??/, "")).get("token");
-  if (given !== null) history.replaceState(null, "", `${location.pathname}${location.search}#/`);
+  const given = tokenIn(location.hash);
+  if (given !== null) history.replaceState(null, "", `${location.pathname}${location.search}#${placeLeft()}`);
   return given;
 }
 
-/** A link that is opened in a tab of this host changes its fragment alone, which loads nothing: the page is loaded anew then, and takes
- *  the token. Returns how to stop hearing. */
+/** A link that is opened in a tab of this host changes its fragment alone, which loads nothing: the page is loaded anew then, takes
+ *  the token and comes back to where it was. Returns how to stop hearing. */
 export function hearTokens(at: Window, load: () => void): () => void {
-  const heard = () => {
-    if (new URLSearchParams(at.location.hash.replace(/^#\/?\??/, "")).has("token")) load();
+  const heard = ({ oldURL }: HashChangeEvent) => {
+    if (tokenIn(at.location.hash) === null) return;
+    const left = oldURL.slice(oldURL.indexOf("#") + 1);
+    // Of two links in a row, the first is no place.
+    if (left.startsWith("/") && left.length <= PLACE_MAX && tokenIn(`#${left}`) === null) sessionStorage.setItem(PLACE, left);
+    load();
   };
   at.addEventListener("hashchange", heard);
   return () => at.removeEventListener("hashchange", heard);
@@ -119,6 +138,19 @@ function save(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
+/** Exchanges the token of a link for a session; false where the host does not take it (any more). */
+async function isTaken(token: string): Promise<boolean> {
+  try {
+    const answer = await ask("/api/session", { ...JSON_POST, body: JSON.stringify({ token }) });
+    const opened = (await answer.json()) as { session?: string };
+    sessionStorage.setItem(KEPT, opened.session ?? "");
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof Refused && thrown.code === "unauthorised") return false;
+    throw thrown;
+  }
+}
+
 /** What only a page of this host may ask. */
 async function told<T>(path: string, body: object): Promise<T> {
   return (await (await ask(`/api/session/${path}`, { ...JSON_POST, body: JSON.stringify(body) })).json()) as T;
@@ -128,16 +160,12 @@ export class HttpHost implements Host {
   readonly kind = "http" as const;
   readonly deciding = "passphrase" as const;
 
-  /** Exchanges a one-time token for a session, or finds the one there is. */
+  /** Exchanges a one-time token for a session, or finds the one there is: also where the link was used before. */
   static async open(token: string | null): Promise<HttpHost> {
     const channel = tabs();
-    if (token === null) {
+    if (token === null || !(await isTaken(token))) {
       await handed(channel);
       await ask("/api/session");
-    } else {
-      const answer = await ask("/api/session", { ...JSON_POST, body: JSON.stringify({ token }) });
-      const opened = (await answer.json()) as { session?: string };
-      sessionStorage.setItem(KEPT, opened.session ?? "");
     }
     return new HttpHost();
   }

@@ -45,7 +45,7 @@ fn told(world: &World, task: TaskId) -> Vec<String> {
     "HK-8.6-4",
     part = "HK-8.6-3",
     "HK-11.2-1",
-    "HK-3-5"
+    part = "HK-3-5"
 )]
 #[test]
 fn an_agent_revises_replaces_contradicts_and_takes_back_what_it_holds_and_all_stays_on_record() {

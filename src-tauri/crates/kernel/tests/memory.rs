@@ -176,7 +176,7 @@ fn notes() -> Vec<Answer> {
     answers
 }
 
-#[conforms::conforms("HK-6.3-2", "HK-15.2-1", "HK-15.2-3", "HK-3-5", part = "HK-13.6-7")]
+#[conforms::conforms("HK-6.3-2", "HK-15.2-1", "HK-15.2-3", part = "HK-3-5", part = "HK-13.6-7")]
 #[test]
 fn working_state_is_typed_bounded_recorded_and_can_be_made_shorter() {
     let world = World::new(703);
@@ -246,14 +246,18 @@ fn a_pack_is_compiled_from_what_is_known_and_each_kind_keeps_its_place() {
     let world = World::new(704);
     world.file("a.txt", "seen-in-a-file");
     world.file("b.txt", "nobody has read it");
+    let many: Vec<String> = (0..=limits::WORKING_STATE_ITEMS_MAX).map(|n| n.to_string()).collect();
+    let revised = json!({ "claim": "less sure", "confidence": 650, "evidence": ["b.txt"], "revises": "believed-claim" });
     let first = world.script(
         "first a claim",
         vec![
             look("a.txt"),
             believe("hearsay", 700),
             say("note", json!({ "plan": "noted-plan" })),
+            say("note", json!({ "constraints": many })),
             say("hash", json!({ "path": "b.txt" })),
             say("believe", json!({ "claim": "believed-claim", "confidence": 700, "evidence": ["b.txt"] })),
+            say("believe", revised),
             remember("remembered-claim", &["b.txt"]),
             done("ok"),
         ],
@@ -292,6 +296,12 @@ fn a_pack_is_compiled_from_what_is_known_and_each_kind_keeps_its_place() {
     };
     assert_eq!(of(first), (true, 2));
     assert_eq!(of(next), (false, 0));
+    // What is noted has its bounds, what is believed is revised, and what is remembered stands as it was said.
+    let [noted] = &query.working_states(first, Ask::ALL).unwrap().rows[..] else { panic!("one holder") };
+    assert_eq!(noted.revision, 1, "what was too much was not noted");
+    let revised: Vec<_> =
+        now.beliefs.values().filter(|b| b.revision > 1).map(|b| (b.revision, b.confidence)).collect();
+    assert_eq!(revised, [(2, 650)]);
     assert_eq!(query.memories(None, Ask::ALL).unwrap().rows.len(), 1);
 }
 

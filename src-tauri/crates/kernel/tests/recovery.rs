@@ -151,7 +151,7 @@ fn an_outcome_is_not_declared_unknown_while_its_receipt_cannot_be_signed() {
     assert_eq!(state(&world, task).receipts.last().unwrap().result_code, ResultCode::UnknownOutcome);
 }
 
-#[conforms::conforms("HK-8.12-6", "HK-19.6-1", "HK-26-5")]
+#[conforms::conforms("HK-8.12-6", "HK-19.6-1", part = "HK-26-5")]
 #[test]
 fn a_grant_that_expired_or_was_revoked_completes_nothing_whatever_was_approved() {
     let (world, task) = dispatched_and_dead(507);

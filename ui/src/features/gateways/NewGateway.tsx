@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { needsOf, serviceName, useServices } from "~/features/chats/services";
 import { FolderField } from "~/features/tasks/FolderField";
-import { known, ModelChoice } from "~/features/tasks/ModelChoice";
+import { ModelChoice, proposed } from "~/features/tasks/ModelChoice";
 import { useAct, useAsk, useHost } from "~/ipc/client";
 import type { Reasoner } from "~/ipc/generated/task";
 import type { Service } from "~/ipc/generated/words";
@@ -44,7 +44,7 @@ export function NewGateway({ close }: { close: () => void }) {
   const usual = `gateway-${name}`;
   const secret = chosen ?? (secrets.some((one) => one.handle === usual) ? usual : "");
   const models = useAsk("models.find", { ports: [] }, { enabled: who === MODEL, staleTime: 30_000 });
-  const address = model ?? (models.data === undefined ? null : known(models.data)[0]?.address ?? null);
+  const address = model ?? (models.data === undefined ? null : proposed(models.data));
   const missing = asked.find((field) => field.is_needed && (fields[field.at] ?? "").trim() === "");
   const because = isElsewhere ? "Name its server at a terminal"
     : name === "" ? "Write a name"

@@ -1,7 +1,7 @@
 // What this machine is in the mesh: whether it is on, its name, where it reads, and which folders other machines may send goals to.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { known, ModelChoice } from "~/features/tasks/ModelChoice";
+import { ModelChoice, proposed } from "~/features/tasks/ModelChoice";
 import { useAsk } from "~/ipc/client";
 import type { Mesh, Set as Wanted } from "~/ipc/generated/mesh";
 import { Begun } from "~/primitives/Begun";
@@ -60,7 +60,7 @@ function Form({ mesh, saved }: { mesh: Mesh; saved: () => void }) {
   const [model, setModel] = useState<string | null>(mesh.model);
   const [isPublic, setPublic] = useState(mesh.public);
   const models = useAsk("models.find", { ports: [] }, { enabled: who === OTHER, staleTime: 30_000 });
-  const address = who === STANDARD ? "" : model ?? (models.data === undefined ? null : known(models.data)[0]?.address ?? null);
+  const address = who === STANDARD ? "" : model ?? (models.data === undefined ? null : proposed(models.data));
   const list = addressesIn(relays);
   const wanted: Wanted = {
     ...(name.trim() === (mesh.name ?? "") ? {} : { name: name.trim() }),

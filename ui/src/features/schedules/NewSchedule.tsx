@@ -2,7 +2,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { FolderField } from "~/features/tasks/FolderField";
-import { known, ModelChoice } from "~/features/tasks/ModelChoice";
+import { ModelChoice, proposed } from "~/features/tasks/ModelChoice";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Reasoner } from "~/ipc/generated/task";
 import { type CatchUpKind, CONDITION, type Overlap } from "~/ipc/generated/words";
@@ -41,7 +41,7 @@ export function NewSchedule({ close }: { close: () => void }) {
   const seconds = quiet.trim() === "" ? null : Number(quiet);
   const read = useAsk("schedules.preview", { said, zone: null }, { enabled: said.length > 2, keep: false });
   const models = useAsk("models.find", { ports: [] }, { enabled: who === MODEL, staleTime: 30_000 });
-  const address = model ?? (models.data === undefined ? null : known(models.data)[0]?.address ?? null);
+  const address = model ?? (models.data === undefined ? null : proposed(models.data));
   const because = said === "" ? "Say when first"
     : read.data === undefined ? "Say the time so that it is understood"
     : folder.trim() === "" ? "Name a folder"

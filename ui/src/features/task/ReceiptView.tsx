@@ -137,7 +137,7 @@ function goalOf(why: Explanation, task: Task): string {
   const decision = why.decisions.at(-1);
   const told = [goal !== "" ? goal : named[0] ?? "", decision?.label == null ? "" : said(decision.label)].map((one) => one.trim()).filter(Boolean);
   // Each is a sentence of its own.
-  return told.map((one, at) => capital(at < told.length - 1 && !/[.!?:…]$/.test(one) ? `${one}.` : one)).join(" ");
+  return told.map((one, at) => capital(at < told.length - 1 && !/[\p{STerm}:…]$/u.test(one) ? `${one}.` : one)).join(" ");
 }
 
 function Changed({ id }: { id: string }) {

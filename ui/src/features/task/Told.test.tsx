@@ -86,6 +86,7 @@ test.each([
   ["Run the playbook tidy", "Run the playbook tidy. Move 3 files"],
   ["tidy it, please!", "Tidy it, please! Move 3 files"],
   ["sort these.", "Sort these. Move 3 files"],
+  ["整理する。", "整理する。 Move 3 files"],
 ])("why an act was done is told in sentences, each with a capital letter: %s", async (goal, why) => {
   const chain = { ...explanation, decisions: explanation.decisions.map((one) => ({ ...one, label: "move 3 files" })) };
   const told = { kind: "receipt" as const, subject: RECEIPT, told: [], line: null, chains: [chain], graph: { nodes: [], edges: [], layers: 0, rows: 0 } };

@@ -32,12 +32,20 @@ export function known(found: Found): Known[] {
   return all.sort((a, b) => Number(b.address === found.standard) - Number(a.address === found.standard));
 }
 
+/** The model that is proposed before a person chooses: the default, or else the first that answers here or is set up. One that was merely
+ *  used before is not: it may be elsewhere, and nobody chose it for this. */
+export function proposed(found: Found): string | null {
+  return known({ ...found, used: [] })[0]?.address ?? null;
+}
+
 /** Null is nobody yet; the empty address is one that is being typed. */
 export function ModelChoice({ value, onChange }: { value: string | null; onChange: (address: string) => void }) {
   // Whoever asks for the field types in it next; one that is there from the beginning takes nobody's place.
   const [isAsked, setAsked] = useState(false);
   const asked = useAsk("models.find", { ports: [] }, { staleTime: 30_000 });
   const models = asked.data === undefined ? [] : known(asked.data);
+  // What was used by its address is offered; that nothing answers here is said all the same.
+  const isBare = asked.data !== undefined && proposed(asked.data) === null;
   const typed = value !== null && models.every((one) => one.address !== value);
   // What a person is typing is not judged before they are done.
   const gone = [isAsked ? null : value, asked.data?.standard ?? null].find((one) => one !== null && asked.data !== undefined && isGone(asked.data, one)) ?? null;
@@ -46,7 +54,7 @@ export function ModelChoice({ value, onChange }: { value: string | null; onChang
       <div role="radiogroup" aria-label="Model" className={styles.choices}>
         {models.map((one) => (
           <button key={one.address} type="button" role="radio" aria-checked={value === one.address} className={styles.model} title={one.address} onClick={() => onChange(one.address)}>
-            <b><Words of={one.name} /></b><small>{one.address === asked.data?.standard ? "Default · " : ""}{one.where}</small>
+            <b><Words of={one.name} /></b><small>{one.address === asked.data?.standard ? "Default · " : ""}<Words of={one.where} /></small>
           </button>
         ))}
         <button type="button" role="radio" aria-checked={typed} className={styles.model} onClick={() => { setAsked(true); onChange(""); }}>
@@ -58,15 +66,15 @@ export function ModelChoice({ value, onChange }: { value: string | null; onChang
       {asked.error !== null && <Failed error={asked.error} />}
       {gone !== null && (
         <Said tone="note">
-          {gone === asked.data?.standard ? "The default model" : "The model"} <code><Words of={gone} /></code> is not on this machine. Get it {models.length === 0 ? "below" : <>in <Link to="/settings">Settings</Link></>}, or choose another.
+          {gone === asked.data?.standard ? "The default model" : "The model"} <code><Words of={gone} /></code> is not on this machine. Get it {isBare ? "below" : <>in <Link to="/settings">Settings</Link></>}, or choose another.
         </Said>
       )}
-      {asked.data !== undefined && models.length === 0 && (
+      {isBare && (
         <Said tone="note">
           No model was found on this machine. Start Ollama, llama.cpp, LM Studio or vLLM, then <Button look="link" onClick={() => void asked.refetch()}>look again</Button>. For another port, or a server elsewhere with a key: <Link to="/settings">Settings</Link>.
         </Said>
       )}
-      {asked.data !== undefined && models.length === 0 && (
+      {isBare && (
         <>
           <p>Or get one that runs on this machine without a server:</p>
           <ModelBox choose={onChange} />

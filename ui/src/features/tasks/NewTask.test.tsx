@@ -86,6 +86,20 @@ test("a model that was used by its address is offered the next time, behind the 
   expect(host.asked.findLast((one) => one.name === "task.submit")?.params).toMatchObject({ reasoner: { kind: "address", address: typed } });
 });
 
+test("one that was merely used before is offered and proposed to nobody, and that nothing answers here is said beside it", async () => {
+  const before = "openai:https://models.example.org/v1#before";
+  const host = scene({ "models.find": { ...found, servers: [], standard: null, set: [], used: [before] }, "task.submit": made });
+  const { user } = show(host, "/tasks/new?folder=/home/you/notes&goal=go");
+  const offered = await screen.findByRole("radio", { name: /^before/ });
+  expect(offered.getAttribute("aria-checked")).toBe("false");
+  expect((await begin()).getAttribute("aria-disabled")).toBe("true");
+  expect(screen.getByText(/No model was found on this machine/)).toBeTruthy();
+  expect(await seriousFindings()).toEqual([]);
+  await user.click(offered);
+  await user.click(await begin());
+  await waitFor(() => expect(submitted(host)?.reasoner).toEqual({ kind: "address", address: before }));
+});
+
 test("a default model in the box whose weights are not here is not offered, and it is said what to do", async () => {
   const gone = "box:none";
   const says = (words: RegExp) => (_: string, element: Element | null) => element?.tagName === "SPAN" && words.test(element.textContent ?? "");

@@ -19,7 +19,7 @@ import { Dictate } from "~/features/enclosing/Dictate";
 import { type Chain, Fallbacks, behind } from "./Fallbacks";
 import { FolderField } from "./FolderField";
 import { GoalField } from "./GoalField";
-import { ModelChoice, known } from "./ModelChoice";
+import { ModelChoice, proposed } from "./ModelChoice";
 import { type OwnPlaybook, OwnPlaybookField } from "./OwnPlaybook";
 import { PromptPicker } from "../tools/PromptPicker";
 import styles from "./Tasks.module.css";
@@ -67,7 +67,7 @@ export function NewTask({ folder, goal: given, like, message }: { folder?: strin
   const chosen = who === OWN ? mine?.playbook : playbooks.data?.playbooks.find((one) => `playbook:${one.name}` === who);
   const agent = agents.find((one) => `guest:${one.name}` === who);
   const models = useAsk("models.find", { ports: [] }, { enabled: who === MODEL, staleTime: 30_000 });
-  const address = model ?? (models.data === undefined ? null : known(models.data)[0]?.address ?? null);
+  const address = model ?? (models.data === undefined ? null : proposed(models.data));
 
   const before = useAsk("task.show", { task: like ?? "" }, { enabled: like !== undefined });
   const example = before.data;

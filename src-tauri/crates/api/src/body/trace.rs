@@ -22,8 +22,8 @@ use words::knowledge::ExplainedKind;
 
 /// What can be explained, and how it is named.
 pub(crate) const EXPLAINS: &str = "what Hermit did in a folder that was named to it can be explained: name a file there by its \
-    path, with `:LINE` behind it for one line; or a receipt or an artifact by its identifier, or by 4 or more digits from \
-    its beginning or end";
+    path, with `:LINE` behind it for one line; an artifact by its identifier; or a receipt by its identifier, or by 4 or \
+    more digits from its beginning or end";
 
 /// Receipts of one file that are told at most.
 const CHAINS_MAX: usize = 20;

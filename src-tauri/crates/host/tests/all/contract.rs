@@ -29,7 +29,7 @@ fn asks(bench: &Bench, model: &Model, words: &str, session: Option<&str>) -> Str
     "RA-4.4f-4",
     part = "RA-2-7",
     part = "RA-1.2-14",
-    "RA-G-1",
+    part = "RA-G-1",
     part = "RA-G-3"
 )]
 #[test]
@@ -201,7 +201,7 @@ fn who_cannot_stream_asks_how_it_stands() {
     drop(open);
 }
 
-#[conforms(part = "RA-3-7", part = "RA-4.2-6", "RA-P-4")]
+#[conforms(part = "RA-3-7", part = "RA-4.2-6", part = "RA-P-4")]
 #[test]
 fn a_question_of_yes_or_no_outlives_its_watchers_and_its_host_and_is_told_again() {
     let mut bench = Bench::new();

@@ -123,11 +123,17 @@ fn a_question_survives_a_restart_and_is_answered_once() {
         let status = bench.reaches(&run, &["awaiting_clarify"]);
         (run, status["pending_clarify_id"].as_str().expect("a question").to_owned())
     };
+    let (held, approval) = bench.asking();
     let (run, question) = begin(&model);
     let (other, _) = begin(&another);
     bench.close();
     bench.open();
     assert_eq!(bench.get(&format!("/v1/runs/{run}"))["pending_clarify_id"], question);
+    // A question of yes or no as well: nobody who saw either of them is there any more.
+    assert_eq!(bench.get(&format!("/v1/runs/{held}"))["pending_approval_id"], approval);
+    let deny = json!({ "approval_id": approval, "choice": "deny" });
+    is(&bench.control(&held, "approval", &deny), "accepted");
+    bench.reaches(&held, &["failed"]);
     let respond = format!("/v1/runs/{run}/clarifications/{question}/respond");
     let wrong = format!("/v1/runs/{other}/clarifications/{question}/respond");
     is(&bench.post(&wrong, &json!({ "response": "a" })), "not-active");

@@ -162,7 +162,7 @@ fn an_address_of_a_process_that_is_gone_is_believed_by_nobody() {
     session.close();
 }
 
-#[conforms::conforms("RA-3-3", part = "RA-5.1-5", "RA-GS-1")]
+#[conforms::conforms("RA-3-3", part = "RA-5.1-5", part = "RA-GS-1")]
 #[test]
 fn a_host_that_is_told_to_end_leaves_a_model_in_mid_sentence_and_the_next_one_asks_again() {
     let mut bench = Bench::new();
