@@ -15,6 +15,7 @@ mod clean_room;
 mod clone_main;
 mod clone_world;
 mod confined;
+mod ended;
 mod live_model;
 mod model_pipe;
 mod parents_tests;
