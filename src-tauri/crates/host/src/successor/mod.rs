@@ -129,7 +129,8 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
     };
     let parent = export(run.kernel, &of, run.places.clone())?;
     let unseen = changed_playbook::unseen(run.patch, &parent);
-    if let Some(why) = unseen.or_else(|| skills::unseen(run.kernel, run.patch, &parent)) {
+    let unseen = unseen.or_else(|| skills::unseen(run.kernel, run.patch, &parent));
+    if let Some(why) = unseen.or_else(|| skins::unseen(run.kernel, run.patch, &parent)) {
         return Err(why);
     }
     let built = run.built()?;
