@@ -8,7 +8,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper, wait};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd as _;
@@ -25,7 +25,7 @@ const WAIT: Duration = Duration::from_millis(1);
 /// # Errors
 /// What the system says, where it cannot be started or waited for.
 #[allow(clippy::zombie_processes, reason = "every child is waited for, whoever made it")]
-pub fn run(program: &OsString, arguments: &[OsString]) -> io::Result<ExitCode> {
+pub fn run(program: &OsStr, arguments: &[OsString]) -> io::Result<ExitCode> {
     // What outlives its own parent comes to this one, so that what it used is counted.
     set_child_subreaper(Some(getpid()))?;
     // A group of its own: what the command sends to its whole group is not for this one.

@@ -335,7 +335,8 @@ impl Running {
     fn is_filled(&mut self, home: Filled) -> bool {
         // Before its namespace stands, the machine's own file system is seen there.
         let Some(taken) = home.taken(self.home_bytes) else { return false };
-        self.used.disk_bytes = self.used.disk_bytes.max(taken);
+        // Much more than fits may be told by the clone alone.
+        self.used.disk_bytes = self.used.disk_bytes.max(taken.min(self.home_bytes.saturating_mul(SYSTEM_TIMES)));
         home.is_full(self.home_bytes)
     }
 
@@ -347,10 +348,12 @@ impl Running {
         if self.used.ended_for.is_some() || status == Some(0) {
             return;
         }
-        self.weighed = None;
-        let is_full = match self.folder.is_some() {
-            true => self.is_full(None),
-            false => told.home.is_some_and(|home| self.is_filled(home)),
+        let is_full = match self.folder.as_deref().map(|folder| weight(folder, self.home_bytes)) {
+            Some(bytes) => {
+                self.used.disk_bytes = bytes;
+                bytes > self.home_bytes
+            }
+            None => told.home.is_some_and(|home| self.is_filled(home)),
         };
         let seen = Seen {
             threads: self.crowd,
