@@ -336,7 +336,8 @@ impl Running {
         // Before its namespace stands, the machine's own file system is seen there.
         let Some(taken) = home.taken(self.home_bytes) else { return false };
         // Much more than fits may be told by the clone alone.
-        self.used.disk_bytes = self.used.disk_bytes.max(taken.min(self.home_bytes.saturating_mul(SYSTEM_TIMES)));
+        self.used.disk_bytes =
+            self.used.disk_bytes.max(taken.min(self.home_bytes.saturating_mul(SYSTEM_TIMES)));
         home.is_full(self.home_bytes)
     }
 
