@@ -47,7 +47,7 @@ use clone_main::SOUL;
 use confined::run_answered;
 use effects::Sandbox;
 use kernel::Kernel;
-use live_model::SpentInAll;
+use live_model::{SpentInAll, counted_alike};
 use model::{Digest, TaskId};
 use skills::SKILL;
 use skins::SKIN;
@@ -137,13 +137,16 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
     // What was answered then is played again first: by that a run knows itself, and bad changes are told from it.
     let recorded = run.whole(&parent)?;
     let asked = run.asked.as_ref().ok();
-    let of_parent = match asked {
+    let mut of_parent = match asked {
         Some(asked) => run.without(&parent, (asked, &asked.parent))?,
         None => recorded.clone(),
     };
     let mut successor = changed(&parent, run.patch);
     let model = run.model.as_ref().or(asked.map(|asked| &asked.successor));
     successor.model = model.map(|model| model.descriptor());
+    if run.model.is_some() {
+        count_as_asked(&mut of_parent, &successor);
+    }
     let program = built.as_ref().and_then(|built| built.program.as_deref()).unwrap_or(run.program);
     let of_successor = match &built {
         // It was not built: there is nothing of it that could play.
@@ -225,6 +228,17 @@ fn counted(evidence: &mut Evidence, handed: &Handed, spent: &SpentInAll) {
         }
         let own = place.and_then(|at| spent.tasks.get(at)).copied().unwrap_or_default();
         (task.tokens, task.turns) = (own.tokens, own.turns);
+    }
+}
+
+/// What was played on recorded answers is counted as what another model is asked in its place.
+fn count_as_asked(of_parent: &mut Evidence, successor: &Handed) {
+    for task in &mut of_parent.tasks {
+        let mut all = successor.case.tasks.iter().enumerate();
+        let Some((at, recorded)) = all.find(|(_, one)| one.task_id == task.task_id) else { continue };
+        if successor.asks(at) {
+            task.tokens = counted_alike(task.tokens, &recorded.answers);
+        }
     }
 }
 
