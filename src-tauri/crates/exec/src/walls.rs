@@ -133,10 +133,10 @@ mod tests {
     #[test]
     fn what_follows_two_dashes_is_the_command_whatever_it_looks_like() {
         let (walls, command) =
-            parse(&["--read", "/usr", "--memory", "7", "--", "echo", "--network"]).unwrap();
+            parse(&["--read", "/usr", "--memory", "7", "--tells", "--", "echo", "--network"]).unwrap();
         assert_eq!(walls.read, [PathBuf::from("/usr")]);
         assert_eq!(walls.memory, Some(7));
-        assert!(!walls.network);
+        assert!(!walls.network && walls.tells);
         assert_eq!(command, ["echo", "--network"]);
     }
 

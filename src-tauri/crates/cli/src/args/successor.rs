@@ -63,8 +63,8 @@ pub struct SuccessorTry {
     /// `skin`, a `skill` (its SKILL.md) and a `playbook` of your own can be tried; a playbook does again what the one of its name did.
     #[arg(long = "words", value_name = "WHAT=NAME=FILE")]
     pub words: Vec<String>,
-    /// Another standard model, on this machine; each is a change of its own. It is asked again, within `--tokens`, and what it does is
-    /// compared with what was done.
+    /// Another standard model, on this machine; each is a change of its own. It is asked again, within `--tokens` each time, and what it
+    /// does is compared with what was done.
     #[arg(long = "model", value_name = "ADDRESS")]
     pub models: Vec<String>,
     /// The model on this machine that is asked again, in both clones, about words that a model reads; the one that did the tasks unless you
