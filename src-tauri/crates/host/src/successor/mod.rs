@@ -128,9 +128,7 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
         tasks: run.tasks,
     };
     let parent = export(run.kernel, &of, run.places.clone())?;
-    let unseen = changed_playbook::unseen(run.patch, &parent);
-    let unseen = unseen.or_else(|| skills::unseen(run.kernel, run.patch, &parent));
-    if let Some(why) = unseen.or_else(|| skins::unseen(run.kernel, run.patch, &parent)) {
+    if let Some(why) = run.unseen(&parent) {
         return Err(why);
     }
     let built = run.built()?;
@@ -258,6 +256,13 @@ fn nothing(handed: &Handed, by: MeasuredBy, used: Used) -> Result<Evidence, Stri
 }
 
 impl TrialRun<'_> {
+    /// Why a change of words would be compared with nothing; none where it would not.
+    fn unseen(&self, parent: &Handed) -> Option<String> {
+        changed_playbook::unseen(self.patch, parent)
+            .or_else(|| skills::unseen(self.kernel, self.patch, parent))
+            .or_else(|| skins::unseen(self.kernel, self.patch, parent))
+    }
+
     /// The code of the change, built and tested; none where the change is none of code.
     fn built(&self) -> Result<Option<Built>, String> {
         let Change::Code { source, diff } = &self.patch.change else { return Ok(None) };
