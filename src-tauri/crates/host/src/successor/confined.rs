@@ -28,7 +28,9 @@ const DRAIN: Duration = Duration::from_secs(5);
 pub(super) const DISK_LEFT_BYTES: u64 = 256 * 1024 * 1024;
 /// The system's own limit of processes is no lower: older systems count all of a person's against it.
 const PROCESSES_MIN: u64 = 1024;
-/// How often the budget of memory one process may fill before the system refuses it more.
+/// How many times the budget of memory and processor time one process may use before the system ends it or refuses it more. For its own
+/// limit the system counts time by ticks, of which a busy machine gives a process more than it ran: a limit right above the budget would end
+/// one that has not used it up.
 const SYSTEM_TIMES: u64 = 2;
 /// The smallest home: a store needs as much before anything is in it.
 const HOME_BYTES_MIN: u64 = 1024 * 1024;
@@ -130,7 +132,7 @@ pub(super) fn run_answered(
         // The system's own limits lie above what is measured, so that whoever reaches for more is seen and named.
         memory_bytes: budget.memory_bytes.saturating_mul(SYSTEM_TIMES),
         file_bytes: home_bytes,
-        cpu_seconds: (budget.cpu_ms / 1000).saturating_add(2),
+        cpu_seconds: (budget.cpu_ms.saturating_mul(SYSTEM_TIMES) / 1000).saturating_add(2),
         processes: u64::from(budget.processes).saturating_mul(2).max(PROCESSES_MIN),
     };
     let no_sandbox = || format!("no clone can be confined on this machine: {}", sandbox.why());
