@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use testkit::Chat;
 
 const PILOT: &str = "Speak as a harbour pilot does.";
+const KEEPER: &str = "Speak as the keeper of a lighthouse does.";
 const CALM: &str = "Writes letters calmly.";
 /// What a model was sent for the work, and in both arms: four answers without the change, three with it, and four without it once more.
 const ALL: usize = 4 + 4 + 3 + 4;
@@ -25,7 +26,11 @@ fn asks_less() -> Chat {
 
 /// The file of a signed skin with this voice.
 fn skin(voice: &str) -> String {
-    let skin = Skin { voice: voice.to_owned(), ..Skin::draft("harbour") };
+    skin_of("harbour", voice)
+}
+
+fn skin_of(name: &str, voice: &str) -> String {
+    let skin = Skin { voice: voice.to_owned(), ..Skin::draft(name) };
     let file = skin.signed_by(&SeedSigner::from_seed([9; 32])).expect("it is signed");
     String::from_utf8(file.to_bytes().expect("it has a canonical form")).expect("UTF-8")
 }
@@ -61,6 +66,15 @@ fn is_better(shown: &Value) {
     is_sound(shown);
 }
 
+/// A person trusts this file of a skin.
+#[track_caller]
+fn trusts(stage: &Stage, text: &str) {
+    put(stage, "one.skin.json", text);
+    let path = stage.work().join("one.skin.json");
+    let (_, approval) = asked(&stage.hermit(&["skin", "use", path.to_str().expect("UTF-8")]).ends(4).json());
+    yes(stage, &approval);
+}
+
 #[conforms(part = "HV-5-2")]
 #[test]
 fn a_changed_skin_is_worn_in_the_place_of_its_name_and_judged_by_what_a_model_does_under_it() {
@@ -68,10 +82,7 @@ fn a_changed_skin_is_worn_in_the_place_of_its_name_and_judged_by_what_a_model_do
         return;
     }
     let stage = Stage::new();
-    put(&stage, "harbour.skin.json", &skin(PILOT));
-    let path = stage.work().join("harbour.skin.json");
-    let (_, approval) = asked(&stage.hermit(&["skin", "use", path.to_str().expect("UTF-8")]).ends(4).json());
-    yes(&stage, &approval);
+    trusts(&stage, &skin(PILOT));
     let chosen = stage.hermit(&["skin", "use", "harbour"]).ends(0).json();
     let chat = asks_less();
     let task = works_in(&stage, &chat.address());
@@ -88,6 +99,18 @@ fn a_changed_skin_is_worn_in_the_place_of_its_name_and_judged_by_what_a_model_do
     assert_eq!((&shown["trial"]["state"], &shown["verdict"]), (&json!("failed"), &Value::Null), "{shown}");
     assert!(shown["trial"]["why"].to_string().contains("nobody signed the skin"), "{shown}");
     assert_eq!(stage.hermit(&["skin", "use", "harbour"]).ends(0).json()["sha256"], chosen["sha256"]);
+
+    // Once another one of its name is trusted, a change is compared with that, and no more with what the task had.
+    trusts(&stage, &skin(KEEPER));
+    is_better(&tried_words(&stage, &task, &changed, &[]));
+    let requests = chat.requests();
+    stands_apart(&requests[ALL..], KEEPER);
+    // One that is trusted and that no task had would be compared with nothing.
+    trusts(&stage, &skin_of("quay", PILOT));
+    let shown = tried_words(&stage, &task, &words(&stage, "skin", "quay", &skin_of("quay", MARK)), &[]);
+    assert_eq!((&shown["trial"]["state"], &shown["verdict"]), (&json!("failed"), &Value::Null), "{shown}");
+    assert!(shown["trial"]["why"].to_string().contains("name a task that had it"), "{shown}");
+    assert_eq!(chat.requests().len(), requests.len(), "nobody was asked");
     stage.is_sound();
 }
 

@@ -4,8 +4,9 @@
 //!
 //! Namespaces are made by bubblewrap around this program; what a process can only do to itself is done here:
 //! limits, no new privileges, Landlock, seccomp. It is started with the lease's paths as arguments, marks in the
-//! instant before the change that it is about to become the command, and is gone. Where a command is to work on a
-//! staged view, an instance of its own comes before bubblewrap and puts a layer over the folder.
+//! instant before the change that it is about to become the command, and is gone. Where it is to tell how a command
+//! ended, it stays beside it behind the same walls. Where a command is to work on a staged view, an instance of its own
+//! comes before bubblewrap and puts a layer over the folder.
 //!
 //! # What it must never do
 //!
@@ -21,7 +22,8 @@
 //! 5. `--layer` and no layer: it ends with [`WALLS_FAILED`] and nothing works on the folder itself.
 //! 6. On Windows it stays beside the command: what it has started ends with it, and with Hermit. A token or a job that does not
 //!    stand ends it with [`WALLS_FAILED`] before the command's first instruction.
-//! 7. `--git` reads no file of the folder: what is committed was laid beside its words, and the ref moves last, from where it was.
+//! 7. `--tells`: it stays beside the command behind the same walls, ends as the command did, and says in a last line what it used.
+//! 8. `--git` reads no file of the folder: what is committed was laid beside its words, and the ref moves last, from where it was.
 //!
 //! # Where to start reading
 //!
@@ -42,6 +44,8 @@ pub mod overlay;
 pub mod started_mark;
 #[cfg(target_os = "linux")]
 mod syscalls;
+#[cfg(target_os = "linux")]
+pub mod told_end;
 pub mod versioned;
 pub mod walls;
 

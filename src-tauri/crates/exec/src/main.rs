@@ -55,7 +55,13 @@ fn run() -> Result<ExitCode, exec::Error> {
     if let Some(mark) = &mark {
         mark.started()?;
     }
-    let error = std::process::Command::new(program).args(arguments).exec();
+    let error = match walls.tells {
+        true => match exec::told_end::run(program, arguments) {
+            Ok(code) => return Ok(code),
+            Err(error) => error,
+        },
+        false => std::process::Command::new(program).args(arguments).exec(),
+    };
     let why = format!("`{}` could not be started: {error}", program.to_string_lossy());
     if let Some(mark) = &mark {
         mark.failed(&why)?;

@@ -23,6 +23,8 @@ pub struct Walls {
     pub no_local_sockets: bool,
     /// `--no-held-memory`: no memory can be made that the system keeps and no process shows as its own.
     pub no_held_memory: bool,
+    /// `--tells`: stay beside the command, and tell on the standard error how it ended and what it used.
+    pub tells: bool,
     /// `--require-landlock`: end when Landlock does not stand.
     pub require_landlock: bool,
     /// `--check`: put everything up, say what stands, run nothing.
@@ -73,6 +75,7 @@ impl Walls {
                 "--shared" => walls.shared = true,
                 "--no-local-sockets" => walls.no_local_sockets = true,
                 "--no-held-memory" => walls.no_held_memory = true,
+                "--tells" => walls.tells = true,
                 "--require-landlock" => walls.require_landlock = true,
                 "--check" => walls.check = true,
                 "--memory" => walls.memory = Some(number(&value()?)?),
@@ -130,10 +133,10 @@ mod tests {
     #[test]
     fn what_follows_two_dashes_is_the_command_whatever_it_looks_like() {
         let (walls, command) =
-            parse(&["--read", "/usr", "--memory", "7", "--", "echo", "--network"]).unwrap();
+            parse(&["--read", "/usr", "--memory", "7", "--tells", "--", "echo", "--network"]).unwrap();
         assert_eq!(walls.read, [PathBuf::from("/usr")]);
         assert_eq!(walls.memory, Some(7));
-        assert!(!walls.network);
+        assert!(!walls.network && walls.tells);
         assert_eq!(command, ["echo", "--network"]);
     }
 

@@ -55,7 +55,9 @@ impl Patch {
                 for item in items {
                     name(PATCH, &item.what)?;
                     name(PATCH, &item.name)?;
-                    if !seen.insert((&item.what, &item.name)) {
+                    // There is one SOUL.md, whatever it is called here.
+                    let called = if item.what == "soul" { "" } else { item.name.as_str() };
+                    if !seen.insert((item.what.as_str(), called)) {
                         return Err(misfit(PATCH, &format!("it names `{}` twice", item.name)));
                     }
                 }

@@ -50,6 +50,12 @@ fn what_is_no_change_is_refused_in_words() {
         unfit(|patch| patch.change = Change::Words { items: vec![words("one"), words("one")] })
             .contains("twice")
     );
+    // Of two texts of the one SOUL.md the last would be tried, and the other adopted where the last is as it stands.
+    let souls = |patch: &mut Patch| {
+        let soul = |name| WordsItem { what: "soul".to_owned(), ..words(name) };
+        patch.change = Change::Words { items: vec![soul("SOUL.md"), soul("other")] };
+    };
+    assert!(unfit(souls).contains("twice"));
     let more = String::from_utf8(fit.bytes().unwrap()).unwrap().replacen('{', "{\"more\":1,", 1);
     assert!(Patch::read(more.as_bytes()).unwrap_err().to_string().contains("more"));
 }

@@ -13,7 +13,7 @@ is asked again by Hermit itself, on this machine alone; what it does that was no
 reads (SOUL.md, a skin, a skill), the model that did the work is asked again in both clones, where it is on this machine, or the one that you \
 name with `--ask`; without one they are the same at most. Where the change would be better it is asked once more without it, and another \
 model once more by itself: what is saved counts where it does the same again. A changed skin or skill takes the place of the one of its \
-name; where no task had one of that name, each is done again with it. Nothing of your store is changed by a trial, and a trial adopts nothing.
+name; where you trust none of that name, each is done again with it. Nothing of your store is changed by a trial, and a trial adopts nothing.
 
 The verdict is `better`, `same`, `worse`, `unsafe` or `inconclusive`, with the rules that led to it, and signed. In each run \
 changes that are known to be bad are tried as well: where one of them passes, the verdict does not count.
@@ -63,8 +63,8 @@ pub struct SuccessorTry {
     /// `skin`, a `skill` (its SKILL.md) and a `playbook` of your own can be tried; a playbook does again what the one of its name did.
     #[arg(long = "words", value_name = "WHAT=NAME=FILE")]
     pub words: Vec<String>,
-    /// Another standard model, on this machine; each is a change of its own. It is asked again, within `--tokens`, and what it does is
-    /// compared with what was done.
+    /// Another standard model, on this machine; each is a change of its own. It is asked again, within `--tokens` each time, and what it
+    /// does is compared with what was done.
     #[arg(long = "model", value_name = "ADDRESS")]
     pub models: Vec<String>,
     /// The model on this machine that is asked again, in both clones, about words that a model reads; the one that did the tasks unless you

@@ -113,7 +113,7 @@ impl Sandbox {
         for (name, most) in limits {
             command.arg(name).arg(most.to_string());
         }
-        command.args(["--no-local-sockets", "--no-held-memory"]);
+        command.args(["--no-local-sockets", "--no-held-memory", "--tells"]);
         if self.level() == model::receipt::SandboxLevel::NamespacesLandlock {
             command.arg("--require-landlock");
         }

@@ -192,7 +192,7 @@ pub fn export(kernel: &Kernel, of: &CaseOf<'_>, places: ParentPlaces) -> Result<
         tools: servers(kernel)?,
         tasks: Vec::new(),
     };
-    let (mut terms, mut skills) = (Vec::new(), Skills::default());
+    let (mut terms, mut skills): (Vec<TaskTerms>, _) = (Vec::new(), Skills::default());
     for task in of.tasks {
         let (recorded, mut given) = played_again(kernel, *task)
             .map_err(|why| format!("the task `{task}` cannot be played again: {why}"))?;
@@ -203,7 +203,7 @@ pub fn export(kernel: &Kernel, of: &CaseOf<'_>, places: ParentPlaces) -> Result<
     }
     let file_rules = std::fs::read_to_string(kernel.dir().join(kernel::drive::USER_RULES)).ok();
     let mut words = words_as_they_stand(kernel);
-    words.extend(skins::as_they_stand(kernel, &terms));
+    words.extend(skins::as_they_stand(kernel, &mut terms));
     let (skills, model) = (skills.all, None);
     let handed = Handed { case, arm: Arm::Parent, words, skills, terms, file_rules, model, places };
     let bytes = serde_json::to_vec(&handed).map_err(|e| e.to_string())?;

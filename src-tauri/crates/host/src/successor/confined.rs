@@ -1,6 +1,7 @@
 //! A clone at work: started in its sandbox, measured from outside, ended with its namespace at the first part of its budget that is
 //! used up, and read as a stranger is.
 
+use super::ended::{Filled, Last, Seen, ToldEnd, without_end};
 use super::live_model::LiveModel;
 use crate::chance::Deadline;
 use ::successor::{Budget, Used};
@@ -25,12 +26,12 @@ const WEIGH: Duration = Duration::from_millis(500);
 const DRAIN: Duration = Duration::from_secs(5);
 /// Room that is left to everything else on the disk that a folder is on.
 pub(super) const DISK_LEFT_BYTES: u64 = 256 * 1024 * 1024;
-/// Room of a file system that counts as none: what is written in one piece may be larger than what is left.
-const LEFT_BYTES: u64 = 64 * 1024;
 /// The system's own limit of processes is no lower: older systems count all of a person's against it.
 const PROCESSES_MIN: u64 = 1024;
-/// What a file without a byte takes in memory, with its name.
-const NAME_BYTES: u64 = 2 * 1024;
+/// How many times the budget of memory and processor time one process may use before the system ends it or refuses it more. For its own
+/// limit the system counts time by ticks, of which a busy machine gives a process more than it ran: a limit right above the budget would end
+/// one that has not used it up.
+const SYSTEM_TIMES: u64 = 2;
 /// The smallest home: a store needs as much before anything is in it.
 const HOME_BYTES_MIN: u64 = 1024 * 1024;
 
@@ -129,9 +130,9 @@ pub(super) fn run_answered(
         folder: clone.folder.as_deref(),
         environment: &clone.environment,
         // The system's own limits lie above what is measured, so that whoever reaches for more is seen and named.
-        memory_bytes: budget.memory_bytes.saturating_mul(2),
+        memory_bytes: budget.memory_bytes.saturating_mul(SYSTEM_TIMES),
         file_bytes: home_bytes,
-        cpu_seconds: (budget.cpu_ms / 1000).saturating_add(2),
+        cpu_seconds: (budget.cpu_ms.saturating_mul(SYSTEM_TIMES) / 1000).saturating_add(2),
         processes: u64::from(budget.processes).saturating_mul(2).max(PROCESSES_MIN),
     };
     let no_sandbox = || format!("no clone can be confined on this machine: {}", sandbox.why());
@@ -153,8 +154,8 @@ pub(super) fn run_answered(
 enum Piped {
     /// All of standard output, and whether there was more.
     Evidence(Vec<u8>, bool),
-    /// The beginning of standard error.
-    Complaint(Vec<u8>),
+    /// The beginning of standard error, and its last bytes.
+    Complaint(Vec<u8>, Vec<u8>),
 }
 
 /// A clone that runs. However this is left, the clone has ended then.
@@ -210,8 +211,9 @@ impl Running {
             std::thread::spawn(move || {
                 let mut kept = Vec::new();
                 let _ = stderr.by_ref().take(COMPLAINT_BYTES_MAX).read_to_end(&mut kept);
-                let _ = std::io::copy(&mut stderr, &mut std::io::sink());
-                let _ = send.send(Piped::Complaint(kept));
+                let mut last = Last::of(&kept);
+                let _ = std::io::copy(&mut stderr, &mut last);
+                let _ = send.send(Piped::Complaint(kept, last.bytes()));
             });
         }
         let (began, weighed, used) = (Instant::now(), None, Used::default());
@@ -232,7 +234,7 @@ impl Running {
     }
 
     fn to_end(mut self, budget: &Budget, stopped: &dyn Fn() -> bool) -> Result<CloneEnd, String> {
-        let (mut evidence, mut complaint) = (None, Vec::new());
+        let (mut evidence, mut complaint) = (None, None);
         let wall = Deadline::after(Duration::from_millis(budget.wall_ms));
         let status = loop {
             match self.heard.recv_timeout(LOOK) {
@@ -241,7 +243,7 @@ impl Running {
                     return Err(format!("the clone wrote more than {EVIDENCE_BYTES_MAX} bytes of evidence"));
                 }
                 Ok(Piped::Evidence(bytes, false)) => evidence = Some(bytes),
-                Ok(Piped::Complaint(bytes)) => complaint = bytes,
+                Ok(Piped::Complaint(first, last)) => complaint = Some((first, last)),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(LOOK),
             }
@@ -265,24 +267,23 @@ impl Running {
             }
         };
         self.used.wall_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        if !status.success() {
-            self.name_end(budget);
-        }
         // With the first process its namespace is over, and so is everything that held the pipes.
         let end = Instant::now() + DRAIN;
-        while evidence.is_none() || complaint.is_empty() {
+        while evidence.is_none() || complaint.is_none() {
             match self.heard.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(Piped::Evidence(bytes, false)) => evidence = Some(bytes),
                 Ok(Piped::Evidence(_, true)) => {
                     return Err(format!("the clone wrote more than {EVIDENCE_BYTES_MAX} bytes of evidence"));
                 }
-                Ok(Piped::Complaint(bytes)) => complaint = bytes,
+                Ok(Piped::Complaint(first, last)) => complaint = Some((first, last)),
                 Err(_) => break,
             }
         }
+        let (evidence, (first, last)) = (evidence.unwrap_or_default(), complaint.unwrap_or_default());
+        self.name_end(budget, status.code(), &evidence, &String::from_utf8_lossy(&last));
         Ok(CloneEnd {
-            evidence: evidence.unwrap_or_default(),
-            complaint: String::from_utf8_lossy(&complaint).into_owned(),
+            evidence,
+            complaint: without_end(&String::from_utf8_lossy(&first)).to_owned(),
             status: status.code(),
             used: self.used,
         })
@@ -329,35 +330,59 @@ impl Running {
         let Some(pid) = first_inside else { return false };
         let home = format!("/proc/{pid}/root{}", effects::CLONE_HOME);
         let Ok(at) = disk::space(Path::new(&home)) else { return false };
-        // Before its namespace stands, the machine's own file system is seen there.
-        if at.total > self.home_bytes.saturating_add(LEFT_BYTES) {
-            return false;
-        }
-        let taken = at.total.saturating_sub(at.free).saturating_add(names_bytes(Path::new(&home)));
-        self.used.disk_bytes = self.used.disk_bytes.max(taken);
-        at.free < LEFT_BYTES || taken > self.home_bytes
+        self.is_filled(Filled { total: at.total, free: at.free, names: names(Path::new(&home)) })
     }
 
-    /// The system's own limit may have ended it between two looks: what it had used up nearly is what it was ended for.
-    fn name_end(&mut self, budget: &Budget) {
-        if self.used.ended_for.is_some() {
+    /// Whether a home in memory is full by what its file system says.
+    fn is_filled(&mut self, home: Filled) -> bool {
+        // Before its namespace stands, the machine's own file system is seen there.
+        let Some(taken) = home.taken(self.home_bytes) else { return false };
+        // Much more than fits may be told by the clone alone.
+        self.used.disk_bytes =
+            self.used.disk_bytes.max(taken.min(self.home_bytes.saturating_mul(SYSTEM_TIMES)));
+        home.is_full(self.home_bytes)
+    }
+
+    /// A limit of the system may have ended it between two looks: by how it ended and by what it had used then it is told for what.
+    /// What comes to a good end was ended by nobody.
+    fn name_end(&mut self, budget: &Budget, status: Option<i32>, evidence: &[u8], said_last: &str) {
+        let told = ToldEnd::read(said_last).unwrap_or_default();
+        self.used.cpu_ms = self.used.cpu_ms.max(told.cpu_ms.min(most_cpu_ms(self.used.wall_ms)));
+        if self.used.ended_for.is_some() || status == Some(0) {
             return;
         }
-        let nearly = |used: u64, most: u64| used >= most.saturating_sub(most / 8);
-        let parts = [
-            (BudgetPart::Processes, self.crowd, u64::from(budget.processes)),
-            (BudgetPart::Memory, self.used.memory_bytes, budget.memory_bytes),
-            (BudgetPart::CpuTime, self.used.cpu_ms, budget.cpu_ms),
-            (BudgetPart::Disk, self.used.disk_bytes, self.home_bytes),
-        ];
-        let up = parts.into_iter().find(|(_, used, most)| nearly(*used, *most));
-        self.used.ended_for = up.map(|(part, _, _)| part);
+        let is_full = match self.folder.as_deref().map(|folder| weight(folder, self.home_bytes)) {
+            Some(bytes) => {
+                self.used.disk_bytes = bytes;
+                bytes > self.home_bytes
+            }
+            None => told.home.is_some_and(|home| self.is_filled(home)),
+        };
+        let seen = Seen {
+            threads: self.crowd,
+            memory_bytes: self.used.memory_bytes,
+            cpu_ms: self.used.cpu_ms,
+            is_full,
+            said: [evidence, said_last.as_bytes()],
+        };
+        self.used.ended_for = seen.ended_for(status, &told, budget);
+        if self.used.ended_for == Some(BudgetPart::Memory) {
+            let most = budget.memory_bytes.saturating_mul(SYSTEM_TIMES);
+            self.used.memory_bytes = self.used.memory_bytes.max(told.memory_bytes.min(most));
+        }
     }
 }
 
-/// What a file system in memory keeps beside the bytes of its files.
-fn names_bytes(home: &Path) -> u64 {
-    rustix::fs::statvfs(home).map_or(0, |at| at.f_files.saturating_sub(at.f_ffree).saturating_mul(NAME_BYTES))
+/// The most that processes can have used in this time: what a clone told of itself is not believed beyond that.
+fn most_cpu_ms(wall_ms: u64) -> u64 {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let processors = u64::try_from(processors).unwrap_or(u64::MAX).saturating_add(1);
+    wall_ms.saturating_add(1).saturating_mul(processors)
+}
+
+/// Files of a file system.
+fn names(home: &Path) -> u64 {
+    rustix::fs::statvfs(home).map_or(0, |at| at.f_files.saturating_sub(at.f_ffree))
 }
 
 /// All of standard output to the bound, and whether there was more.

@@ -4,14 +4,15 @@
 
 use super::confined::EVIDENCE_BYTES_MAX;
 use super::model_pipe::{ASKS, Ask, LINE_BYTES_MAX, Told};
-use super::recording::coded;
+use super::recording::{answer_of, coded};
 use crate::{Config, Home};
+use ::successor::RecordedAnswer;
 use kernel::command::submit::Reasoning;
 use kernel::ports::ReasonerSource;
 use model::Digest;
 use model::context::ContextPack;
 use model::limits::MODEL_WAIT_MS_MAX;
-use model::proposal::{Answer, ToolSpec};
+use model::proposal::{Answer, ToolSpec, Usage};
 use model::task::ModelChoice;
 use reasoning::{Address, Descriptor, Error, Input, Reasoner, Reply};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -68,7 +69,7 @@ const FENCE_TOKENS_MAX: u32 = 48;
 /// What a model was asked for a task of the case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Spent {
-    /// Tokens of the contexts that it was asked with, as Hermit counts them, and of its answers, as its server does.
+    /// Tokens of the contexts that it was asked with, as Hermit counts them, and of its answers.
     pub(super) tokens: u64,
     /// Answers.
     pub(super) turns: u32,
@@ -79,7 +80,7 @@ pub(super) struct Spent {
 pub(super) struct SpentInAll {
     /// By the place of the task in the case.
     pub(super) tasks: Vec<Spent>,
-    /// Tokens read and written, as its server counts them.
+    /// Tokens read and written: as its server counts them, and no fewer than those of contexts and answers.
     pub(super) tokens: u64,
     /// Whether these are more than the budget has.
     pub(super) over: bool,
@@ -237,12 +238,13 @@ impl LiveModel {
         };
         match self.reasoner.propose(&input, &mut |_| {}, &|| self.ended.load(Ordering::SeqCst)) {
             Ok(Reply { raw, answer }) => {
-                self.count(task, &written, (raw.len(), &answer));
+                self.count(task, &written, answer.usage, (wrote(&answer), of_bytes(raw.len())));
                 Told::Answer(answer)
             }
             Err(Error::Parameter { name, why }) => Told::Without { name, why },
             Err(Error::TooLong { bytes_max }) => {
-                self.count(task, &written, (bytes_max, &Answer::default()));
+                let tokens = of_bytes(bytes_max);
+                self.count(task, &written, Usage::default(), (tokens, tokens));
                 Told::TooLong
             }
             Err(Error::Cancelled) => Told::No("the clone has ended".to_owned()),
@@ -267,14 +269,18 @@ impl LiveModel {
         Ok(written)
     }
 
-    /// Counts an answer of so many bytes. A server that tells no tokens writes and reads as many as its bytes come to.
-    fn count(&self, task: usize, written: &Written, (bytes, answer): (usize, &Answer)) {
-        let usage = answer.usage;
-        let read = if usage.tokens_in > 0 { usage.tokens_in } else { of_bytes(written.request.len()) };
-        let wrote = if usage.tokens_out > 0 { usage.tokens_out } else { of_bytes(bytes) };
+    /// Counts an answer: `wrote`, the tokens that it has at least, and `sent`, those that all bytes of its server come to. What a server
+    /// says counts as far as it says more than there is, for else it would save tokens by its word alone; where it says nothing, what was
+    /// sent and what came count whole.
+    fn count(&self, task: usize, written: &Written, usage: Usage, (wrote, sent): (u64, u64)) {
+        let read = match usage.tokens_in {
+            0 => of_bytes(written.request.len()),
+            told => told.max(written.tokens),
+        };
+        let came = if usage.tokens_out > 0 { wrote } else { wrote.max(sent) };
         let mut progress = self.progress();
         let spent = &mut progress.spent;
-        spent.tokens = spent.tokens.saturating_add(read).saturating_add(wrote);
+        spent.tokens = spent.tokens.saturating_add(read).saturating_add(came);
         spent.over |= spent.tokens > self.tokens_max;
         if let Some(one) = spent.tasks.get_mut(task) {
             one.tokens = one.tokens.saturating_add(written.tokens).saturating_add(wrote);
@@ -293,6 +299,22 @@ fn tokens_of(pack: &ContextPack) -> u64 {
 /// Tokens that so many bytes come to.
 fn of_bytes(bytes: usize) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX).div_ceil(BYTES_OF_A_TOKEN)
+}
+
+/// Tokens of an answer: as many as its server says, and no fewer than its words come to.
+fn wrote(answer: &Answer) -> u64 {
+    let calls =
+        answer.calls.iter().map(|call| call.name.len().saturating_add(call.arguments.to_string().len()));
+    let bytes = calls.fold(answer.text.len().saturating_add(answer.reasoning.len()), usize::saturating_add);
+    of_bytes(bytes).max(answer.usage.tokens_out)
+}
+
+/// Tokens of a task that was played on recorded answers, as they are counted where a model is asked: so that both can be compared.
+pub(super) fn counted_alike(tokens: u64, recorded: &[RecordedAnswer]) -> u64 {
+    let answers = recorded.iter().filter_map(|one| answer_of(&one.answer).ok());
+    answers.fold(tokens, |tokens, answer| {
+        tokens.saturating_sub(answer.usage.tokens_out).saturating_add(wrote(&answer))
+    })
 }
 
 /// All that a clone writes after this, to the bound, and whether there was more.
@@ -427,6 +449,36 @@ mod tests {
         let request = written_for(&short, large());
         assert!(matches!(asks(&short, 0, request), Told::No(_)));
         assert!(short.spent().unwrap().over);
+    }
+
+    /// A server says that it read and wrote next to nothing: by that alone nothing is saved, and no more is asked of it.
+    #[test]
+    fn a_server_saves_no_tokens_by_its_word_alone() {
+        let usage = |tokens| Usage { tokens_in: tokens, tokens_out: tokens, ..Usage::default() };
+        let says = |tokens| Answer { usage: usage(tokens), ..Scripted::text(&"word ".repeat(400)) };
+        let asked = |answer: Answer, tokens_max| {
+            let model = model(Scripted::new(vec![answer.clone(), answer]), tokens_max);
+            for _ in 0..2 {
+                let request = written(&model, 10);
+                asks(&model, 0, request);
+            }
+            model.spent().unwrap()
+        };
+        let tokens = |of: &SpentInAll| of.tasks.first().unwrap().tokens;
+        let (lies, tells) = (asked(says(1), 1_000_000), asked(says(500), 1_000_000));
+        assert_eq!(tokens(&lies), tokens(&tells), "{lies:?} {tells:?}");
+        assert!(tokens(&lies) >= 1_000 && lies.tokens >= 1_000 && !lies.over, "{lies:?}");
+        assert!(tokens(&asked(says(900), 1_000_000)) >= 1_800, "what it says beside is believed");
+        let short = asked(says(1), 550);
+        assert!(short.over && short.tasks.first().unwrap().turns == 1, "{short:?}");
+        // The same answers out of a recording count the same.
+        let recorded = |tokens| RecordedAnswer {
+            request_sha256: Digest::ZERO,
+            answer: serde_json::to_value(says(tokens)).unwrap(),
+            tokens: 0,
+        };
+        assert_eq!(counted_alike(10 + 1, &[recorded(1)]), 10 + 500);
+        assert_eq!(counted_alike(10 + 900, &[recorded(900)]), 10 + 900);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod clean_room;
 mod clone_main;
 mod clone_world;
 mod confined;
+mod ended;
 mod live_model;
 mod model_pipe;
 mod parents_tests;
@@ -46,7 +47,7 @@ use clone_main::SOUL;
 use confined::run_answered;
 use effects::Sandbox;
 use kernel::Kernel;
-use live_model::SpentInAll;
+use live_model::{SpentInAll, counted_alike};
 use model::{Digest, TaskId};
 use skills::SKILL;
 use skins::SKIN;
@@ -127,21 +128,23 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
         tasks: run.tasks,
     };
     let parent = export(run.kernel, &of, run.places.clone())?;
-    let unseen = changed_playbook::unseen(run.patch, &parent);
-    if let Some(why) = unseen.or_else(|| skills::unseen(run.kernel, run.patch, &parent)) {
+    if let Some(why) = run.unseen(&parent) {
         return Err(why);
     }
     let built = run.built()?;
     // What was answered then is played again first: by that a run knows itself, and bad changes are told from it.
     let recorded = run.whole(&parent)?;
     let asked = run.asked.as_ref().ok();
-    let of_parent = match asked {
+    let mut of_parent = match asked {
         Some(asked) => run.without(&parent, (asked, &asked.parent))?,
         None => recorded.clone(),
     };
     let mut successor = changed(&parent, run.patch);
     let model = run.model.as_ref().or(asked.map(|asked| &asked.successor));
     successor.model = model.map(|model| model.descriptor());
+    if run.model.is_some() {
+        count_as_asked(&mut of_parent, &successor);
+    }
     let program = built.as_ref().and_then(|built| built.program.as_deref()).unwrap_or(run.program);
     let of_successor = match &built {
         // It was not built: there is nothing of it that could play.
@@ -226,6 +229,17 @@ fn counted(evidence: &mut Evidence, handed: &Handed, spent: &SpentInAll) {
     }
 }
 
+/// What was played on recorded answers is counted as what another model is asked in its place.
+fn count_as_asked(of_parent: &mut Evidence, successor: &Handed) {
+    for task in &mut of_parent.tasks {
+        let mut all = successor.case.tasks.iter().enumerate();
+        let Some((at, recorded)) = all.find(|(_, one)| one.task_id == task.task_id) else { continue };
+        if successor.asks(at) {
+            task.tokens = counted_alike(task.tokens, &recorded.answers);
+        }
+    }
+}
+
 /// The tokens of a model that was asked, and whether they were what the clone ended for.
 fn take_up(used: &mut Used, spent: &SpentInAll) {
     used.tokens = spent.tokens;
@@ -242,6 +256,13 @@ fn nothing(handed: &Handed, by: MeasuredBy, used: Used) -> Result<Evidence, Stri
 }
 
 impl TrialRun<'_> {
+    /// Why a change of words would be compared with nothing; none where it would not.
+    fn unseen(&self, parent: &Handed) -> Option<String> {
+        changed_playbook::unseen(self.patch, parent)
+            .or_else(|| skills::unseen(self.kernel, self.patch, parent))
+            .or_else(|| skins::unseen(self.kernel, self.patch, parent))
+    }
+
     /// The code of the change, built and tested; none where the change is none of code.
     fn built(&self) -> Result<Option<Built>, String> {
         let Change::Code { source, diff } = &self.patch.change else { return Ok(None) };

@@ -1,8 +1,9 @@
-//! Skins in a trial: each task is played under the skin that its first context had, where a person trusts it still. A changed skin takes the
-//! place of the one of its name; where no task had one of that name, every task is played under it.
+//! Skins in a trial: each task is played under the skin of the name that its first context had, as a person trusts it now. A changed skin
+//! takes the place of the one of its name, and is compared with what it would take the place of; where nobody trusts one of that name,
+//! every task is played under it.
 
 use super::case::{Handed, TaskTerms};
-use ::successor::{Change, WordsItem};
+use ::successor::{Change, Patch, WordsItem};
 use kernel::Kernel;
 use kernel::command::skins::of_change;
 use model::Digest;
@@ -50,20 +51,44 @@ pub(super) fn of_pack(pack: &ContextPack) -> Option<WornSkin> {
     pack.items.iter().find_map(named)
 }
 
-/// Files of the skins that tasks had, of those that a person trusts still. Those that come with Hermit are in every clone. One that
-/// holds the value of a secret, or is erased, stays behind.
-pub(super) fn as_they_stand(kernel: &Kernel, terms: &[TaskTerms]) -> Vec<WordsItem> {
+/// Files of the skins of those names that tasks had, as a person trusts them now: which these are is put into the terms. Those that come
+/// with Hermit are in every clone. One that holds the value of a secret, or is erased, stays behind.
+pub(super) fn as_they_stand(kernel: &Kernel, terms: &mut [TaskTerms]) -> Vec<WordsItem> {
     let (registry, mut seen, mut words) = (kernel.skin_registry(), BTreeSet::new(), Vec::new());
     let redactor = kernel.ports().redactor.now();
-    for worn in terms.iter().filter_map(|terms| terms.skin.as_ref()) {
-        let Some(version) = registry.trusted(worn.sha256).filter(|_| seen.insert(worn.sha256)) else {
+    for worn in terms.iter_mut().filter_map(|terms| terms.skin.as_mut()) {
+        if is_built_in(worn.sha256) {
             continue;
-        };
+        }
+        let Some(version) = registry.latest(&worn.name) else { continue };
+        worn.sha256 = version.sha256;
+        if !seen.insert(version.sha256) {
+            continue;
+        }
         let Ok(bytes) = kernel.artifacts().read(&version.file.sha256) else { continue };
         let text = String::from_utf8(bytes).ok().filter(|text| redactor.holds(text.as_bytes()).is_empty());
         words.extend(text.map(|text| WordsItem { what: SKIN.to_owned(), name: worn.name.clone(), text }));
     }
     words
+}
+
+fn is_built_in(sha256: Digest) -> bool {
+    built_in().iter().any(|(_, own)| *own == sha256)
+}
+
+/// Why a change of a skin would not be beside the skin as it is; none where nobody trusts one of its name, or a task has it.
+pub(super) fn unseen(kernel: &Kernel, patch: &Patch, handed: &Handed) -> Option<String> {
+    let Change::Words { items } = &patch.change else { return None };
+    let changed = items.iter().find(|item| item.what == SKIN)?;
+    kernel.skin_registry().latest(&changed.name)?;
+    let is_handed = handed.words.iter().any(|item| item.what == SKIN && item.name == changed.name);
+    (!is_handed).then(|| {
+        format!(
+            "none of the tasks had the skin `{}` that you trust, or it holds the value of a secret, so that a change of it would be \
+             compared with nothing; name a task that had it (`--on TASK`)",
+            changed.name
+        )
+    })
 }
 
 /// The skin that a task of the case is played under, by its place there.
@@ -84,7 +109,7 @@ pub(super) fn worn(handed: &Handed, at: usize) -> Result<Option<Digest>, String>
     let is_there = |worn: &&WornSkin| {
         let is_handed =
             |item: &WordsItem| item.what == SKIN && Digest::of(item.text.as_bytes()) == worn.sha256;
-        built_in().iter().any(|(_, own)| *own == worn.sha256) || handed.words.iter().any(is_handed)
+        is_built_in(worn.sha256) || handed.words.iter().any(is_handed)
     };
     Ok(had.filter(is_there).map(|worn| worn.sha256))
 }
@@ -93,7 +118,7 @@ pub(super) fn worn(handed: &Handed, at: usize) -> Result<Option<Digest>, String>
 mod tests {
     use super::*;
     use crate::successor::ParentPlaces;
-    use ::successor::{Budget, Case, Patch};
+    use ::successor::{Budget, Case};
     use model::skin::Skin;
     use seal::SeedSigner;
     use words::successor::Arm;
