@@ -15,9 +15,11 @@ CREATE TABLE view_descent (
   root    TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX view_descent_by_root ON view_descent (root);
--- The claims of memory that rest on what tasks of one root found, by their places in the log.
-CREATE TABLE view_memory_roots (
-  root TEXT    NOT NULL,
+-- Events whose words may repeat what tasks of a root found, by their places in the log: claims of memory that rest on it, and what stands in
+-- a conversation of work that comes from there.
+CREATE TABLE view_word_roots (
   seq  INTEGER NOT NULL,
-  PRIMARY KEY (root, seq)
+  root TEXT    NOT NULL,
+  PRIMARY KEY (seq, root)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX view_word_roots_by_root ON view_word_roots (root, seq);

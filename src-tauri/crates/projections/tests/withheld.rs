@@ -5,24 +5,26 @@ use crate::store::Store;
 use crate::world::{Place, World, looked_into_a_secret};
 use model::artifact::{ArtifactKind, ArtifactRef, EvidenceRef};
 use model::body::{ArtifactExpired, MemoryPromoted};
-use model::ingress::ContinuationAnchor;
+use model::ingress::{Channel, ContinuationAnchor, IngressRecord};
 use model::task::TaskStatus;
 use model::{ArtifactId, Body, ConversationId, TaskId};
 use projections::tables;
+use serde_json::{Value, json};
 
 /// A store with one conversation, in which tasks begin, look, say and remember.
 struct Talk {
     store: Store,
     world: World,
     conversation: ConversationId,
+    inbox: TaskId,
 }
 
 impl Talk {
     fn new() -> Self {
         let (mut store, mut world) = (Store::new(), World::new());
-        let (conversation, _, opened) = world.conversation();
+        let (conversation, inbox, opened) = world.conversation();
         store.commit(vec![opened], &[], &[]);
-        Self { store, world, conversation }
+        Self { store, world, conversation, inbox }
     }
 
     /// A task of its own, a part of another, or one that follows another.
@@ -59,6 +61,20 @@ impl Talk {
         looked_into_a_secret(&mut looked);
         self.store.commit(vec![looked], &[bytes], &[]);
         made
+    }
+
+    /// Words come into the conversation, with what is kept of the work that they begin.
+    fn hears(&mut self, text: &str, work: &Value, with: impl FnOnce(&mut IngressRecord)) {
+        let (place, bytes) = (Place::task(self.inbox), work.to_string().into_bytes());
+        let (made, message) = self.world.artifact(place, ArtifactKind::Message, &bytes, vec![]);
+        let (_, mut received) = self.world.ingress(self.conversation, self.inbox, Channel::System);
+        if let Body::IngressReceived(b) = &mut received.body {
+            b.record.raw_text = text.to_owned().into();
+            b.record.normalized_text = text.to_owned().into();
+            b.record.referenced_artifact_refs = vec![made.artifact_id];
+            with(&mut b.record);
+        }
+        self.store.commit(vec![message, received], &[bytes], &[]);
     }
 
     /// What a look brought is no longer kept.
@@ -123,6 +139,26 @@ fn what_a_part_looked_into_is_found_by_no_words_of_the_tasks_it_comes_from_and_o
     );
     talk.says(follower, "an albatross");
     assert_eq!(talk.stand(SEARCH, ["albatross"]), [0]);
+}
+
+#[test]
+fn what_a_conversation_holds_of_work_that_comes_from_a_look_is_found_by_its_other_words_alone() {
+    let mut talk = Talk::new();
+    let parent = talk.begins(None, None);
+    let made = talk.looks(parent, "PET=flamingo\n");
+    let part = "feed the Flamingo and the ostrich";
+    let work = json!({ "goal": part, "parent_task_id": parent.to_string(), "continuation_anchor": null });
+    talk.hears(part, &work, |record| record.parent_task_id = Some(parent));
+    let again = "feed the flamingo and the pelican again";
+    let anchor = json!({ "anchor_task_id": parent.to_string(), "anchor_kind": "completed_outcome" });
+    talk.hears(again, &json!({ "goal": again, "continuation_anchor": anchor }), |_| ());
+    talk.hears("a flamingo and a kestrel?", &json!(null), |record| record.chosen_task_id = Some(parent));
+    let other = "a book on the flamingo and the raven";
+    talk.hears(other, &json!({ "goal": other, "parent_task_id": null }), |_| ());
+    let words = ["ostrich", "pelican", "kestrel", "raven", "flamingo"];
+    assert_eq!(talk.stand(SEARCH, words), [2, 2, 1, 2, 2], "of other work, and nowhere else");
+    talk.lets_go(parent, &made);
+    assert_eq!(talk.stand(SEARCH, words), [0, 0, 0, 2, 2]);
 }
 
 #[test]

@@ -381,8 +381,8 @@ fn forget(seen: &Seen<'_>, digests: &[Digest]) -> Result<(), Error> {
     drop_docs(seen, &all)
 }
 
-/// Takes all words out of the index that were recorded behind this place of the log by the tasks of a root, and those of claims that
-/// rest on what these tasks found.
+/// Takes all words out of the index that were recorded behind this place of the log by the tasks of a root, and those of other events
+/// that may repeat what these tasks found.
 pub(super) fn forget_behind(seen: &Seen<'_>, root: &str, seq: i64) -> Result<(), Error> {
     if let Some(waiting) = seen.docs {
         waiting.write(seen.conn)?;
@@ -391,11 +391,15 @@ pub(super) fn forget_behind(seen: &Seen<'_>, root: &str, seq: i64) -> Result<(),
     let statement = "SELECT doc FROM view_search_docs WHERE doc >= ?1 \
                      AND (task_id = ?2 OR task_id IN (SELECT task_id FROM view_descent WHERE root = ?2))";
     let mut docs = numbers(seen, statement, params![first, root])?;
-    let statement = "SELECT seq FROM view_memory_roots WHERE root = ?1 AND seq > ?2";
-    for claim in numbers(seen, statement, params![root, seq])? {
+    let statement = "SELECT seq FROM view_word_roots WHERE root = ?1 AND seq > ?2";
+    for repeats in numbers(seen, statement, params![root, seq])? {
         let statement = "SELECT doc FROM view_search_docs WHERE doc BETWEEN ?1 AND ?2";
-        docs.extend(numbers(seen, statement, params![doc(claim, 0), doc(claim, CONTENT)])?);
-        // That there is such a claim stays known: it is listed, and only its words are not looked up.
+        docs.extend(numbers(seen, statement, params![doc(repeats, 0), doc(repeats, CONTENT)])?);
+    }
+    // That there is such a claim stays known: it is listed, and only its words are not looked up.
+    let statement = "SELECT w.seq FROM view_word_roots w JOIN view_memory_docs m ON m.doc = w.seq \
+                     WHERE w.root = ?1 AND w.seq > ?2";
+    for claim in numbers(seen, statement, params![root, seq])? {
         seen.run("DELETE FROM view_memory_search WHERE rowid = ?1", [claim])?;
         seen.forgotten.memory.set(true);
     }
