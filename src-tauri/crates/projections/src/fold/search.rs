@@ -8,7 +8,7 @@ use model::artifact::{Artifact, ArtifactKind, Sensitivity};
 use model::body::Body;
 use model::knowledge::MemoryRecord;
 use model::limits::INLINE_ARTIFACT_BYTES_MAX;
-use model::{ArtifactId, Digest, Event, Sensitive, concealed_in};
+use model::{ArtifactId, Digest, Event, Sensitive, TaskId, concealed_in};
 use rusqlite::{Connection, OptionalExtension, Params, Statement, params};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -118,6 +118,10 @@ impl Forgotten {
 
 const DOC: &str = "INSERT INTO view_search_docs (doc, seq, kind, id, task_id, part, leaf, content, at) \
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+/// The documents of a task behind a place of the log.
+const DOCS_BEHIND: &str = "SELECT d.doc FROM events e CROSS JOIN view_search_docs d \
+                           ON d.doc BETWEEN e.log_seq * ?3 AND e.log_seq * ?3 + ?3 - 1 \
+                           WHERE e.task_id = ?1 AND e.log_seq > ?2";
 const INDEX: &str = "INSERT INTO view_search (rowid, text) VALUES (?1, ?2)";
 
 /// A sensitive leaf of an event.
@@ -387,10 +391,17 @@ pub(super) fn forget_behind(seen: &Seen<'_>, root: &str, seq: i64) -> Result<(),
     if let Some(waiting) = seen.docs {
         waiting.write(seen.conn)?;
     }
-    let first = doc(seq.saturating_add(1), 0);
-    let statement = "SELECT doc FROM view_search_docs WHERE doc >= ?1 \
-                     AND (task_id = ?2 OR task_id IN (SELECT task_id FROM view_descent WHERE root = ?2))";
-    let mut docs = numbers(seen, statement, params![first, root])?;
+    // By the events of these tasks: looking through all documents for them would make a collection of many looks take time with the
+    // square of their number.
+    let statement = "SELECT ?1 UNION ALL SELECT task_id FROM view_descent WHERE root = ?1";
+    let mut found = seen.conn.prepare_cached(statement)?;
+    let tasks: Vec<String> = found.query_map([root], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut docs = Vec::new();
+    for task in tasks {
+        let task: TaskId =
+            task.parse().map_err(|e| Error::Row { table: "view_descent", why: format!("{e}") })?;
+        docs.extend(numbers(seen, DOCS_BEHIND, params![task.uuid().as_bytes().as_slice(), seq, DOCS_MAX])?);
+    }
     let statement = "SELECT seq FROM view_word_roots WHERE root = ?1 AND seq > ?2";
     for repeats in numbers(seen, statement, params![root, seq])? {
         let statement = "SELECT doc FROM view_search_docs WHERE doc BETWEEN ?1 AND ?2";
