@@ -23,3 +23,11 @@ CREATE TABLE view_word_roots (
   PRIMARY KEY (seq, root)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX view_word_roots_by_root ON view_word_roots (root, seq);
+-- Roots of tasks that acts of another root rest on, from a place of the log on.
+CREATE TABLE view_told (
+  root    TEXT    NOT NULL,
+  of_root TEXT    NOT NULL,
+  seq     INTEGER NOT NULL,
+  PRIMARY KEY (root, of_root)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX view_told_by_of ON view_told (of_root);

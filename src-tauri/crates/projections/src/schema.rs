@@ -37,13 +37,14 @@ pub(crate) fn version(conn: &Connection) -> rusqlite::Result<Option<(u32, i64)>>
 }
 
 /// Indexes that the fold itself asks; all others only cost while the log is folded anew, and are made at its end.
-const ASKED: [&str; 6] = [
+const ASKED: [&str; 7] = [
     "view_conversations_by_focus",
     "view_receipts_by_action",
     "view_memory_docs_by_leaf",
     "view_withheld_by_artifact",
     "view_descent_by_root",
     "view_word_roots_by_root",
+    "view_told_by_of",
 ];
 
 /// Whether this line of [`TABLES`] makes an index that only lists need. Each stands in a line of its own.

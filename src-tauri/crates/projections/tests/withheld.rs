@@ -162,6 +162,27 @@ fn what_a_conversation_holds_of_work_that_comes_from_a_look_is_found_by_its_othe
 }
 
 #[test]
+fn who_proposes_what_was_found_behind_a_look_says_it_without_the_values() {
+    let mut talk = Talk::new();
+    let (looker, asker) = (talk.begins(None, None), talk.begins(None, None));
+    let made = talk.looks(looker, "PET=flamingo\n");
+    let seen = talk.says(looker, "what was seen");
+    let work = json!({ "reasoning": json!({ "lines": ["a flamingo, and an ostrich"], "from": [seen.to_string()] }).to_string() });
+    talk.hears("Ask what is to be remembered", &work, |_| ());
+    talk.says(asker, "an albatross before");
+    let place = Place::task(asker);
+    let (_, request) = talk.world.artifact(place, ArtifactKind::ActionRequest, b"{}", vec![seen]);
+    talk.store.commit(vec![request], &[b"{}".to_vec()], &[]);
+    talk.says(asker, "is the flamingo to be remembered, with the pelican?");
+    let words = ["ostrich", "albatross", "pelican", "flamingo"];
+    assert_eq!(talk.stand(SEARCH, words), [1, 1, 1, 0]);
+    talk.lets_go(looker, &made);
+    assert_eq!(talk.stand(SEARCH, words), [0, 1, 0, 0]);
+    talk.says(asker, "a kestrel");
+    assert_eq!(talk.stand(SEARCH, ["kestrel"]), [0]);
+}
+
+#[test]
 fn a_claim_that_repeats_a_secret_is_found_by_its_other_words_and_by_none_where_the_values_are_not_known() {
     let mut talk = Talk::new();
     let (looker, promoter) = (talk.begins(None, None), talk.begins(None, None));

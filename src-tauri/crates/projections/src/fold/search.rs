@@ -159,6 +159,9 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> Result<()
     if let Body::TaskCreated(b) = body {
         withheld::descends(seen, &b.task)?;
     }
+    if let Body::ArtifactCreated(b) = body {
+        withheld::is_told(seen, &b.artifact)?;
+    }
     let has_words = !leaves.is_empty() || matches!(body, Body::ArtifactCreated(_));
     let withheld = if has_words { Withheld::of(seen, body)? } else { Withheld::NOTHING };
     // Every leaf has its number, erased or not: an erasure must not renumber the others.
@@ -391,16 +394,13 @@ pub(super) fn forget_behind(seen: &Seen<'_>, root: &str, seq: i64) -> Result<(),
     if let Some(waiting) = seen.docs {
         waiting.write(seen.conn)?;
     }
-    // By the events of these tasks: looking through all documents for them would make a collection of many looks take time with the
-    // square of their number.
-    let statement = "SELECT ?1 UNION ALL SELECT task_id FROM view_descent WHERE root = ?1";
+    let mut docs = docs_behind(seen, root, seq)?;
+    // Whoever was told of it said nothing of it before.
+    let statement = "SELECT root, max(seq - 1, ?2) FROM view_told WHERE of_root = ?1";
     let mut found = seen.conn.prepare_cached(statement)?;
-    let tasks: Vec<String> = found.query_map([root], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    let mut docs = Vec::new();
-    for task in tasks {
-        let task: TaskId =
-            task.parse().map_err(|e| Error::Row { table: "view_descent", why: format!("{e}") })?;
-        docs.extend(numbers(seen, DOCS_BEHIND, params![task.uuid().as_bytes().as_slice(), seq, DOCS_MAX])?);
+    let told = found.query_map(params![root, seq], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    for (told, behind) in told.collect::<Result<Vec<(String, i64)>, _>>()? {
+        docs.extend(docs_behind(seen, &told, behind)?);
     }
     let statement = "SELECT seq FROM view_word_roots WHERE root = ?1 AND seq > ?2";
     for repeats in numbers(seen, statement, params![root, seq])? {
@@ -417,6 +417,21 @@ pub(super) fn forget_behind(seen: &Seen<'_>, root: &str, seq: i64) -> Result<(),
     docs.sort_unstable();
     docs.dedup();
     drop_docs(seen, &docs)
+}
+
+/// The documents of the tasks of a root behind this place of the log. They are found by the events of these tasks: looking through all
+/// documents would make a collection of many looks take time with the square of their number.
+fn docs_behind(seen: &Seen<'_>, root: &str, seq: i64) -> Result<Vec<i64>, Error> {
+    let statement = "SELECT ?1 UNION ALL SELECT task_id FROM view_descent WHERE root = ?1";
+    let mut found = seen.conn.prepare_cached(statement)?;
+    let tasks: Vec<String> = found.query_map([root], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut docs = Vec::new();
+    for task in tasks {
+        let task: TaskId =
+            task.parse().map_err(|e| Error::Row { table: "view_descent", why: format!("{e}") })?;
+        docs.extend(numbers(seen, DOCS_BEHIND, params![task.uuid().as_bytes().as_slice(), seq, DOCS_MAX])?);
+    }
+    Ok(docs)
 }
 
 fn numbers(seen: &Seen<'_>, statement: &str, values: impl Params) -> Result<Vec<i64>, Error> {

@@ -11,7 +11,6 @@ use model::limits::INLINE_ARTIFACT_BYTES_MAX;
 use model::task::Task;
 use model::{ArtifactId, Body, Digest, TaskId};
 use rusqlite::{OptionalExtension, params};
-use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
@@ -76,6 +75,39 @@ pub(super) fn descends(seen: &Seen<'_>, task: &Task) -> Result<(), Error> {
     Ok(())
 }
 
+/// Keeps which other tasks an act rests on: who proposes what was found there repeats it, such as whoever asks what of ended tasks is to
+/// be remembered.
+pub(super) fn is_told(seen: &Seen<'_>, artifact: &Artifact) -> Result<(), Error> {
+    if artifact.kind != ArtifactKind::ActionRequest || artifact.inputs.is_empty() {
+        return Ok(());
+    }
+    let own = root(seen, seen.event.task_id)?;
+    let mut of = BTreeSet::new();
+    for input in &artifact.inputs {
+        if let Some(task) = seen.change((*input,), |row: &mut ArtifactRow| row.task_id)? {
+            of.insert(root(seen, task)?);
+        }
+    }
+    told(seen, &mut of)?;
+    for other in of.iter().filter(|other| **other != own) {
+        let statement = "INSERT OR IGNORE INTO view_told (root, of_root, seq) VALUES (?1, ?2, ?3)";
+        seen.run(statement, params![own, other, int(seen.seq)])?;
+    }
+    Ok(())
+}
+
+/// Adds the roots that these were told of.
+fn told(seen: &Seen<'_>, roots: &mut BTreeSet<String>) -> Result<(), Error> {
+    let mut found = seen.conn.prepare_cached("SELECT of_root FROM view_told WHERE root = ?1")?;
+    for root in roots.clone() {
+        let mut rows = found.query([root])?;
+        while let Some(row) = rows.next()? {
+            roots.insert(row.get(0)?);
+        }
+    }
+    Ok(())
+}
+
 /// The first task that a task comes from: itself, where it comes from none.
 fn root(seen: &Seen<'_>, task: TaskId) -> Result<String, Error> {
     let task = text(task);
@@ -91,6 +123,7 @@ fn roots(seen: &Seen<'_>, body: &Body) -> Result<BTreeSet<String>, Error> {
     for task in &from {
         roots.insert(root(seen, *task)?);
     }
+    told(seen, &mut roots)?;
     if !from.is_empty() || matches!(body, Body::MemoryPromoted(_)) {
         for root in &roots {
             let statement = "INSERT OR IGNORE INTO view_word_roots (seq, root) VALUES (?1, ?2)";
@@ -121,41 +154,36 @@ fn comes_from(seen: &Seen<'_>, body: &Body) -> Result<Vec<TaskId>, Error> {
             for artifact in &record.referenced_artifact_refs {
                 let kept = |row: &mut ArtifactRow| (row.kind, row.content_hash);
                 if let Some((ArtifactKind::Message, kept)) = seen.change((*artifact,), kept)? {
-                    from.extend(begins_from(seen, kept)?);
+                    from.extend(named_in(seen, kept)?);
                 }
             }
         }
         Body::IngressBound(bound) => from.extend(bound.anchor.as_ref().map(|anchor| anchor.anchor_task_id)),
         Body::ArtifactCreated(made) if made.artifact.kind == ArtifactKind::Message => {
-            from.extend(begins_from(seen, made.artifact.content_hash)?);
+            from.extend(named_in(seen, made.artifact.content_hash)?);
         }
         _ => {}
     }
     Ok(from)
 }
 
-/// What is kept of work that begins, as far as it says where the work comes from.
-#[derive(Deserialize)]
-struct Begins {
-    #[serde(default)]
-    parent_task_id: Option<TaskId>,
-    #[serde(default)]
-    continuation_anchor: Option<Anchor>,
-}
-
-#[derive(Deserialize)]
-struct Anchor {
-    anchor_task_id: TaskId,
-}
-
-/// The tasks that the work comes from whose message these bytes are; none where they are other words.
-fn begins_from(seen: &Seen<'_>, kept: Digest) -> Result<Vec<TaskId>, Error> {
+/// The tasks that are named in the message of which these bytes are kept, and those of the artifacts named there: of which one work is a
+/// part, which one it follows, and what it is to rest on.
+fn named_in(seen: &Seen<'_>, kept: Digest) -> Result<Vec<TaskId>, Error> {
     let statement = "SELECT bytes FROM blobs WHERE digest = ?1";
     let mut found = seen.conn.prepare_cached(statement)?;
     let bytes: Option<Vec<u8>> = found.query_row([kept.0], |row| row.get(0)).optional()?;
-    let begins = bytes.and_then(|bytes| serde_json::from_slice::<Begins>(&bytes).ok());
-    let from = begins.map(|b| [b.parent_task_id, b.continuation_anchor.map(|anchor| anchor.anchor_task_id)]);
-    Ok(from.into_iter().flatten().flatten().collect())
+    let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default());
+    let mut named = Vec::new();
+    for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
+        if let Some(task) = word.strip_prefix("task_").and_then(|_| word.parse::<TaskId>().ok()) {
+            named.push(task);
+        } else if let Some(artifact) = word.strip_prefix("art_").and_then(|_| word.parse::<ArtifactId>().ok())
+        {
+            named.extend(seen.change((artifact,), |row: &mut ArtifactRow| row.task_id)?);
+        }
+    }
+    Ok(named)
 }
 
 /// What has to be taken out of the words of an event before they are indexed.
