@@ -31,3 +31,8 @@ CREATE TABLE view_told (
   PRIMARY KEY (root, of_root)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX view_told_by_of ON view_told (of_root);
+-- Where a conversation received what is kept whole in a message. Once that is gone, nobody can tell whose finds those words repeat.
+CREATE TABLE view_word_messages (
+  artifact_id TEXT    NOT NULL PRIMARY KEY,
+  seq         INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

@@ -64,7 +64,7 @@ impl Talk {
     }
 
     /// Words come into the conversation, with what is kept of the work that they begin.
-    fn hears(&mut self, text: &str, work: &Value, with: impl FnOnce(&mut IngressRecord)) {
+    fn hears(&mut self, text: &str, work: &Value, with: impl FnOnce(&mut IngressRecord)) -> ArtifactRef {
         let (place, bytes) = (Place::task(self.inbox), work.to_string().into_bytes());
         let (made, message) = self.world.artifact(place, ArtifactKind::Message, &bytes, vec![]);
         let (_, mut received) = self.world.ingress(self.conversation, self.inbox, Channel::System);
@@ -75,11 +75,12 @@ impl Talk {
             with(&mut b.record);
         }
         self.store.commit(vec![message, received], &[bytes], &[]);
+        made
     }
 
     /// What a look brought is no longer kept.
     fn lets_go(&mut self, task: TaskId, made: &ArtifactRef) {
-        self.store.conn.execute_batch("DROP TRIGGER blobs_stay").expect("it is there");
+        self.store.conn.execute_batch("DROP TRIGGER IF EXISTS blobs_stay").expect("it goes");
         self.store.conn.execute("DELETE FROM blobs WHERE digest = ?1", [made.sha256.0]).expect("it goes");
         let body = ArtifactExpired { artifact_id: made.artifact_id, reason: "old".into() };
         let expired = self.world.draft(Place::task(task), body);
@@ -151,12 +152,15 @@ fn what_a_conversation_holds_of_work_that_comes_from_a_look_is_found_by_its_othe
     talk.hears(part, &work, |record| record.parent_task_id = Some(parent));
     let again = "feed the flamingo and the pelican again";
     let anchor = json!({ "anchor_task_id": parent.to_string(), "anchor_kind": "completed_outcome" });
-    talk.hears(again, &json!({ "goal": again, "continuation_anchor": anchor }), |_| ());
+    let kept = talk.hears(again, &json!({ "goal": again, "continuation_anchor": anchor }), |_| ());
     talk.hears("a flamingo and a kestrel?", &json!(null), |record| record.chosen_task_id = Some(parent));
     let other = "a book on the flamingo and the raven";
     talk.hears(other, &json!({ "goal": other, "parent_task_id": null }), |_| ());
     let words = ["ostrich", "pelican", "kestrel", "raven", "flamingo"];
     assert_eq!(talk.stand(SEARCH, words), [2, 2, 1, 2, 2], "of other work, and nowhere else");
+    let inbox = talk.inbox;
+    talk.lets_go(inbox, &kept);
+    assert_eq!(talk.stand(SEARCH, words), [2, 0, 1, 2, 2], "nobody can tell what it came from");
     talk.lets_go(parent, &made);
     assert_eq!(talk.stand(SEARCH, words), [0, 0, 0, 2, 2]);
 }

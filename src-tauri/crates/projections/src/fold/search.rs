@@ -118,6 +118,8 @@ impl Forgotten {
 
 const DOC: &str = "INSERT INTO view_search_docs (doc, seq, kind, id, task_id, part, leaf, content, at) \
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+/// The documents with these numbers.
+const DOCS_OF: &str = "SELECT doc FROM view_search_docs WHERE doc BETWEEN ?1 AND ?2";
 /// The documents of a task behind a place of the log.
 const DOCS_BEHIND: &str = "SELECT d.doc FROM events e CROSS JOIN view_search_docs d \
                            ON d.doc BETWEEN e.log_seq * ?3 AND e.log_seq * ?3 + ?3 - 1 \
@@ -180,11 +182,15 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> Result<()
         Body::MemoryPromoted(b) => memory(seen, &withheld, &b.record),
         Body::ArtifactCreated(b) => {
             withheld::keep(seen, &b.artifact)?;
-            content(seen, &withheld, &b.artifact)
+            let message = (b.artifact.kind == ArtifactKind::Message)
+                .then(|| Withheld::of_message(seen, &b.artifact))
+                .transpose()?;
+            content(seen, message.as_ref().unwrap_or(&withheld), &b.artifact)
         }
         Body::DisclosuresErased(b) => forget(seen, &b.digests),
         Body::ArtifactExpired(b) => {
             withheld::forget(seen, b.artifact_id)?;
+            forget_message(seen, b.artifact_id)?;
             forget_content(seen, b.artifact_id)
         }
         _ => Ok(()),
@@ -369,6 +375,20 @@ fn forget_content(seen: &Seen<'_>, artifact: ArtifactId) -> Result<(), Error> {
     drop_docs(seen, &docs)
 }
 
+/// Takes the words by which a message came in out of the index, once nobody can tell any more what the message names.
+fn forget_message(seen: &Seen<'_>, artifact: ArtifactId) -> Result<(), Error> {
+    let statement = "SELECT seq FROM view_word_messages WHERE artifact_id = ?1";
+    let Some(came) = numbers(seen, statement, [text(artifact)])?.first().copied() else { return Ok(()) };
+    if let Some(waiting) = seen.docs {
+        waiting.write(seen.conn)?;
+    }
+    let kept = seen.change((artifact,), |row: &mut ArtifactRow| row.seq)?.map_or(came, int);
+    seen.run("DELETE FROM view_word_messages WHERE artifact_id = ?1", [text(artifact)])?;
+    seen.run("DELETE FROM view_word_roots WHERE seq IN (?1, ?2)", [came, kept])?;
+    let docs = numbers(seen, DOCS_OF, [doc(came, 0), doc(came, CONTENT)])?;
+    drop_docs(seen, &docs)
+}
+
 /// Takes erased leaves out of the index, and their words out of its pages.
 fn forget(seen: &Seen<'_>, digests: &[Digest]) -> Result<(), Error> {
     let mut all = Vec::new();
@@ -404,8 +424,7 @@ pub(super) fn forget_behind(seen: &Seen<'_>, root: &str, seq: i64) -> Result<(),
     }
     let statement = "SELECT seq FROM view_word_roots WHERE root = ?1 AND seq > ?2";
     for repeats in numbers(seen, statement, params![root, seq])? {
-        let statement = "SELECT doc FROM view_search_docs WHERE doc BETWEEN ?1 AND ?2";
-        docs.extend(numbers(seen, statement, params![doc(repeats, 0), doc(repeats, CONTENT)])?);
+        docs.extend(numbers(seen, DOCS_OF, [doc(repeats, 0), doc(repeats, CONTENT)])?);
     }
     // That there is such a claim stays known: it is listed, and only its words are not looked up.
     let statement = "SELECT w.seq FROM view_word_roots w JOIN view_memory_docs m ON m.doc = w.seq \

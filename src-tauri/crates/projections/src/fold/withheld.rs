@@ -117,14 +117,13 @@ fn root(seen: &Seen<'_>, task: TaskId) -> Result<String, Error> {
 }
 
 /// The roots of the tasks whose looks the words of an event may repeat: its own, and those of what else its words come from.
-fn roots(seen: &Seen<'_>, body: &Body) -> Result<BTreeSet<String>, Error> {
+fn roots(seen: &Seen<'_>, from: &[TaskId], is_claim: bool) -> Result<BTreeSet<String>, Error> {
     let mut roots = BTreeSet::from([root(seen, seen.event.task_id)?]);
-    let from = comes_from(seen, body)?;
-    for task in &from {
+    for task in from {
         roots.insert(root(seen, *task)?);
     }
     told(seen, &mut roots)?;
-    if !from.is_empty() || matches!(body, Body::MemoryPromoted(_)) {
+    if is_claim || !from.is_empty() {
         for root in &roots {
             let statement = "INSERT OR IGNORE INTO view_word_roots (seq, root) VALUES (?1, ?2)";
             seen.run(statement, params![int(seen.seq), root])?;
@@ -134,8 +133,8 @@ fn roots(seen: &Seen<'_>, body: &Body) -> Result<BTreeSet<String>, Error> {
 }
 
 /// The tasks that the words of an event come from, beside its own: those of what a claim of memory rests on; and in a conversation the one
-/// that work is a part of or follows, whose goal may be an agent's, and the one that somebody speaks to.
-fn comes_from(seen: &Seen<'_>, body: &Body) -> Result<Vec<TaskId>, Error> {
+/// that work is a part of or follows, whose goal may be an agent's, and the one that somebody speaks to. None where nobody can tell any more.
+fn comes_from(seen: &Seen<'_>, body: &Body) -> Result<Option<Vec<TaskId>>, Error> {
     let mut from: Vec<TaskId> = Vec::new();
     match body {
         Body::MemoryPromoted(promoted) => {
@@ -152,28 +151,34 @@ fn comes_from(seen: &Seen<'_>, body: &Body) -> Result<Vec<TaskId>, Error> {
             let named = [record.parent_task_id, record.chosen_task_id, record.explicit_task_ref];
             from.extend(named.into_iter().flatten());
             for artifact in &record.referenced_artifact_refs {
-                let kept = |row: &mut ArtifactRow| (row.kind, row.content_hash);
+                let kept = |row: &mut ArtifactRow| (row.kind, (row.content_hash, row.byte_size));
                 if let Some((ArtifactKind::Message, kept)) = seen.change((*artifact,), kept)? {
-                    from.extend(named_in(seen, kept)?);
+                    let Some(named) = named_in(seen, kept)? else { return Ok(None) };
+                    from.extend(named);
+                    let statement =
+                        "INSERT OR IGNORE INTO view_word_messages (artifact_id, seq) VALUES (?1, ?2)";
+                    seen.run(statement, params![text(artifact), int(seen.seq)])?;
                 }
             }
         }
         Body::IngressBound(bound) => from.extend(bound.anchor.as_ref().map(|anchor| anchor.anchor_task_id)),
-        Body::ArtifactCreated(made) if made.artifact.kind == ArtifactKind::Message => {
-            from.extend(named_in(seen, made.artifact.content_hash)?);
-        }
         _ => {}
     }
-    Ok(from)
+    Ok(Some(from))
 }
 
 /// The tasks that are named in the message of which these bytes are kept, and those of the artifacts named there: of which one work is a
-/// part, which one it follows, and what it is to rest on.
-fn named_in(seen: &Seen<'_>, kept: Digest) -> Result<Vec<TaskId>, Error> {
+/// part, which one it follows, and what it is to rest on. None where they are no longer kept.
+fn named_in(seen: &Seen<'_>, (kept, byte_size): (Digest, u64)) -> Result<Option<Vec<TaskId>>, Error> {
+    // It is nowhere in the index, and what it names was never known.
+    if usize::try_from(byte_size).is_ok_and(|bytes| bytes > INLINE_ARTIFACT_BYTES_MAX) {
+        return Ok(Some(Vec::new()));
+    }
     let statement = "SELECT bytes FROM blobs WHERE digest = ?1";
     let mut found = seen.conn.prepare_cached(statement)?;
     let bytes: Option<Vec<u8>> = found.query_row([kept.0], |row| row.get(0)).optional()?;
-    let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default());
+    let Some(bytes) = bytes else { return Ok(None) };
+    let text = String::from_utf8_lossy(&bytes);
     let mut named = Vec::new();
     for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
         if let Some(task) = word.strip_prefix("task_").and_then(|_| word.parse::<TaskId>().ok()) {
@@ -183,7 +188,7 @@ fn named_in(seen: &Seen<'_>, kept: Digest) -> Result<Vec<TaskId>, Error> {
             named.extend(seen.change((artifact,), |row: &mut ArtifactRow| row.task_id)?);
         }
     }
-    Ok(named)
+    Ok(Some(named))
 }
 
 /// What has to be taken out of the words of an event before they are indexed.
@@ -198,9 +203,23 @@ impl Withheld {
 
     /// What the tasks looked into that these words come from.
     pub(super) fn of(seen: &Seen<'_>, body: &Body) -> Result<Self, Error> {
+        let is_claim = matches!(body, Body::MemoryPromoted(_));
+        match comes_from(seen, body)? {
+            Some(from) => Self::found_by(seen, roots(seen, &from, is_claim)?),
+            None => Ok(Self { values: None }),
+        }
+    }
+
+    /// The same for what is kept whole of a message.
+    pub(super) fn of_message(seen: &Seen<'_>, message: &Artifact) -> Result<Self, Error> {
+        let named = named_in(seen, (message.content_hash, message.byte_size))?.unwrap_or_default();
+        Self::found_by(seen, roots(seen, &named, false)?)
+    }
+
+    fn found_by(seen: &Seen<'_>, roots: BTreeSet<String>) -> Result<Self, Error> {
         let mut found = seen.conn.prepare_cached("SELECT found FROM view_withheld WHERE root = ?1")?;
         let mut values = BTreeSet::new();
-        for root in roots(seen, body)? {
+        for root in roots {
             let mut rows = found.query([root])?;
             while let Some(row) = rows.next()? {
                 let Some(known) = row.get::<_, Option<String>>(0)? else { return Ok(Self { values: None }) };
