@@ -15,9 +15,24 @@ CREATE TABLE view_descent (
   root    TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX view_descent_by_root ON view_descent (root);
--- The claims of memory that rest on what tasks of one root found, by their places in the log.
-CREATE TABLE view_memory_roots (
-  root TEXT    NOT NULL,
+-- Events whose words may repeat what tasks of a root found, by their places in the log: claims of memory that rest on it, and what stands in
+-- a conversation of work that comes from there.
+CREATE TABLE view_word_roots (
   seq  INTEGER NOT NULL,
-  PRIMARY KEY (root, seq)
+  root TEXT    NOT NULL,
+  PRIMARY KEY (seq, root)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX view_word_roots_by_root ON view_word_roots (root, seq);
+-- Roots of tasks that acts of another root rest on, from a place of the log on.
+CREATE TABLE view_told (
+  root    TEXT    NOT NULL,
+  of_root TEXT    NOT NULL,
+  seq     INTEGER NOT NULL,
+  PRIMARY KEY (root, of_root)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX view_told_by_of ON view_told (of_root);
+-- Where a conversation received what is kept whole in a message. Once that is gone, nobody can tell whose finds those words repeat.
+CREATE TABLE view_word_messages (
+  artifact_id TEXT    NOT NULL PRIMARY KEY,
+  seq         INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

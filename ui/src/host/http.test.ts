@@ -142,20 +142,80 @@ test("an answer that is no JSON is told by its status", async () => {
   await expect(host.call("gate.state", {})).rejects.toMatchObject({ code: "failed", message: expect.stringContaining("502") });
 });
 
-test("a page tells which conversation it shows, to each stream anew, and the last one counts", async () => {
+/** A host of streams of notices, and what pages told it that they show. */
+async function streaming(shows: () => Response | Promise<Response>) {
   const streams: ReadableStreamDefaultController<Uint8Array>[] = [];
-  const asked = answers((path) => path === "/api/notices"
-    ? new Response(new ReadableStream<Uint8Array>({ start: (stream) => { streams.push(stream); } }))
-    : Response.json(null));
+  const asked = answers((path) => {
+    if (path === "/api/session/shows") return shows();
+    if (path !== "/api/notices") return Response.json(null);
+    return new Response(new ReadableStream<Uint8Array>({ start: (stream) => { streams.push(stream); } }));
+  });
   const host = await HttpHost.open(null);
-  const told = () => asked.filter((one) => one.path === "/api/session/shows").map((one) => one.init.body);
-  await host.shows("cnv_1");
-  expect(told()).toEqual([]);
-  const stop = host.listen(() => undefined, () => undefined);
-  await vi.waitFor(() => expect(streams).toHaveLength(1));
-  streams[0]?.enqueue(new TextEncoder().encode('event: hello\ndata: {"store_id":"s","listener":7}\n\n'));
-  await vi.waitFor(() => expect(told()).toEqual(['{"listener":7,"conversation":"cnv_1"}']));
-  await Promise.all([host.shows(null), host.shows("cnv_2")]);
-  expect(told().at(-1)).toBe('{"listener":7,"conversation":"cnv_2"}');
-  stop();
+  const links: Link[] = [];
+  const stop = host.listen(() => undefined, (link) => { links.push(link); });
+  return {
+    host, links, stop,
+    told: () => asked.filter((one) => one.path === "/api/session/shows").map((one) => one.init.body),
+    greets: async (number: number, listener: number) => {
+      await vi.waitFor(() => expect(streams).toHaveLength(number), AWAITED);
+      streams[number - 1]?.enqueue(new TextEncoder().encode(`event: hello\ndata: {"store_id":"s","listener":${listener}}\n\n`));
+    },
+    breaks: (number: number) => streams[number - 1]?.close(),
+  };
+}
+
+const AWAITED = { timeout: 30_000 };
+const shown = (listener: number, conversation: string | null) => JSON.stringify({ listener, conversation });
+
+test("a page tells which conversation it shows, to each stream anew, and the last one counts", async () => {
+  const page = await streaming(() => Response.json(null));
+  await page.host.shows("cnv_1");
+  expect(page.told()).toEqual([]);
+  await page.greets(1, 7);
+  await vi.waitFor(() => expect(page.told()).toEqual([shown(7, "cnv_1")]), AWAITED);
+  await Promise.all([page.host.shows(null), page.host.shows("cnv_2")]);
+  expect(page.told()).toEqual([shown(7, "cnv_1"), shown(7, "cnv_2")]);
+  page.breaks(1);
+  await page.greets(2, 8);
+  await vi.waitFor(() => expect(page.told().slice(2)).toEqual([shown(8, "cnv_2")]), AWAITED);
+  page.stop();
+});
+
+test("a conversation that is left and shown again at once is heard all along", async () => {
+  const page = await streaming(() => Response.json(null));
+  await page.greets(1, 7);
+  await vi.waitFor(() => expect(page.links).toContain("live"), AWAITED);
+  await page.host.shows("cnv_1");
+  const left = page.host.shows(null);
+  expect(page.host.shows("cnv_1")).toBeNull();
+  await left;
+  expect(page.told()).toEqual([shown(7, "cnv_1")]);
+  await page.host.shows(null);
+  expect(page.host.shows("cnv_1")).not.toBeNull();
+  page.stop();
+});
+
+test("a stream is live when its host knows what is shown, so that no words fall between what is asked for and what is heard", async () => {
+  let knows: (answer: Response) => void = () => undefined;
+  const page = await streaming(() => new Promise<Response>((answer) => { knows = answer; }));
+  void page.host.shows("cnv_1");
+  await page.greets(1, 7);
+  await vi.waitFor(() => expect(page.told()).toHaveLength(1), AWAITED);
+  expect(page.links).toEqual(["opening"]);
+  knows(Response.json(null));
+  await vi.waitFor(() => expect(page.links).toEqual(["opening", "live"]), AWAITED);
+  page.stop();
+});
+
+test("what is shown is told again where that did not reach the host, and asked for then", async () => {
+  let reaches = false;
+  const page = await streaming(() => (reaches ? Response.json(null) : Promise.reject(new TypeError("failed to fetch"))));
+  await page.greets(1, 7);
+  await vi.waitFor(() => expect(page.links).toEqual(["opening", "live"]), AWAITED);
+  await page.host.shows("cnv_1");
+  expect(page.told()).toHaveLength(1);
+  reaches = true;
+  await vi.waitFor(() => expect(page.links).toEqual(["opening", "live", "live"]), AWAITED);
+  expect(page.told()).toEqual([shown(7, "cnv_1"), shown(7, "cnv_1")]);
+  page.stop();
 });

@@ -254,37 +254,76 @@ export class HttpHost implements Host {
   /** The number of the stream of notices, while there is one. */
   #listener: number | null = null;
   #shown: string | null = null;
+  /** What the host goes by for this stream; not known while it is being told. */
+  #told: string | null | undefined = null;
+  /** How often it was told, or a stream began: what came of an earlier time counts no more. */
+  #turns = 0;
   #telling: Promise<void> = Promise.resolve();
+  #link: ((link: Link) => void) | null = null;
 
   listen(notice: (notice: Notice) => void, link: (link: Link) => void): () => void {
     const ended = new AbortController();
-    void follow(notice, link, ended.signal, (listener) => {
-      this.#listener = listener;
-      if (this.#shown !== null) void this.#tellShown();
+    const tells = (now: Link) => { if (!ended.signal.aborted) link(now); };
+    this.#link = tells;
+    void follow(notice, tells, ended.signal, (listener) => {
+      this.#greet(listener);
+      return listener === null ? Promise.resolve() : this.#tellShown();
     });
-    return () => ended.abort();
+    return () => {
+      ended.abort();
+      this.#greet(null);
+    };
   }
 
-  shows(conversation: string | null): Promise<void> {
+  shows(conversation: string | null): Promise<void> | null {
     this.#shown = conversation;
-    return this.#tellShown();
+    // Left and shown again at once, it is heard all along.
+    return conversation !== null && conversation === this.#told ? null : this.#tellShown();
+  }
+
+  #greet(listener: number | null): void {
+    this.#listener = listener;
+    this.#told = null;
+    this.#turns += 1;
   }
 
   /** One after the other, so that what is shown at last counts. Where no stream is heard, the next one is told. */
   #tellShown(): Promise<void> {
-    this.#telling = this.#telling.then(async () => {
-      if (this.#listener === null) return;
-      await told("shows", { listener: this.#listener, conversation: this.#shown }).catch(() => undefined);
-    });
+    this.#telling = this.#telling.then(() => Promise.race([this.#tell(), pause(TELL_MS)]));
     return this.#telling;
+  }
+
+  async #tell(): Promise<void> {
+    const [listener, shown] = [this.#listener, this.#shown];
+    if (listener === null || shown === this.#told) return;
+    this.#told = undefined;
+    this.#turns += 1;
+    const turn = this.#turns;
+    try {
+      await told("shows", { listener, conversation: shown });
+      if (turn === this.#turns) this.#told = shown;
+    } catch {
+      // Nothing of it would be heard, while the stream goes on as if all were well.
+      setTimeout(() => { if (turn === this.#turns) void this.#tellAgain(); }, AGAIN_MS);
+    }
+  }
+
+  /** What was not heard in between is asked for, as behind a stream that was lost. */
+  async #tellAgain(): Promise<void> {
+    await this.#tellShown();
+    if (this.#listener !== null && this.#told === this.#shown) this.#link?.("live");
   }
 }
 
 /** How long a lost stream waits before it is asked for again. */
 const AGAIN_MS = 2000;
+/** How long a page waits until its host has heard what it shows, before it goes on. */
+const TELL_MS = 5000;
+
+const pause = (ms: number) => new Promise<void>((over) => { setTimeout(over, ms); });
 
 /** Reads notices for as long as anybody listens. An `EventSource` sends no header, so the stream is read by hand. */
-async function follow(notice: (notice: Notice) => void, link: (link: Link) => void, ended: AbortSignal, greeted: (listener: number | null) => void): Promise<void> {
+async function follow(notice: (notice: Notice) => void, link: (link: Link) => void, ended: AbortSignal, greeted: (listener: number | null) => Promise<void>): Promise<void> {
   link("opening");
   while (!ended.aborted) {
     let gone: Link = "lost";
@@ -296,13 +335,13 @@ async function follow(notice: (notice: Notice) => void, link: (link: Link) => vo
       if (!ended.aborted && thrown instanceof Refused && thrown.code === "unauthorised") gone = "ended";
     }
     if (ended.aborted) return;
-    greeted(null);
+    void greeted(null);
     link(gone);
-    await new Promise((again) => setTimeout(again, AGAIN_MS));
+    await pause(AGAIN_MS);
   }
 }
 
-async function hear(answer: Response, notice: (notice: Notice) => void, link: (link: Link) => void, greeted: (listener: number | null) => void): Promise<void> {
+async function hear(answer: Response, notice: (notice: Notice) => void, link: (link: Link) => void, greeted: (listener: number | null) => Promise<void>): Promise<void> {
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (let piece = await reader?.read(); piece !== undefined && !piece.done; piece = await reader?.read()) {
@@ -313,7 +352,8 @@ async function hear(answer: Response, notice: (notice: Notice) => void, link: (l
       const data = /^data: ?(.*)$/m.exec(block)?.[1];
       // The first word after every connection: whatever happened before it was not heard.
       if (kind === "hello") {
-        greeted((JSON.parse(data ?? "{}") as { listener?: number }).listener ?? null);
+        // What is asked for behind this goes on where the words that come begin.
+        await greeted((JSON.parse(data ?? "{}") as { listener?: number }).listener ?? null);
         link("live");
       } else if (kind !== undefined && data !== undefined) notice(JSON.parse(data) as Notice);
     }

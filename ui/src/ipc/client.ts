@@ -276,9 +276,12 @@ export function useShows(conversation: string): void {
   useEffect(() => {
     const { shows } = host;
     if (shows === undefined) return undefined;
-    // What was printed before was not heard here, and what was written before is asked for.
-    outputs.forget();
-    void shows.call(host, conversation).then(() => client.invalidateQueries({ queryKey: ["task.show"] }));
+    const turns = shows.call(host, conversation);
+    if (turns !== null) {
+      // What was printed before was not heard here, and what was written before is asked for.
+      outputs.forget();
+      void turns.then(() => client.invalidateQueries({ queryKey: ["task.show"] }));
+    }
     return () => void shows.call(host, null);
   }, [host, client, conversation]);
 }

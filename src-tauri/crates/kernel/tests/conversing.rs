@@ -87,6 +87,26 @@ fn an_open_message_begins_work_with_the_words_and_the_trust_of_its_sender() {
     assert!(matches!(again, Err(Error::Conflict(_))), "it is bound once");
 }
 
+#[test]
+fn an_open_message_that_is_begun_by_one_key_at_the_same_time_begins_one_task() {
+    let world = World::new(3_509);
+    let begins = Submission { idempotency_key: "one page".to_owned(), ..work(&world) };
+    let open = world.kernel().say(&Saying::of("sort them", Channel::Webhook, "one")).unwrap().ingress_id;
+    let (kernel, ready) = (world.kernel(), std::sync::Barrier::new(4));
+    let begun = std::thread::scope(|scope| {
+        let one = || {
+            ready.wait();
+            kernel.begin_once(open, &begins).unwrap()
+        };
+        let all: Vec<_> = (0..4).map(|_| scope.spawn(one)).collect();
+        all.into_iter().map(|begun| begun.join().unwrap()).collect::<Vec<_>>()
+    });
+    let tasks: BTreeSet<TaskId> = begun.iter().map(|begun| begun.task_id).collect();
+    assert_eq!((tasks.len(), begun.iter().filter(|begun| !begun.duplicate).count()), (1, 1), "{begun:?}");
+    let other = Submission { constraints: vec!["touch nothing".to_owned()], ..begins };
+    assert!(matches!(world.kernel().begin_once(open, &other), Err(Error::Conflict(_))), "other terms");
+}
+
 #[conforms::conforms("HK-8.1.2-3")]
 #[test]
 fn a_message_has_on_record_what_it_answers_quotes_and_is_a_part_of_and_how_surely_it_was_bound() {

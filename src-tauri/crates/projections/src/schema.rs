@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension};
 
 /// Version of the tables and of the fold. Raise it with every change of either: the writer then folds anew.
-pub const VERSION: u32 = 17;
+pub const VERSION: u32 = 18;
 
 const TABLES: &str = concat!(
     include_str!("../../../../migrations/projections/0001_views.sql"),
@@ -37,12 +37,14 @@ pub(crate) fn version(conn: &Connection) -> rusqlite::Result<Option<(u32, i64)>>
 }
 
 /// Indexes that the fold itself asks; all others only cost while the log is folded anew, and are made at its end.
-const ASKED: [&str; 5] = [
+const ASKED: [&str; 7] = [
     "view_conversations_by_focus",
     "view_receipts_by_action",
     "view_memory_docs_by_leaf",
     "view_withheld_by_artifact",
     "view_descent_by_root",
+    "view_word_roots_by_root",
+    "view_told_by_of",
 ];
 
 /// Whether this line of [`TABLES`] makes an index that only lists need. Each stands in a line of its own.

@@ -5,24 +5,26 @@ use crate::store::Store;
 use crate::world::{Place, World, looked_into_a_secret};
 use model::artifact::{ArtifactKind, ArtifactRef, EvidenceRef};
 use model::body::{ArtifactExpired, MemoryPromoted};
-use model::ingress::ContinuationAnchor;
+use model::ingress::{Channel, ContinuationAnchor, IngressRecord};
 use model::task::TaskStatus;
 use model::{ArtifactId, Body, ConversationId, TaskId};
 use projections::tables;
+use serde_json::{Value, json};
 
 /// A store with one conversation, in which tasks begin, look, say and remember.
 struct Talk {
     store: Store,
     world: World,
     conversation: ConversationId,
+    inbox: TaskId,
 }
 
 impl Talk {
     fn new() -> Self {
         let (mut store, mut world) = (Store::new(), World::new());
-        let (conversation, _, opened) = world.conversation();
+        let (conversation, inbox, opened) = world.conversation();
         store.commit(vec![opened], &[], &[]);
-        Self { store, world, conversation }
+        Self { store, world, conversation, inbox }
     }
 
     /// A task of its own, a part of another, or one that follows another.
@@ -60,9 +62,24 @@ impl Talk {
         made
     }
 
+    /// Words come into the conversation, with what is kept of the work that they begin.
+    fn hears(&mut self, text: &str, work: &Value, with: impl FnOnce(&mut IngressRecord)) -> ArtifactRef {
+        let (place, bytes) = (Place::task(self.inbox), work.to_string().into_bytes());
+        let (made, message) = self.world.artifact(place, ArtifactKind::Message, &bytes, vec![]);
+        let (_, mut received) = self.world.ingress(self.conversation, self.inbox, Channel::System);
+        if let Body::IngressReceived(b) = &mut received.body {
+            b.record.raw_text = text.to_owned().into();
+            b.record.normalized_text = text.to_owned().into();
+            b.record.referenced_artifact_refs = vec![made.artifact_id];
+            with(&mut b.record);
+        }
+        self.store.commit(vec![message, received], &[bytes], &[]);
+        made
+    }
+
     /// What a look brought is no longer kept.
     fn lets_go(&mut self, task: TaskId, made: &ArtifactRef) {
-        self.store.conn.execute_batch("DROP TRIGGER blobs_stay").expect("it is there");
+        self.store.conn.execute_batch("DROP TRIGGER IF EXISTS blobs_stay").expect("it goes");
         self.store.conn.execute("DELETE FROM blobs WHERE digest = ?1", [made.sha256.0]).expect("it goes");
         let body = ArtifactExpired { artifact_id: made.artifact_id, reason: "old".into() };
         let expired = self.world.draft(Place::task(task), body);
@@ -122,6 +139,50 @@ fn what_a_part_looked_into_is_found_by_no_words_of_the_tasks_it_comes_from_and_o
     );
     talk.says(follower, "an albatross");
     assert_eq!(talk.stand(SEARCH, ["albatross"]), [0]);
+}
+
+#[test]
+fn what_a_conversation_holds_of_work_that_comes_from_a_look_is_found_by_its_other_words_alone() {
+    let mut talk = Talk::new();
+    let parent = talk.begins(None, None);
+    let made = talk.looks(parent, "PET=flamingo\n");
+    let part = "feed the Flamingo and the ostrich";
+    let work = json!({ "goal": part, "parent_task_id": parent.to_string(), "continuation_anchor": null });
+    talk.hears(part, &work, |record| record.parent_task_id = Some(parent));
+    let again = "feed the flamingo and the pelican again";
+    let anchor = json!({ "anchor_task_id": parent.to_string(), "anchor_kind": "completed_outcome" });
+    let kept = talk.hears(again, &json!({ "goal": again, "continuation_anchor": anchor }), |_| ());
+    talk.hears("a flamingo and a kestrel?", &json!(null), |record| record.chosen_task_id = Some(parent));
+    let other = "a book on the flamingo and the raven";
+    talk.hears(other, &json!({ "goal": other, "parent_task_id": null }), |_| ());
+    let words = ["ostrich", "pelican", "kestrel", "raven", "flamingo"];
+    assert_eq!(talk.stand(SEARCH, words), [2, 2, 1, 2, 2], "of other work, and nowhere else");
+    let inbox = talk.inbox;
+    talk.lets_go(inbox, &kept);
+    assert_eq!(talk.stand(SEARCH, words), [2, 0, 1, 2, 2], "nobody can tell what it came from");
+    talk.lets_go(parent, &made);
+    assert_eq!(talk.stand(SEARCH, words), [0, 0, 0, 2, 2]);
+}
+
+#[test]
+fn who_proposes_what_was_found_behind_a_look_says_it_without_the_values() {
+    let mut talk = Talk::new();
+    let (looker, asker) = (talk.begins(None, None), talk.begins(None, None));
+    let made = talk.looks(looker, "PET=flamingo\n");
+    let seen = talk.says(looker, "what was seen");
+    let work = json!({ "reasoning": json!({ "lines": ["a flamingo, and an ostrich"], "from": [seen.to_string()] }).to_string() });
+    talk.hears("Ask what is to be remembered", &work, |_| ());
+    talk.says(asker, "an albatross before");
+    let place = Place::task(asker);
+    let (_, request) = talk.world.artifact(place, ArtifactKind::ActionRequest, b"{}", vec![seen]);
+    talk.store.commit(vec![request], &[b"{}".to_vec()], &[]);
+    talk.says(asker, "is the flamingo to be remembered, with the pelican?");
+    let words = ["ostrich", "albatross", "pelican", "flamingo"];
+    assert_eq!(talk.stand(SEARCH, words), [1, 1, 1, 0]);
+    talk.lets_go(looker, &made);
+    assert_eq!(talk.stand(SEARCH, words), [0, 1, 0, 0]);
+    talk.says(asker, "a kestrel");
+    assert_eq!(talk.stand(SEARCH, ["kestrel"]), [0]);
 }
 
 #[test]

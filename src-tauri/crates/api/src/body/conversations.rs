@@ -268,14 +268,9 @@ pub(super) fn begin_with_message(host: &dyn Host, named: &str, p: Submit) -> Res
     let missing = || not_found("message", named);
     let id: IngressId = named.trim().parse().map_err(|_| missing())?;
     let (kernel, work) = (host.kernel()?, super::task::submission(host, p, None)?);
-    // Whoever sends it again, because no answer came, gets the task that it began.
-    let before = kernel.begun_with(id, &work).wire()?;
-    let task = match before {
-        Some(task) => task,
-        None => kernel.begin_with(id, work).wire()?.task_id.ok_or_else(missing)?,
-    };
-    host.drive(task)?;
-    Ok(Submitted { task_id: task.to_string(), ingress_id: id.to_string(), duplicate: before.is_some() })
+    let begun = kernel.begin_once(id, &work).wire()?;
+    host.drive(begun.task_id)?;
+    Ok(super::task::of_submitted(&begun))
 }
 
 /// An open message begins work in the folder of its conversation.

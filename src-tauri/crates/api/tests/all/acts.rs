@@ -69,6 +69,14 @@ fn a_task_that_begins_with_an_open_message_is_of_whoever_sent_it() {
     let mut other = asked.clone();
     other["idempotency_key"] = json!("another window");
     assert_eq!(home.ask("task.submit", other).unwrap_err().code, Code::Conflict, "once");
+    for (field, changed) in
+        [("budget", json!({ "tokens_max": 12_345 })), ("constraints", json!(["touch nothing"]))]
+    {
+        let mut other = asked.clone();
+        other[field] = changed;
+        let refused = home.ask("task.submit", other).unwrap_err();
+        assert_eq!(refused.code, Code::Conflict, "the key of a request with other terms: {field}");
+    }
     let next = json!({ "text": "count them again", "channel": "webhook" });
     let mut other = asked;
     other["message"] = home.must("conversations.say", next)["message_id"].clone();

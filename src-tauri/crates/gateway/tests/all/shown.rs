@@ -64,7 +64,7 @@ fn words(task: &str, text: &str) -> [Notice; 3] {
     ]
 }
 
-#[conforms("RA-GS-2")]
+#[conforms(part = "RA-GS-2")]
 #[test]
 fn a_page_hears_words_on_their_way_of_the_conversation_that_it_shows_and_only_signs_of_the_others() {
     let open = open(170);

@@ -151,7 +151,9 @@ impl Bench {
         let address = self.local().address().expect("served");
         let mut request =
             ureq::http::Request::builder().method(method).uri(format!("http://{address}{path}"));
-        if !headers.iter().any(|(name, _)| *name == "authorization") {
+        // A page has no token of the host's.
+        let own = ["authorization", "x-hermit-session", "sec-fetch-site"];
+        if !headers.iter().any(|(name, _)| own.contains(name)) {
             request = request.header("authorization", format!("Bearer {}", self.token()));
         }
         for (name, value) in headers {
@@ -239,6 +241,13 @@ impl Bench {
         all.extend_from_slice(headers);
         let (status, answer) = self.request("GET", &format!("/v1/runs/{run}/events{query}"), &all, "");
         (status, Stream(Box::new(BufReader::new(answer.into_body().into_reader()))))
+    }
+
+    /// What a page hears.
+    pub fn notices(&self, headers: &[(&str, &str)]) -> Stream {
+        let (status, answer) = self.request("GET", "/api/notices", headers, "");
+        assert_eq!(status, 200);
+        Stream(Box::new(BufReader::new(answer.into_body().into_reader())))
     }
 
     /// Everything the stream of a run holds now.

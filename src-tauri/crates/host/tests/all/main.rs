@@ -24,5 +24,6 @@ mod runs;
 mod same;
 mod served;
 mod sessions;
+mod shown;
 mod streams;
 mod telemetry;

@@ -2,7 +2,7 @@
 
 use super::add_input::{Answers, Recorded, Words, used_before};
 use super::ingress::{Bound, bound, broken, once};
-use super::submit::Submission;
+use super::submit::{Submission, Submitted};
 use crate::Error;
 use crate::kernel::Kernel;
 use crate::redaction;
@@ -11,7 +11,7 @@ use model::body::DuplicateRefused;
 use model::fault::Point;
 use model::ingress::{Channel, IngressResolution, IngressStatus};
 use model::principal::PrincipalType;
-use model::task::Origin;
+use model::task::{Origin, Task, TaskContract};
 use model::{Body, IngressId, TaskId};
 use projections::rows::IngressRow;
 
@@ -83,11 +83,31 @@ impl Kernel {
         self.make(&work, ingress_id, (SAID, begun), row.candidates)
     }
 
-    /// The task that the same request began with this message before; none where it did not. That it came again is recorded (HK-13.3-2).
+    /// As [`Kernel::begin_with`], once for each key: whoever asks again, because no answer came, gets the task that it began.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when the key was used for another request.
-    pub fn begun_with(&self, ingress_id: IngressId, work: &Submission) -> Result<Option<TaskId>, Error> {
+    /// As [`Kernel::begin_with`], and [`Error::Conflict`] when the key was used for another request.
+    pub fn begin_once(&self, ingress_id: IngressId, work: &Submission) -> Result<Submitted, Error> {
+        let again = |task_id| Submitted { task_id, ingress_id, duplicate: true };
+        if let Some(task) = self.begun_with(ingress_id, work)? {
+            return Ok(again(task));
+        }
+        match self.begin_with(ingress_id, work.clone()) {
+            Ok(Bound { task_id: Some(task_id), .. }) => {
+                Ok(Submitted { task_id, ingress_id, duplicate: false })
+            }
+            Ok(_) => Err(Error::NotFound { kind: "message", id: ingress_id.to_string() }),
+            // The same request may have come at the same time, and before this one.
+            Err(Error::Conflict(why)) => match self.begun_with(ingress_id, work)? {
+                Some(task) => Ok(again(task)),
+                None => Err(Error::Conflict(why)),
+            },
+            Err(other) => Err(other),
+        }
+    }
+
+    /// The task that the same request began with this message before; none where it did not. That it came again is recorded (HK-13.3-2).
+    fn begun_with(&self, ingress_id: IngressId, work: &Submission) -> Result<Option<TaskId>, Error> {
         let key = redaction::key(&self.ports.redactor.now(), &begun(&work.idempotency_key));
         let Some(stored) = self.reader.by_idempotency_key(&key)? else { return Ok(None) };
         let Body::TaskCreated(first) = self.body_of(&stored.event()?)? else {
@@ -95,7 +115,8 @@ impl Kernel {
         };
         let is_same = first.ingress_id == ingress_id
             && first.task.workspace_hint == Some(work.workspace_id)
-            && first.task.policy_profile_ref == work.profile;
+            && first.task.policy_profile_ref == work.profile
+            && self.is_same_work(&first.task, work)?;
         if !is_same {
             return Err(used_before(&work.idempotency_key));
         }
@@ -108,6 +129,25 @@ impl Kernel {
         });
         self.commit(w)?;
         Ok(Some(first.task.task_id))
+    }
+
+    /// Whether a task was begun by the same reasoner and under the same terms.
+    fn is_same_work(&self, task: &Task, work: &Submission) -> Result<bool, Error> {
+        let cell = self.cell(task.task_id)?;
+        let state = self.lock_task(&cell)?;
+        let contract: TaskContract = self.read_object(&state, task.task_contract_ref)?;
+        let reasoning = self.reasoning_of(&state, contract.model.clone())?;
+        let same = |now: &Submission| {
+            now.reasoning == reasoning
+                && now.budget == contract.budget
+                && now.constraints == contract.constraints
+                && now.done_when == contract.success_criteria
+                && now.asks_at_limit == contract.asks_at_limit
+        };
+        // It was kept without the values of secrets.
+        let bytes = serde_json::to_vec(work).map_err(|e| Error::Input(e.to_string()))?;
+        let kept = serde_json::from_slice(&self.ports.redactor.now().bytes(&bytes).rest);
+        Ok(same(work) || kept.is_ok_and(|kept| same(&kept)))
     }
 
     /// A message of which nobody has said yet what it is about, and its words.

@@ -8,7 +8,7 @@ use model::artifact::{Artifact, ArtifactKind, Sensitivity};
 use model::body::Body;
 use model::knowledge::MemoryRecord;
 use model::limits::INLINE_ARTIFACT_BYTES_MAX;
-use model::{ArtifactId, Digest, Event, Sensitive, concealed_in};
+use model::{ArtifactId, Digest, Event, Sensitive, TaskId, concealed_in};
 use rusqlite::{Connection, OptionalExtension, Params, Statement, params};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -118,6 +118,12 @@ impl Forgotten {
 
 const DOC: &str = "INSERT INTO view_search_docs (doc, seq, kind, id, task_id, part, leaf, content, at) \
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+/// The documents with these numbers.
+const DOCS_OF: &str = "SELECT doc FROM view_search_docs WHERE doc BETWEEN ?1 AND ?2";
+/// The documents of a task behind a place of the log.
+const DOCS_BEHIND: &str = "SELECT d.doc FROM events e CROSS JOIN view_search_docs d \
+                           ON d.doc BETWEEN e.log_seq * ?3 AND e.log_seq * ?3 + ?3 - 1 \
+                           WHERE e.task_id = ?1 AND e.log_seq > ?2";
 const INDEX: &str = "INSERT INTO view_search (rowid, text) VALUES (?1, ?2)";
 
 /// A sensitive leaf of an event.
@@ -155,6 +161,9 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> Result<()
     if let Body::TaskCreated(b) = body {
         withheld::descends(seen, &b.task)?;
     }
+    if let Body::ArtifactCreated(b) = body {
+        withheld::is_told(seen, &b.artifact)?;
+    }
     let has_words = !leaves.is_empty() || matches!(body, Body::ArtifactCreated(_));
     let withheld = if has_words { Withheld::of(seen, body)? } else { Withheld::NOTHING };
     // Every leaf has its number, erased or not: an erasure must not renumber the others.
@@ -173,11 +182,15 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> Result<()
         Body::MemoryPromoted(b) => memory(seen, &withheld, &b.record),
         Body::ArtifactCreated(b) => {
             withheld::keep(seen, &b.artifact)?;
-            content(seen, &withheld, &b.artifact)
+            let message = (b.artifact.kind == ArtifactKind::Message)
+                .then(|| Withheld::of_message(seen, &b.artifact))
+                .transpose()?;
+            content(seen, message.as_ref().unwrap_or(&withheld), &b.artifact)
         }
         Body::DisclosuresErased(b) => forget(seen, &b.digests),
         Body::ArtifactExpired(b) => {
             withheld::forget(seen, b.artifact_id)?;
+            forget_message(seen, b.artifact_id)?;
             forget_content(seen, b.artifact_id)
         }
         _ => Ok(()),
@@ -362,6 +375,20 @@ fn forget_content(seen: &Seen<'_>, artifact: ArtifactId) -> Result<(), Error> {
     drop_docs(seen, &docs)
 }
 
+/// Takes the words by which a message came in out of the index, once nobody can tell any more what the message names.
+fn forget_message(seen: &Seen<'_>, artifact: ArtifactId) -> Result<(), Error> {
+    let statement = "SELECT seq FROM view_word_messages WHERE artifact_id = ?1";
+    let Some(came) = numbers(seen, statement, [text(artifact)])?.first().copied() else { return Ok(()) };
+    if let Some(waiting) = seen.docs {
+        waiting.write(seen.conn)?;
+    }
+    let kept = seen.change((artifact,), |row: &mut ArtifactRow| row.seq)?.map_or(came, int);
+    seen.run("DELETE FROM view_word_messages WHERE artifact_id = ?1", [text(artifact)])?;
+    seen.run("DELETE FROM view_word_roots WHERE seq IN (?1, ?2)", [came, kept])?;
+    let docs = numbers(seen, DOCS_OF, [doc(came, 0), doc(came, CONTENT)])?;
+    drop_docs(seen, &docs)
+}
+
 /// Takes erased leaves out of the index, and their words out of its pages.
 fn forget(seen: &Seen<'_>, digests: &[Digest]) -> Result<(), Error> {
     let mut all = Vec::new();
@@ -381,27 +408,49 @@ fn forget(seen: &Seen<'_>, digests: &[Digest]) -> Result<(), Error> {
     drop_docs(seen, &all)
 }
 
-/// Takes all words out of the index that were recorded behind this place of the log by the tasks of a root, and those of claims that
-/// rest on what these tasks found.
+/// Takes all words out of the index that were recorded behind this place of the log by the tasks of a root, and those of other events
+/// that may repeat what these tasks found.
 pub(super) fn forget_behind(seen: &Seen<'_>, root: &str, seq: i64) -> Result<(), Error> {
     if let Some(waiting) = seen.docs {
         waiting.write(seen.conn)?;
     }
-    let first = doc(seq.saturating_add(1), 0);
-    let statement = "SELECT doc FROM view_search_docs WHERE doc >= ?1 \
-                     AND (task_id = ?2 OR task_id IN (SELECT task_id FROM view_descent WHERE root = ?2))";
-    let mut docs = numbers(seen, statement, params![first, root])?;
-    let statement = "SELECT seq FROM view_memory_roots WHERE root = ?1 AND seq > ?2";
+    let mut docs = docs_behind(seen, root, seq)?;
+    // Whoever was told of it said nothing of it before.
+    let statement = "SELECT root, max(seq - 1, ?2) FROM view_told WHERE of_root = ?1";
+    let mut found = seen.conn.prepare_cached(statement)?;
+    let told = found.query_map(params![root, seq], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    for (told, behind) in told.collect::<Result<Vec<(String, i64)>, _>>()? {
+        docs.extend(docs_behind(seen, &told, behind)?);
+    }
+    let statement = "SELECT seq FROM view_word_roots WHERE root = ?1 AND seq > ?2";
+    for repeats in numbers(seen, statement, params![root, seq])? {
+        docs.extend(numbers(seen, DOCS_OF, [doc(repeats, 0), doc(repeats, CONTENT)])?);
+    }
+    // That there is such a claim stays known: it is listed, and only its words are not looked up.
+    let statement = "SELECT w.seq FROM view_word_roots w JOIN view_memory_docs m ON m.doc = w.seq \
+                     WHERE w.root = ?1 AND w.seq > ?2";
     for claim in numbers(seen, statement, params![root, seq])? {
-        let statement = "SELECT doc FROM view_search_docs WHERE doc BETWEEN ?1 AND ?2";
-        docs.extend(numbers(seen, statement, params![doc(claim, 0), doc(claim, CONTENT)])?);
-        // That there is such a claim stays known: it is listed, and only its words are not looked up.
         seen.run("DELETE FROM view_memory_search WHERE rowid = ?1", [claim])?;
         seen.forgotten.memory.set(true);
     }
     docs.sort_unstable();
     docs.dedup();
     drop_docs(seen, &docs)
+}
+
+/// The documents of the tasks of a root behind this place of the log. They are found by the events of these tasks: looking through all
+/// documents would make a collection of many looks take time with the square of their number.
+fn docs_behind(seen: &Seen<'_>, root: &str, seq: i64) -> Result<Vec<i64>, Error> {
+    let statement = "SELECT ?1 UNION ALL SELECT task_id FROM view_descent WHERE root = ?1";
+    let mut found = seen.conn.prepare_cached(statement)?;
+    let tasks: Vec<String> = found.query_map([root], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut docs = Vec::new();
+    for task in tasks {
+        let task: TaskId =
+            task.parse().map_err(|e| Error::Row { table: "view_descent", why: format!("{e}") })?;
+        docs.extend(numbers(seen, DOCS_BEHIND, params![task.uuid().as_bytes().as_slice(), seq, DOCS_MAX])?);
+    }
+    Ok(docs)
 }
 
 fn numbers(seen: &Seen<'_>, statement: &str, values: impl Params) -> Result<Vec<i64>, Error> {

@@ -1,5 +1,6 @@
 //! What a look into a secret brought is found by no words, whoever repeats it: its values are taken out of what the task says
-//! from then on, before that is indexed, and out of what its parts, its followers and those they come from say.
+//! from then on, before that is indexed, and out of what its parts, its followers and those they come from say, and of what a
+//! conversation holds of their beginning.
 
 use super::{Seen, int, text};
 use crate::Error;
@@ -8,10 +9,10 @@ use model::artifact::{Artifact, ArtifactKind, Sensitivity};
 use model::knowledge::MemoryRecord;
 use model::limits::INLINE_ARTIFACT_BYTES_MAX;
 use model::task::Task;
-use model::{ArtifactId, Body, TaskId};
+use model::{ArtifactId, Body, Digest, TaskId};
 use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
 /// Bytes of a value. A shorter one could not be told from ordinary words.
@@ -23,8 +24,10 @@ const VALUES_MAX: usize = 512;
 const LOOKS_MAX: i64 = 64;
 /// Signs of one line behind which a value may stand. Where there are more, not all values are known.
 const SIGNS_MAX: usize = 64;
-/// Signs that assign.
-const SIGNS: [char; 2] = ['=', ':'];
+/// Signs that assign; the last one ends the name of an element.
+const SIGNS: [char; 3] = ['=', ':', '>'];
+/// Signs that end a value: of an element, of an address, of one of several.
+const ENDS: [char; 6] = ['<', '@', '&', ';', ',', ')'];
 /// JSON texts within JSON texts that are looked into, and times that a value may be escaped where it is repeated.
 const DEPTH_MAX: usize = 4;
 /// Members that hold what stood there, so that a whole line of them is a value too.
@@ -72,6 +75,39 @@ pub(super) fn descends(seen: &Seen<'_>, task: &Task) -> Result<(), Error> {
     Ok(())
 }
 
+/// Keeps which other tasks an act rests on: who proposes what was found there repeats it, such as whoever asks what of ended tasks is to
+/// be remembered.
+pub(super) fn is_told(seen: &Seen<'_>, artifact: &Artifact) -> Result<(), Error> {
+    if artifact.kind != ArtifactKind::ActionRequest || artifact.inputs.is_empty() {
+        return Ok(());
+    }
+    let own = root(seen, seen.event.task_id)?;
+    let mut of = BTreeSet::new();
+    for input in &artifact.inputs {
+        if let Some(task) = seen.change((*input,), |row: &mut ArtifactRow| row.task_id)? {
+            of.insert(root(seen, task)?);
+        }
+    }
+    told(seen, &mut of)?;
+    for other in of.iter().filter(|other| **other != own) {
+        let statement = "INSERT OR IGNORE INTO view_told (root, of_root, seq) VALUES (?1, ?2, ?3)";
+        seen.run(statement, params![own, other, int(seen.seq)])?;
+    }
+    Ok(())
+}
+
+/// Adds the roots that these were told of.
+fn told(seen: &Seen<'_>, roots: &mut BTreeSet<String>) -> Result<(), Error> {
+    let mut found = seen.conn.prepare_cached("SELECT of_root FROM view_told WHERE root = ?1")?;
+    for root in roots.clone() {
+        let mut rows = found.query([root])?;
+        while let Some(row) = rows.next()? {
+            roots.insert(row.get(0)?);
+        }
+    }
+    Ok(())
+}
+
 /// The first task that a task comes from: itself, where it comes from none.
 fn root(seen: &Seen<'_>, task: TaskId) -> Result<String, Error> {
     let task = text(task);
@@ -80,79 +116,174 @@ fn root(seen: &Seen<'_>, task: TaskId) -> Result<String, Error> {
     Ok(found.unwrap_or(task))
 }
 
-/// The roots of the tasks whose looks the words of an event may repeat: its own, and for a claim of memory those of what it rests on.
-fn roots(seen: &Seen<'_>, body: &Body) -> Result<BTreeSet<String>, Error> {
+/// The roots of the tasks whose looks the words of an event may repeat: its own, and those of what else its words come from.
+fn roots(seen: &Seen<'_>, from: &[TaskId], is_claim: bool) -> Result<BTreeSet<String>, Error> {
     let mut roots = BTreeSet::from([root(seen, seen.event.task_id)?]);
-    let Body::MemoryPromoted(promoted) = body else { return Ok(roots) };
-    let MemoryRecord { evidence_refs, promoted_from_belief_id, .. } = &promoted.record;
-    for evidence in evidence_refs {
-        if let Some(task) = seen.change((evidence.artifact_id,), |row: &mut ArtifactRow| row.task_id)? {
-            roots.insert(root(seen, task)?);
+    for task in from {
+        roots.insert(root(seen, *task)?);
+    }
+    told(seen, &mut roots)?;
+    if is_claim || !from.is_empty() {
+        for root in &roots {
+            let statement = "INSERT OR IGNORE INTO view_word_roots (seq, root) VALUES (?1, ?2)";
+            seen.run(statement, params![int(seen.seq), root])?;
         }
-    }
-    if let Some(belief) = promoted_from_belief_id
-        && let Some(task) = seen.change((*belief,), |row: &mut BeliefRow| row.task_id)?
-    {
-        roots.insert(root(seen, task)?);
-    }
-    for root in &roots {
-        let statement = "INSERT OR IGNORE INTO view_memory_roots (root, seq) VALUES (?1, ?2)";
-        seen.run(statement, params![root, int(seen.seq)])?;
     }
     Ok(roots)
 }
 
+/// The tasks that the words of an event come from, beside its own: those of what a claim of memory rests on; and in a conversation the one
+/// that work is a part of or follows, whose goal may be an agent's, and the one that somebody speaks to. None where nobody can tell any more.
+fn comes_from(seen: &Seen<'_>, body: &Body) -> Result<Option<Vec<TaskId>>, Error> {
+    let mut from: Vec<TaskId> = Vec::new();
+    match body {
+        Body::MemoryPromoted(promoted) => {
+            let MemoryRecord { evidence_refs, promoted_from_belief_id, .. } = &promoted.record;
+            for evidence in evidence_refs {
+                from.extend(seen.change((evidence.artifact_id,), |row: &mut ArtifactRow| row.task_id)?);
+            }
+            if let Some(belief) = promoted_from_belief_id {
+                from.extend(seen.change((*belief,), |row: &mut BeliefRow| row.task_id)?);
+            }
+        }
+        Body::IngressReceived(received) => {
+            let record = &received.record;
+            let named = [record.parent_task_id, record.chosen_task_id, record.explicit_task_ref];
+            from.extend(named.into_iter().flatten());
+            for artifact in &record.referenced_artifact_refs {
+                let kept = |row: &mut ArtifactRow| (row.kind, (row.content_hash, row.byte_size));
+                if let Some((ArtifactKind::Message, kept)) = seen.change((*artifact,), kept)? {
+                    let Some(named) = named_in(seen, kept)? else { return Ok(None) };
+                    from.extend(named);
+                    let statement =
+                        "INSERT OR IGNORE INTO view_word_messages (artifact_id, seq) VALUES (?1, ?2)";
+                    seen.run(statement, params![text(artifact), int(seen.seq)])?;
+                }
+            }
+        }
+        Body::IngressBound(bound) => from.extend(bound.anchor.as_ref().map(|anchor| anchor.anchor_task_id)),
+        _ => {}
+    }
+    Ok(Some(from))
+}
+
+/// The tasks that are named in the message of which these bytes are kept, and those of the artifacts named there: of which one work is a
+/// part, which one it follows, and what it is to rest on. None where they are no longer kept.
+fn named_in(seen: &Seen<'_>, (kept, byte_size): (Digest, u64)) -> Result<Option<Vec<TaskId>>, Error> {
+    // It is nowhere in the index, and what it names was never known.
+    if usize::try_from(byte_size).is_ok_and(|bytes| bytes > INLINE_ARTIFACT_BYTES_MAX) {
+        return Ok(Some(Vec::new()));
+    }
+    let statement = "SELECT bytes FROM blobs WHERE digest = ?1";
+    let mut found = seen.conn.prepare_cached(statement)?;
+    let bytes: Option<Vec<u8>> = found.query_row([kept.0], |row| row.get(0)).optional()?;
+    let Some(bytes) = bytes else { return Ok(None) };
+    let text = String::from_utf8_lossy(&bytes);
+    let mut named = Vec::new();
+    for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
+        if let Some(task) = word.strip_prefix("task_").and_then(|_| word.parse::<TaskId>().ok()) {
+            named.push(task);
+        } else if let Some(artifact) = word.strip_prefix("art_").and_then(|_| word.parse::<ArtifactId>().ok())
+        {
+            named.extend(seen.change((artifact,), |row: &mut ArtifactRow| row.task_id)?);
+        }
+    }
+    Ok(Some(named))
+}
+
 /// What has to be taken out of the words of an event before they are indexed.
 pub(super) struct Withheld {
-    /// The longest first; none where not all of them are known.
-    values: Option<Vec<String>>,
+    /// None where not all of them are known.
+    values: Option<Values>,
 }
 
 impl Withheld {
     /// Nothing at all.
-    pub(super) const NOTHING: Self = Self { values: Some(Vec::new()) };
+    pub(super) const NOTHING: Self = Self { values: Some(Values { by_head: None }) };
 
     /// What the tasks looked into that these words come from.
     pub(super) fn of(seen: &Seen<'_>, body: &Body) -> Result<Self, Error> {
+        let is_claim = matches!(body, Body::MemoryPromoted(_));
+        match comes_from(seen, body)? {
+            Some(from) => Self::found_by(seen, roots(seen, &from, is_claim)?),
+            None => Ok(Self { values: None }),
+        }
+    }
+
+    /// The same for what is kept whole of a message.
+    pub(super) fn of_message(seen: &Seen<'_>, message: &Artifact) -> Result<Self, Error> {
+        let named = named_in(seen, (message.content_hash, message.byte_size))?.unwrap_or_default();
+        Self::found_by(seen, roots(seen, &named, false)?)
+    }
+
+    fn found_by(seen: &Seen<'_>, roots: BTreeSet<String>) -> Result<Self, Error> {
         let mut found = seen.conn.prepare_cached("SELECT found FROM view_withheld WHERE root = ?1")?;
         let mut values = BTreeSet::new();
-        for root in roots(seen, body)? {
+        for root in roots {
             let mut rows = found.query([root])?;
             while let Some(row) = rows.next()? {
                 let Some(known) = row.get::<_, Option<String>>(0)? else { return Ok(Self { values: None }) };
                 values.extend(known.lines().map(str::to_owned));
             }
         }
-        Ok(Self { values: Some(longest_first(values)) })
+        Ok(Self { values: Some(Values::of(values)) })
     }
 
     /// Whether words may be indexed as they are.
     pub(super) fn is_nothing(&self) -> bool {
-        self.values.as_ref().is_some_and(Vec::is_empty)
+        self.values.as_ref().is_some_and(|values| values.by_head.is_none())
     }
 
     /// Words as they may be indexed; none where it is not known what has to be taken out.
     pub(super) fn out_of(&self, words: String) -> Option<String> {
-        let values = self.values.as_ref()?;
-        Some(if values.is_empty() { words } else { taken_out(&words, values) })
+        Some(match &self.values.as_ref()?.by_head {
+            Some(values) => taken_out(&words, values),
+            None => words,
+        })
     }
 }
 
-fn longest_first(values: BTreeSet<String>) -> Vec<String> {
-    let mut values: Vec<String> = values.into_iter().collect();
-    values.sort_by_key(|value| std::cmp::Reverse(value.len()));
-    values
+/// Bytes that every value has at least.
+const HEAD: usize = *VALUE_BYTES.start();
+
+/// Values by how they begin, the longest first: a text is gone through once, however many there are.
+type ByHead = HashMap<[u8; HEAD], Vec<String>>;
+
+struct Values {
+    by_head: Option<ByHead>,
 }
 
-/// Words without these values, whatever letters are capital in them.
-fn taken_out(words: &str, values: &[String]) -> String {
-    let mut words = small(words);
-    for value in values {
-        if words.contains(value) {
-            words = words.replace(value, " ");
+impl Values {
+    fn of(values: BTreeSet<String>) -> Self {
+        let mut by_head = ByHead::new();
+        // In the order of their letters, each comes before those that go on.
+        for value in values.into_iter().rev() {
+            if let Some(head) = value.as_bytes().first_chunk::<HEAD>() {
+                by_head.entry(*head).or_default().push(value);
+            }
         }
+        Self { by_head: Some(by_head).filter(|by_head| !by_head.is_empty()) }
     }
-    words
+}
+
+/// Words without these values, whatever letters are capital in them. Where several lie over each other, no part of any stays.
+fn taken_out(words: &str, values: &ByHead) -> String {
+    let words = small(words);
+    let mut left = String::with_capacity(words.len());
+    // Behind what was taken out last.
+    let mut behind = 0;
+    for (at, head) in words.as_bytes().windows(HEAD).enumerate() {
+        let Some(begin_so) = values.get(head) else { continue };
+        let rest = words.as_bytes().get(at..).unwrap_or_default();
+        let Some(value) = begin_so.iter().find(|value| rest.starts_with(value.as_bytes())) else { continue };
+        if at >= behind {
+            left.push_str(words.get(behind..at).unwrap_or_default());
+            left.push(' ');
+        }
+        behind = behind.max(at.saturating_add(value.len()));
+    }
+    left.push_str(words.get(behind..).unwrap_or_default());
+    left
 }
 
 /// In small letters, each by itself.
@@ -233,7 +364,10 @@ impl Found {
                     return;
                 }
                 self.take(behind);
-                self.take(behind.split_whitespace().next().unwrap_or_default());
+                self.take(behind.split(ENDS).next().unwrap_or_default());
+                let word = behind.split_whitespace().next().unwrap_or_default();
+                self.take(word);
+                self.take(word.split(ENDS).next().unwrap_or_default());
                 self.take(quoted(behind).unwrap_or_default());
             }
         }
@@ -246,6 +380,10 @@ impl Found {
             return;
         }
         let mut value = small(value);
+        // Small letters may be shorter.
+        if value.len() < HEAD {
+            return;
+        }
         for _ in 0..DEPTH_MAX {
             let escaped = value.replace('\\', r"\\").replace('"', r#"\""#).replace('\t', r"\t");
             let is_escaped = escaped != value;
@@ -280,6 +418,34 @@ mod tests {
         values(bytes).unwrap().into_iter().collect()
     }
 
+    fn without(words: &str, found: BTreeSet<String>) -> String {
+        let withheld = Withheld { values: Some(Values::of(found)) };
+        withheld.out_of(words.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn a_value_is_found_in_an_address_and_in_an_element() {
+        let at =
+            concat!("DB=postgres://me:pel", "ican42@host/db?key=flamingo-7&x=1\n<word>blue kestrel</word>");
+        let found = of(at.as_bytes());
+        for value in [concat!("pel", "ican42"), "flamingo-7", "blue kestrel"] {
+            assert!(found.contains(&value.to_owned()), "{value}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn of_values_that_lie_over_each_other_no_part_stays() {
+        let found = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect();
+        let over = || found(&["flamingo-one", "one-and-pelican", "pelican-blue", "pelican-blue-kestrel"]);
+        assert_eq!(without("a Flamingo-one-and-pelican-blue-kestrel é.", over()), "a   é.");
+        assert_eq!(without("pelican-blue-kestrel", over()), " ");
+        assert_eq!(without("flamingo-on, pelicans", over()), "flamingo-on, pelicans", "none of them");
+        assert_eq!(without("short", over()), "short");
+        let twice = without("flamingo-one flamingo-oneflamingo-one", over());
+        assert_eq!(twice.trim(), "");
+        assert_eq!(without("Ö", BTreeSet::new()), "Ö", "without any, words stay as they are");
+    }
+
     #[test]
     fn a_value_stands_behind_a_sign_or_alone_in_a_line_of_what_was_read() {
         let read = br#"{"op":"read a thing","result_code":"succeeded","text":"PET=flamingo # a bird\nA='quoted bird'\n"}"#;
@@ -312,7 +478,7 @@ mod tests {
         let json = serde_json::to_string(r#"say AB"CD\EFGH"#).unwrap();
         let again = serde_json::to_string(&json).unwrap();
         for words in [r#"say AB"CD\EFGH"#, &json, &again] {
-            let left = taken_out(words, &longest_first(found.clone()));
+            let left = without(words, found.clone());
             assert!(
                 left.contains("say") && !left.contains("ab") && !left.contains("efgh"),
                 "{words}: {left}"
