@@ -144,9 +144,17 @@ fn longest_first(values: BTreeSet<String>) -> Vec<String> {
     values
 }
 
-/// Words without these values, whatever letters are capital in them.
+/// Words without these values, whatever letters are capital in them, and without what holds one encoded.
 fn taken_out(words: &str, values: &[String]) -> String {
-    let mut words = small(words);
+    let holds = |says: &str| {
+        let says = small(says);
+        values.iter().any(|value| says.contains(value))
+    };
+    let mut plain = words.to_owned();
+    for place in redact::encoded_places(words, holds).into_iter().rev() {
+        plain.replace_range(place, " ");
+    }
+    let mut words = small(&plain);
     for value in values {
         if words.contains(value) {
             words = words.replace(value, " ");
@@ -318,6 +326,21 @@ mod tests {
                 "{words}: {left}"
             );
         }
+    }
+
+    #[test]
+    fn a_value_is_taken_out_in_base64_hex_and_as_an_address_has_it() {
+        let values = longest_first(values(b"PET=flamingo-bird\n").unwrap());
+        let hex: String = b"PET=Flamingo-Bird".iter().map(|byte| format!("{byte:02x}")).collect();
+        for encoded in
+            ["RkxBTUlOR08tQklSRA==", "UEVUPWZsYW1pbmdvLWJpcmQK", &hex, "flamingo%2dbird", r"flamingo\x2dbird"]
+        {
+            let left = taken_out(&format!("an ostrich, {encoded} and a heron"), &values);
+            assert!(left.contains("ostrich") && left.contains("heron"), "{encoded}: {left}");
+            assert!(!left.contains(encoded.to_lowercase().trim_end_matches('=')), "{encoded}: {left}");
+        }
+        let other = "an ostrich, cGVsaWNhbiBhbmQgaGVyb24= and a%20heron";
+        assert_eq!(taken_out(other, &values), small(other));
     }
 
     #[test]
