@@ -20,19 +20,21 @@ pub fn utc(ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
 }
 
-/// A length of time as a sentence tells it: `0.3 seconds`, `1 second`, `2 minutes`, `1 hour 30 seconds`. It is exact to the
-/// millisecond below a minute, and to the second above.
+/// A length of time as a sentence tells it, exact to the millisecond: `0.3 seconds`, `1 second`, `2 minutes`,
+/// `1 hour 30.5 seconds`.
 pub fn lasting(time: Duration) -> String {
-    let seconds = time.as_secs();
-    if seconds < 60 {
-        let exact = format!("{seconds}.{:03}", time.subsec_millis());
-        let number = exact.trim_end_matches('0').trim_end_matches('.');
-        return if number == "1" { "1 second".to_owned() } else { format!("{number} seconds") };
-    }
-    let parts = [(seconds / 3600, "hour"), (seconds / 60 % 60, "minute"), (seconds % 60, "second")];
-    let told = parts.iter().filter(|(count, _)| *count > 0);
-    let told = told.map(|(count, unit)| format!("{count} {unit}{}", if *count == 1 { "" } else { "s" }));
-    told.collect::<Vec<_>>().join(" ")
+    let whole = time.as_secs();
+    let exact = format!("{}.{:03}", whole % 60, time.subsec_millis());
+    let seconds = exact.trim_end_matches('0').trim_end_matches('.').to_owned();
+    let parts = [
+        ((whole / 3600).to_string(), "hour"),
+        ((whole / 60 % 60).to_string(), "minute"),
+        (seconds, "second"),
+    ];
+    let told = parts.iter().filter(|(number, _)| number != "0");
+    let told = told.map(|(number, unit)| format!("{number} {unit}{}", if number == "1" { "" } else { "s" }));
+    let told: Vec<String> = told.collect();
+    if told.is_empty() { "0 seconds".to_owned() } else { told.join(" ") }
 }
 
 #[cfg(test)]
@@ -54,7 +56,7 @@ mod tests {
                 "10 seconds",
                 "59.999 seconds",
                 "1 minute",
-                "1 minute 30 seconds",
+                "1 minute 30.5 seconds",
                 "1 hour",
                 "2 hours 30 seconds",
                 "25 hours 1 minute 1 second",
