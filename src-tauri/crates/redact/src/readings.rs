@@ -24,6 +24,8 @@ struct Digits {
     bits: u32,
     /// Of its first digits, so many may be the first of a byte.
     starts: usize,
+    /// Digits of the shortest value.
+    least: usize,
     /// What a digit counts; none where a byte is no digit.
     counts: fn(u8) -> Option<u32>,
     /// What stands between two digits behind so many in a row: its bytes, none where no digit may follow it.
@@ -31,9 +33,9 @@ struct Digits {
 }
 
 const WRITINGS: [Digits; 3] = [
-    Digits { bits: 6, starts: 4, counts: base64_digit, gap: line_end },
-    Digits { bits: 5, starts: 8, counts: base32_digit, gap: line_end },
-    Digits { bits: 4, starts: 2, counts: hex_digit, gap: between_pairs },
+    Digits { bits: 6, starts: 4, least: 11, counts: base64_digit, gap: line_end },
+    Digits { bits: 5, starts: 8, least: 13, counts: base32_digit, gap: line_end },
+    Digits { bits: 4, starts: 2, least: 16, counts: hex_digit, gap: between_pairs },
 ];
 
 /// A place of a text, and what stands there by one or more ways to read it, a line each.
@@ -101,7 +103,9 @@ fn runs(text: &str, writing: &Digits) -> Vec<Reading> {
     while at < bytes.len() {
         let (digits, end) = run(bytes, at, writing);
         let mut says = String::new();
-        for skipped in 0..writing.starts {
+        // Nearly every word is too short to write a value.
+        let starts = if digits.len() < writing.least { 0 } else { writing.starts };
+        for skipped in 0..starts {
             add_readable(&decoded(digits.get(skipped..).unwrap_or_default(), writing.bits), &mut says);
         }
         if !says.is_empty() {
