@@ -81,7 +81,10 @@ fn look_at_profile(before: &str, after: &str, findings: &mut Findings) {
 
 /// A profile as a person reads it; one that nobody knows by its spelling.
 fn in_words(profile: &str) -> &str {
-    profile.parse::<Profile>().map_or(profile, Profile::in_words)
+    match profile.parse::<Profile>() {
+        Ok(known) => known.in_words(),
+        Err(_) => profile,
+    }
 }
 
 fn look_at_source(text: &str, findings: &mut Findings) {
