@@ -172,4 +172,7 @@ fn a_secret_that_is_said_encoded_is_found_by_no_words() {
     assert_eq!(talk.stand(SEARCH, told), [1; 5]);
     let encoded = ["zmxhbwluz28", "uevupwzsyw1pbmdvcg", "666c616d696e676f", "6d", "61mingo", "flamingo"];
     assert_eq!(talk.stand(SEARCH, encoded), [1, 0, 0, 0, 0, 0], "what was said before the look stays");
+    talk.looks(task, "data:\n  pet: YWxiYXRyb3NzLTc=\n");
+    talk.says(task, "a raven has decoded it, and it is Albatross-7");
+    assert_eq!(talk.stand(SEARCH, ["raven", "albatross"]), [1, 0]);
 }

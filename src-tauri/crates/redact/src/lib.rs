@@ -25,7 +25,8 @@
 //! 6. A key that nobody has named is found by the rules of `rules.tsv`, as it is and in base64 that begins with its text,
 //!    in time that grows with the text alone.
 //!
-//! Where there are too many values to search for each in every form, [`encoded_places`] reads what stands encoded instead.
+//! Where there are too many values to search for each in every form, [`encoded_places`] reads what stands encoded instead,
+//! and [`encoded_lines`] tells it.
 //!
 //! # What it does not find
 //!
@@ -51,7 +52,7 @@ mod stream;
 mod whitespace;
 
 pub use lines::KeyLines;
-pub use readings::encoded_places;
+pub use readings::{encoded_lines, encoded_places};
 pub use redactor::{Clean, Found, Redactor, placeholder};
 pub use shared::Shared;
 pub use stream::Stream;

@@ -68,6 +68,12 @@ pub fn encoded_places(text: &str, holds: impl Fn(&str) -> bool) -> Vec<Range<usi
     merged
 }
 
+/// What stands encoded in a text, in each of these ways: lines of it that are long enough for a value.
+pub fn encoded_lines(text: &str) -> Vec<String> {
+    let all = deep(text, DEPTH_MAX);
+    all.iter().flat_map(|reading| reading.says.lines().map(str::to_owned)).collect()
+}
+
 /// Every reading of a text, with what is encoded in it in turn.
 fn deep(text: &str, depth: usize) -> Vec<Reading> {
     let Some(left) = depth.checked_sub(1) else { return Vec::new() };

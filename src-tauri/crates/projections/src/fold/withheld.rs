@@ -194,7 +194,7 @@ fn values(bytes: &[u8]) -> Option<BTreeSet<String>> {
     let mut found = Found::default();
     match serde_json::from_slice::<Value>(bytes) {
         Ok(value) => found.of_value(&value, false, DEPTH_MAX),
-        Err(_) => found.of_text(&String::from_utf8_lossy(bytes), true),
+        Err(_) => found.of_whole(&String::from_utf8_lossy(bytes), true),
     }
     (!found.more).then_some(found.values)
 }
@@ -214,7 +214,7 @@ impl Found {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
             Value::String(text) => match within(text, depth) {
                 Some((inside, depth)) => self.of_value(&inside, whole_lines, depth),
-                None => self.of_text(text, whole_lines),
+                None => self.of_whole(text, whole_lines),
             },
             Value::Array(items) => items.iter().for_each(|item| self.of_value(item, whole_lines, depth)),
             Value::Object(members) => {
@@ -222,6 +222,14 @@ impl Found {
                     self.of_value(member, whole_lines || CONTENT.contains(&name.as_str()), depth);
                 }
             }
+        }
+    }
+
+    /// A text, and what stands encoded in it: settings of clusters hold their secrets so.
+    fn of_whole(&mut self, text: &str, whole_lines: bool) {
+        self.of_text(text, whole_lines);
+        for line in redact::encoded_lines(text) {
+            self.of_text(&line, true);
         }
     }
 
@@ -341,6 +349,17 @@ mod tests {
         }
         let other = "an ostrich, cGVsaWNhbiBhbmQgaGVyb24= and a%20heron";
         assert_eq!(taken_out(other, &values), small(other));
+    }
+
+    #[test]
+    fn what_stands_encoded_in_a_secret_is_a_value_as_well() {
+        let settings = b"data:\n  pet: cGVsaWNhbi00Mg==\n  bird: 6f7374726963682d3137\n";
+        let found = of(settings);
+        for value in ["pelican-42", "ostrich-17", "cgvsawnhbi00mg=="] {
+            assert!(found.contains(&value.to_owned()), "{value} of {found:?}");
+        }
+        let read = br#"{"op":"read a thing","text":"key: cGVsaWNhbi00Mg==\n"}"#;
+        assert!(of(read).contains(&"pelican-42".to_owned()));
     }
 
     #[test]
