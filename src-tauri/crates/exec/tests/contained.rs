@@ -454,6 +454,19 @@ fn a_command_signals_nobody_outside_and_writes_no_endless_file() {
 }
 
 #[test]
+fn a_command_that_makes_a_folder_of_rules_is_told_to_have_done_so() {
+    let told = |outcome: &effects::Outcome| {
+        outcome.observed.iter().any(|line| line.contains("sub/.Hermit`, where files say what Hermit may do"))
+    };
+    for world in worlds() {
+        let (outcome, said) = run(&world, "mkdir sub && echo x > sub/plain");
+        assert!(!told(&outcome), "{said} {:?}", outcome.observed);
+        let (outcome, said) = run(&world, "mkdir sub/.Hermit && echo x > sub/.Hermit/policy.rules");
+        assert!(told(&outcome), "{said} {:?}", outcome.observed);
+    }
+}
+
+#[test]
 fn hermits_store_inside_the_workspace_is_covered_or_the_command_refused() {
     for walls in walls() {
         let world = World::with(walls.clone());
