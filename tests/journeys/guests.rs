@@ -401,7 +401,7 @@ fn a_guest_that_works_longer_than_its_task_may_is_ended_and_what_to_do_is_said()
     let second = lets_run(&stage, &first);
     assert_eq!(processes(&mark), 0, "it has ended");
     let shown = card(&stage, &second);
-    for word in ["made.txt", "NO success", "it ran longer than 3000 ms and was ended", "I am at work"] {
+    for word in ["made.txt", "NO success", "it ran longer than 3 seconds and was ended", "I am at work"] {
         assert!(shown.contains(word), "`{word}` is not on the card: {shown}");
     }
     assert!(tree::of(&stage.work()).is_empty(), "nothing is in the folder");

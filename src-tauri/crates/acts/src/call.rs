@@ -11,9 +11,10 @@ use model::sampling::SamplingTerms;
 use model::server_part::{ServerPart, key_of};
 use model::tool_server::{ServerLaunch, ToolTerms};
 use model::witness::Fingerprint;
-use model::{Digest, RelPath, ResourceId, WorkspaceId};
+use model::{Digest, RelPath, ResourceId, WorkspaceId, lasting};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// Letters of the arguments in a line of a list.
 const LISTED_ARGUMENTS: usize = 160;
@@ -231,8 +232,8 @@ impl Tool for Call {
             Line::effect(format!("the server may ask the model of the task meanwhile, {}", terms.in_words()))
         }));
         lines.push(Line::effect(format!(
-            "its answer, at most {CALL_REPLY_BYTES_MAX} bytes of it within {} ms, goes to the model as {} content",
-            self.time_limit_ms(),
+            "its answer, at most {CALL_REPLY_BYTES_MAX} bytes of it within {}, goes to the model as {} content",
+            lasting(Duration::from_millis(self.time_limit_ms())),
             match self.trust() {
                 TrustTier::Observed => "trusted",
                 _ => "untrusted",

@@ -7,10 +7,11 @@ use model::grant::FilesystemScope;
 use model::limits::COMMAND_MS_MAX;
 use model::receipt::{ReceiptClass, ResultCode};
 use model::witness::Fingerprint;
-use model::{RelPath, ResourceId, WorkspaceId};
+use model::{RelPath, ResourceId, WorkspaceId, lasting};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// Name and port that stand for any public host: a command that asks for the network and names none.
 const ANY_HOST: (&str, u16) = ("*", 0);
@@ -271,7 +272,7 @@ fn lines(argv: &[String], cwd: &RelPath, reach: Reach<'_>, timeout_ms: u64) -> V
             );
         }
     }
-    lines.push(Line::effect(format!("for at most {timeout_ms} ms")));
+    lines.push(Line::effect(format!("for at most {}", lasting(Duration::from_millis(timeout_ms)))));
     lines
 }
 

@@ -8,10 +8,11 @@ use model::limits::FETCH_REPLY_BYTES_MAX;
 use model::receipt::ReplayClass;
 use model::web::{Header, Method};
 use model::witness::Fingerprint;
-use model::{Digest, RelPath, ResourceId, WorkspaceId};
+use model::{Digest, RelPath, ResourceId, WorkspaceId, lasting};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::time::Duration;
 
 impl Tool for Fetch {
     fn offered() -> Option<&'static str> {
@@ -147,9 +148,9 @@ fn lines(fetch: &Fetch, request: &ActionRequest) -> Vec<Line> {
     }));
     body(fetch, kind, &mut lines);
     lines.push(Line::effect(format!(
-        "its answer, at most {FETCH_REPLY_BYTES_MAX} bytes of it within {} ms, goes to the model as untrusted content; \
+        "its answer, at most {FETCH_REPLY_BYTES_MAX} bytes of it within {}, goes to the model as untrusted content; \
          redirects are not followed",
-        fetch.timeout_ms
+        lasting(Duration::from_millis(fetch.timeout_ms))
     )));
     lines
 }

@@ -5,9 +5,10 @@ use model::action::{ActionClass, Reversibility};
 use model::artifact::{EvidenceRef, Selector, TrustTier};
 use model::knowledge::{AlsoRemembered, MemoryRetention, MemoryType, Project, Replaced};
 use model::receipt::{ReceiptClass, ReplayClass, ResultCode};
-use model::{BeliefId, ResourceId, WorkspaceId};
+use model::{BeliefId, ResourceId, WorkspaceId, lasting};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// A claim that is promoted to durable memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -231,7 +232,7 @@ fn support(evidence: &EvidenceRef) -> String {
         }
         Selector::JsonPath { pointer } => format!("the value at \"{}\"", visible(pointer)),
         Selector::Dom { selector } => format!("the element \"{}\"", visible(selector)),
-        Selector::TimeSpan { start_ms, end_ms } => format!("milliseconds {start_ms} to {end_ms}"),
+        Selector::TimeSpan { start_ms, end_ms } => between(*start_ms, *end_ms),
         Selector::Record { id } => format!("the record \"{}\"", visible(id)),
     };
     let capture = visible(capture_method);
@@ -239,6 +240,12 @@ fn support(evidence: &EvidenceRef) -> String {
         "evidence: {part} of `{artifact_id}`, {trust_tier}, confidence {confidence} of 1000, captured by \
          \"{capture}\", sha256 {excerpt_hash}"
     )
+}
+
+/// From when to when in a recording.
+fn between(start_ms: u64, end_ms: u64) -> String {
+    let [from, to] = [start_ms, end_ms].map(|ms| lasting(Duration::from_millis(ms)));
+    format!("from {from} to {to}")
 }
 
 /// Which lines these are, the last one with them.

@@ -186,12 +186,11 @@ fn whereabouts(place: SkillPlace, project: Option<&str>) -> String {
         None => format!("{folder} of a project"),
     };
     match place {
-        SkillPlace::ProjectHermit => of(".hermit/skills"),
-        SkillPlace::ProjectAgents => of(".agents/skills"),
-        SkillPlace::ProjectClaude => of(".claude/skills"),
+        SkillPlace::ProjectHermit | SkillPlace::ProjectAgents | SkillPlace::ProjectClaude => {
+            of(place.folder())
+        }
         SkillPlace::OwnHermit => "your own skills, beside Hermit's store".to_owned(),
-        SkillPlace::OwnAgents => "your own skills, ~/.agents/skills".to_owned(),
-        SkillPlace::OwnClaude => "your own skills, ~/.claude/skills".to_owned(),
+        SkillPlace::OwnAgents | SkillPlace::OwnClaude => format!("your own skills, {}", place.folder()),
     }
 }
 

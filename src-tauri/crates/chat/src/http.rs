@@ -325,7 +325,7 @@ fn in_words(error: &ureq::Error, url: &Url, within: Duration) -> String {
         E::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
             format!("`{host}:{port}` could not be reached within {} s", CONNECT.min(within).as_secs())
         }
-        E::Timeout(_) => format!("`{host}:{port}` did not answer within {} ms", within.as_millis()),
+        E::Timeout(_) => format!("`{host}:{port}` did not answer within {}", words::time::lasting(within)),
         E::HostNotFound => format!("there is no host `{host}`"),
         E::Io(io) => format!("`{host}:{port}`: {}", io.kind()),
         E::Rustls(tls) => format!("`{host}:{port}`: {tls}"),

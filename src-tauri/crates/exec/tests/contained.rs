@@ -251,7 +251,7 @@ fn a_command_that_runs_too_long_or_is_cancelled_is_ended_with_all_its_children()
             command(&["sh", "-c", &format!("echo x > made; sleep {word} & sleep {word}")], 300),
         );
         assert_eq!(outcome.result_code, ResultCode::Partial, "{outcome:?}");
-        assert!(outcome.error.as_ref().unwrap().contains("longer than 300 ms"));
+        assert!(outcome.error.as_ref().unwrap().contains("longer than 0.3 seconds"));
         assert_eq!(changed(&outcome), ["made"]);
         let request = world.request(command(&["sh", "-c", &format!("echo begun; sleep {word}")], 60_000));
         let begun = std::cell::Cell::new(false);
@@ -450,6 +450,19 @@ fn a_command_signals_nobody_outside_and_writes_no_endless_file() {
         let (_, said) = run(&world, &script);
         assert!(!said["stdout"].as_str().unwrap().contains("reached"), "{said}");
         assert!(std::fs::metadata(world.at("big")).map_or(0, |m| m.len()) < 3 << 30, "{said}");
+    }
+}
+
+#[test]
+fn a_command_that_makes_a_folder_of_rules_is_told_to_have_done_so() {
+    let told = |outcome: &effects::Outcome| {
+        outcome.observed.iter().any(|line| line.contains("sub/.Hermit`, where files say what Hermit may do"))
+    };
+    for world in worlds() {
+        let (outcome, said) = run(&world, "mkdir sub && echo x > sub/plain");
+        assert!(!told(&outcome), "{said} {:?}", outcome.observed);
+        let (outcome, said) = run(&world, "mkdir sub/.Hermit && echo x > sub/.Hermit/policy.rules");
+        assert!(told(&outcome), "{said} {:?}", outcome.observed);
     }
 }
 

@@ -6,6 +6,7 @@
 use crate::Config;
 use crate::model_http::certificates;
 use effects::{Call, NoReply, Reply, Web};
+use model::lasting;
 use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -137,7 +138,7 @@ impl Web for FetchClient {
                     return Err(NoReply::Lost("stopped while it was under way".to_owned()));
                 }
                 if Instant::now() > until {
-                    return Err(NoReply::Lost(format!("no answer within {} ms", call.timeout.as_millis())));
+                    return Err(NoReply::Lost(format!("no answer within {}", lasting(call.timeout))));
                 }
             }
             match came {
@@ -212,7 +213,7 @@ fn in_words(error: &ureq::Error, call: &Call<'_>) -> String {
         E::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
             format!("`{server}` could not be reached within {} s", CONNECT.as_secs())
         }
-        E::Timeout(_) => format!("no answer within {} ms", call.timeout.as_millis()),
+        E::Timeout(_) => format!("no answer within {}", lasting(call.timeout)),
         other => format!("`{server}`: {other}"),
     }
 }

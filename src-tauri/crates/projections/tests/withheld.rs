@@ -218,3 +218,21 @@ fn no_part_of_a_secret_stays_where_a_text_is_cut_off() {
     talk.says(task, &format!("{before}albatross"));
     assert_eq!(talk.stand(SEARCH, ["alba", "albatross"]), [1, 0], "and no more of them");
 }
+
+#[test]
+fn a_secret_that_is_said_encoded_is_found_by_no_words() {
+    let mut talk = Talk::new();
+    let task = talk.begins(None, None);
+    talk.says(task, "before it the pelican was ZmxhbWluZ28");
+    talk.looks(task, "PET=flamingo\n");
+    talk.says(task, "an ostrich says UEVUPWZsYW1pbmdvCg== of it, in short ZmxhbWluZ28");
+    talk.says(task, "a kestrel spells 666c616d696e676f, and 66:6c:61:6d:69:6e:67:6f");
+    talk.says(task, "a heron links to /?q=fl%61mingo and asks");
+    let told = ["pelican", "ostrich", "kestrel", "heron", "asks"];
+    assert_eq!(talk.stand(SEARCH, told), [1; 5]);
+    let encoded = ["zmxhbwluz28", "uevupwzsyw1pbmdvcg", "666c616d696e676f", "6d", "61mingo", "flamingo"];
+    assert_eq!(talk.stand(SEARCH, encoded), [1, 0, 0, 0, 0, 0], "what was said before the look stays");
+    talk.looks(task, "data:\n  pet: YWxiYXRyb3NzLTc=\n");
+    talk.says(task, "a raven has decoded it, and it is Albatross-7");
+    assert_eq!(talk.stand(SEARCH, ["raven", "albatross"]), [1, 0]);
+}

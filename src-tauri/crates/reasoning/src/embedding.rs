@@ -126,7 +126,7 @@ impl EmbeddingModel {
                 return Err(failed(format!("its answer is longer than {ANSWER_BYTES_MAX} bytes")));
             }
             Err(ModelHttpError::Stopped | ModelHttpError::TimedOut(_)) => {
-                return Err(failed(format!("it did not answer within {patience_ms} ms")));
+                return Err(failed(format!("it did not answer within {}", words::time::lasting(patience))));
             }
             Err(ModelHttpError::Unreachable(why)) => return Err(failed(format!("nobody answers: {why}"))),
             Err(ModelHttpError::Cut(why)) => return Err(failed(format!("the connection was cut: {why}"))),

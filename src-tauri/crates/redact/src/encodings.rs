@@ -18,6 +18,9 @@ pub(crate) const LINE_BYTES_MIN: usize = 16;
 /// what scripts in browsers do to a part and to a whole address.
 const KEPT: [&[u8]; 4] = [b"-._~", b"-._~!$&'()*+,;=:@", b"-._~!*'()", b"-._~!*'();,/?:@&=+$#"];
 
+/// What stands before each byte in hex, and between two, without white space.
+const PAIRED: [(&str, &str); 5] = [("", ":"), ("", "-"), ("", ","), ("0x", ","), ("\\x", "")];
+
 /// Characters that some writers of JSON escape although they need not, and how.
 const JSON_ESCAPES: [&[(char, &str)]; 3] = [
     &[('/', "\\/")],
@@ -95,11 +98,19 @@ fn encodings(whole: &[u8]) -> Vec<Vec<u8>> {
         all.push(hex(whole, upper));
         all.extend(KEPT.map(|kept| percent(whole, upper, Some(kept))));
         all.push(percent(whole, upper, None));
+        all.extend(PAIRED.map(|(before, between)| pairs(whole, upper, before, between)));
     }
     for shift in 0..3 {
         all.push(base64(whole, shift, false));
         all.push(base64(whole, shift, true));
     }
+    for shift in 0..5 {
+        let upper = base32(whole, shift);
+        all.push(upper.to_ascii_lowercase());
+        all.push(upper);
+    }
+    let numbers: Vec<String> = whole.iter().map(u8::to_string).collect();
+    all.push(numbers.join(",").into_bytes());
     if let Ok(text) = std::str::from_utf8(whole) {
         let quoted = json(text);
         let escaped = JSON_ESCAPES.map(|escapes| escape(&quoted, escapes));
@@ -122,6 +133,12 @@ fn hex(value: &[u8], upper: bool) -> Vec<u8> {
         let _ = if upper { write!(text, "{byte:02X}") } else { write!(text, "{byte:02x}") };
     }
     text.into_bytes()
+}
+
+/// Each byte in hex, with what stands before each and between two.
+fn pairs(value: &[u8], upper: bool, before: &str, between: &str) -> Vec<u8> {
+    let pair = |byte: &u8| if upper { format!("{before}{byte:02X}") } else { format!("{before}{byte:02x}") };
+    value.iter().map(pair).collect::<Vec<_>>().join(between).into_bytes()
 }
 
 /// Escapes what is not among `kept`, or every byte, as some programs do.
@@ -151,6 +168,24 @@ fn base64(value: &[u8], shift: usize, url: bool) -> Vec<u8> {
     let text = if url { URL_SAFE_NO_PAD.encode(&*padded) } else { STANDARD_NO_PAD.encode(&*padded) };
     let (from, to) = ((shift * 8).div_ceil(6), padded.len() * 8 / 6);
     text.as_bytes().get(from..to).unwrap_or_default().to_vec()
+}
+
+/// The characters of base32 that this value alone decides when `shift` bytes stand before it in its group of five.
+fn base32(value: &[u8], shift: usize) -> Vec<u8> {
+    const DIGITS: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    let bytes = std::iter::repeat_n(&0_u8, shift).chain(value);
+    let (mut text, mut held, mut left) = (Vec::new(), 0_usize, 0_u32);
+    for byte in bytes {
+        held = (held << 8) | usize::from(*byte);
+        left += 8;
+        while left >= 5 {
+            left -= 5;
+            text.extend(DIGITS.get(held >> left));
+            held &= (1 << left) - 1;
+        }
+    }
+    text.drain(..(shift * 8).div_ceil(5).min(text.len()));
+    text
 }
 
 /// As it stands between the quotes of a JSON string.

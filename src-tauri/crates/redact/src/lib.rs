@@ -13,8 +13,9 @@
 //!
 //! # Invariants (tests cite them by number)
 //!
-//! 1. A value is found as it is, in base64 at each of its three alignments and both alphabets, in hex, URL-encoded, as
-//!    JSON and HTML escape it, in UTF-16, and across white space that breaks it.
+//! 1. A value is found as it is, in base64 at each of its three alignments and both alphabets, in base32 at each of its five,
+//!    in hex, also with signs between the bytes, as a list of numbers, URL-encoded, as JSON and HTML escape it, in UTF-16, and
+//!    across white space that breaks it.
 //! 2. Of each of these forms of a value of 24 bytes or more, half in a row is found as well, and what stands for 48 bytes
 //!    of the value always is. Each line of 16 bytes or more of a value of several lines is found like a value,
 //!    and so is each word of such a length of a value of several words on one line.
@@ -23,6 +24,9 @@
 //! 5. A value too short to be told from ordinary text is refused, not guessed at.
 //! 6. A key that nobody has named is found by the rules of `rules.tsv`, as it is and in base64 that begins with its text,
 //!    in time that grows with the text alone.
+//!
+//! Where there are too many values to search for each in every form, [`encoded_places`] reads what stands encoded instead,
+//! and [`encoded_lines`] tells it.
 //!
 //! # What it does not find
 //!
@@ -33,13 +37,14 @@
 //!
 //! # Where to start reading
 //!
-//! [`Redactor`], then [`Stream`]; the encodings are in `forms`, the shapes in `shapes`, `assigned` and
+//! [`Redactor`], then [`Stream`]; the encodings are in `encodings`, the shapes in `shapes`, `assigned` and
 //! `rules.tsv`.
 
 mod assigned;
 mod encodings;
 mod json;
 mod lines;
+mod readings;
 mod redactor;
 mod shapes;
 mod shared;
@@ -47,6 +52,7 @@ mod stream;
 mod whitespace;
 
 pub use lines::KeyLines;
+pub use readings::{encoded_lines, encoded_places};
 pub use redactor::{Clean, Found, Redactor, placeholder};
 pub use shared::Shared;
 pub use stream::Stream;

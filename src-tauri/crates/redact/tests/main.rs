@@ -8,6 +8,7 @@
 )]
 
 mod finding;
+mod readings;
 mod streaming;
 mod support;
 mod unnamed;

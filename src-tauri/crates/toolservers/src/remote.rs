@@ -209,7 +209,7 @@ impl Remote {
         };
         let mut over = || match (ended.borrow_mut())().or_else(|| stop.borrow().clone()) {
             Some(why) => Some(why),
-            None => late().then(|| format!("no answer within {} ms", within.as_millis())),
+            None => late().then(|| format!("no answer within {}", model::lasting(within))),
         };
         let longest = within.saturating_add(QUESTIONS);
         let body = message.to_string();

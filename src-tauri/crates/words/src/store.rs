@@ -242,6 +242,20 @@ crate::names! {
     }
 }
 
+impl SkillPlace {
+    /// The folder of these skills, as a person names it. That of a project is told from the project on.
+    pub const fn folder(self) -> &'static str {
+        match self {
+            Self::ProjectHermit => ".hermit/skills",
+            Self::ProjectAgents => ".agents/skills",
+            Self::ProjectClaude => ".claude/skills",
+            Self::OwnHermit => "skills beside the store",
+            Self::OwnAgents => "~/.agents/skills",
+            Self::OwnClaude => "~/.claude/skills",
+        }
+    }
+}
+
 crate::names! {
     /// How a skill stands.
     pub enum SkillState ("state of a skill") {
@@ -339,5 +353,18 @@ crate::names! {
         Trusted = "trusted",
         /// Nobody trusts these bytes, or nobody does any more: no conversation has it.
         Untrusted = "untrusted",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_place_of_skills_is_told_as_a_folder() {
+        let told: BTreeSet<&str> = SkillPlace::ALL.iter().map(|place| place.folder()).collect();
+        assert_eq!(told.len(), SkillPlace::ALL.len(), "{told:?}");
+        assert!(told.iter().all(|folder| folder.contains("skills") && !folder.contains('_')), "{told:?}");
     }
 }

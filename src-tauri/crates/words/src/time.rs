@@ -1,5 +1,7 @@
 //! How a time stands in a sentence.
 
+use std::time::Duration;
+
 /// A time, milliseconds since 1970, in the one form in which a sentence tells it: UTC, to the second, such as
 /// `2026-11-24 16:54:05Z`. A terminal and a page show it by the clock of whoever reads it.
 pub fn utc(ms: i64) -> String {
@@ -18,9 +20,49 @@ pub fn utc(ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
 }
 
+/// A length of time as a sentence tells it, exact to the millisecond: `0.3 seconds`, `1 second`, `2 minutes`,
+/// `1 hour 30.5 seconds`.
+pub fn lasting(time: Duration) -> String {
+    let whole = time.as_secs();
+    let exact = format!("{}.{:03}", whole % 60, time.subsec_millis());
+    let seconds = exact.trim_end_matches('0').trim_end_matches('.').to_owned();
+    let parts = [
+        ((whole / 3600).to_string(), "hour"),
+        ((whole / 60 % 60).to_string(), "minute"),
+        (seconds, "second"),
+    ];
+    let told = parts.iter().filter(|(number, _)| number != "0");
+    let told = told.map(|(number, unit)| format!("{number} {unit}{}", if number == "1" { "" } else { "s" }));
+    let told: Vec<String> = told.collect();
+    if told.is_empty() { "0 seconds".to_owned() } else { told.join(" ") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_length_of_time_is_told_as_a_person_says_it() {
+        let told = |ms| lasting(Duration::from_millis(ms));
+        let all = [0, 7, 300, 1_000, 1_500, 10_000, 59_999, 60_000, 90_500, 3_600_000, 7_230_000, 90_061_000];
+        assert_eq!(
+            all.map(told),
+            [
+                "0 seconds",
+                "0.007 seconds",
+                "0.3 seconds",
+                "1 second",
+                "1.5 seconds",
+                "10 seconds",
+                "59.999 seconds",
+                "1 minute",
+                "1 minute 30.5 seconds",
+                "1 hour",
+                "2 hours 30 seconds",
+                "25 hours 1 minute 1 second",
+            ]
+        );
+    }
 
     #[test]
     fn a_time_is_told_in_utc_to_the_second() {

@@ -105,6 +105,7 @@ test("each kind is written as a host reads it, and its words are kept while anot
   await waitFor(() => expect(last().change).toEqual({ kind: "model", address: "openai:http://127.0.0.1:1/v1#a" }));
   set("Kind of change", "policy");
   expect((within(page).getByLabelText(/Your rules/) as HTMLTextAreaElement).value).toBe("deny FileDelete(**)");
+  expect(within(page).getByRole("option", { name: "Ask before edits" })).toBeTruthy();
   set(/Standard profile/, "readonly_analysis");
   await waitFor(() => expect(last().change).toEqual({ kind: "policy", rules: "deny FileDelete(**)", profile: "readonly_analysis" }));
   set(/How many completed tasks/, "0");

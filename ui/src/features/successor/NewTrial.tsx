@@ -4,13 +4,14 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useId, useState } from "react";
 import { useAct, useAsk } from "~/ipc/client";
 import type { Previewed } from "~/ipc/generated/successor";
+import { PROFILE } from "~/ipc/generated/words";
 import { Button } from "~/primitives/Button";
 import { Check, Select, TextArea, TextField } from "~/primitives/Field";
 import { Failed } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import { useDraftOf } from "~/screen/drafts";
 import { textOf } from "~/screen/files";
-import { capital, count, plain, said } from "~/screen/words";
+import { capital, count, plain, profileName, said } from "~/screen/words";
 import { begunFrom, budgetOf, type Draft, EMPTY, inForceNow, isReadByModels, KINDS, kept, type Kind, lacks, PARTS, patchesOf, PIECES, RIVALS_MAX, rivalsNow, textNow, tryOf } from "./draft";
 import { MayUse } from "./MayUse";
 import styles from "./Successor.module.css";
@@ -23,6 +24,11 @@ const BYTES_MAX = 1024 * 1024 + 1;
 const PAUSE_MS = 300;
 /** Completed tasks that can be chosen by a click. */
 const TASKS = 50;
+
+const PROFILES = [
+  { value: "", label: "As it is" },
+  ...PROFILE.filter((value) => value !== "service").map((value) => ({ value, label: profileName(value) })),
+];
 
 const TEXT: Readonly<Record<Exclude<Kind, "model">, { label: string; hint: string }>> = {
   policy: { label: "Your rules, all of them, as they would be", hint: "Such as: deny FileDelete(**)" },
@@ -127,7 +133,7 @@ function OfKind({ draft, typed, write, source, wrong, begins }: Part & { source:
       <TextArea label={TEXT[kind].label} hint={TEXT[kind].hint} rows={8} spellCheck={false} value={textNow(draft)} error={wrong} onChange={(event) => type(event.target.value)} />
       {isOther && <div><Button look="link" onClick={anew}>Begin again from what is in force</Button></div>}
       <FromFile key={kind} take={type} />
-      {kind === "policy" && <TextField label="Standard profile, as it would be (optional)" value={draft.profile} placeholder="local_edit_allowed" onChange={(event) => write({ profile: event.target.value })} />}
+      {kind === "policy" && <Select label="Standard profile, as it would be" value={draft.profile} options={PROFILES} hint="To see what it would do: a change of the profile cannot be adopted." onChange={(event) => write({ profile: event.target.value })} />}
       {kind === "code" && <TextField label="SHA-256 of the source that it applies to" mono value={draft.base} placeholder={source ?? ""} hint={source === null ? "As `hermit source` tells it." : "That of the running version, where nothing is said."} onChange={(event) => write({ base: event.target.value })} />}
     </>
   );

@@ -17,6 +17,7 @@ use projections::rows::{ArtifactRow, MemoryRow};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::time::Duration;
 use wire::knowledge::{
     Belief, BeliefList, Beliefs, Correct, Corrected, Decision, DecisionList, Decisions, Evidence, Forget,
     Forgotten, History, Hit, Hits, Invalidate, Invalidated, Memories, Memory, MemoryList, Project, Remember,
@@ -274,7 +275,10 @@ fn part(selector: &Selector) -> String {
         Selector::Lines { start, end, .. } => format!("lines {start} to {end}"),
         Selector::JsonPath { pointer } => format!("the value at {pointer}"),
         Selector::Dom { selector } => format!("the element {selector}"),
-        Selector::TimeSpan { start_ms, end_ms } => format!("milliseconds {start_ms} to {end_ms}"),
+        Selector::TimeSpan { start_ms, end_ms } => {
+            let [from, to] = [start_ms, end_ms].map(|ms| model::lasting(Duration::from_millis(*ms)));
+            format!("from {from} to {to}")
+        }
         Selector::Record { id } => format!("the record {id}"),
     }
 }

@@ -49,7 +49,7 @@ const fn about(profile: Profile) -> &'static str {
             "edits files and runs commands in a sandbox; asks you before each change"
         }
         Profile::NetworkReadAllowed => {
-            "as local_edit_allowed, and may read from the network when you approve it"
+            "edits files, runs commands in a sandbox and reads from the network; asks you before each of these"
         }
         Profile::RepoMutationGated => "edits, commands and version control; asks you before each change",
         Profile::ExternalPublishGated => "everything up to publishing; asks you before each change",

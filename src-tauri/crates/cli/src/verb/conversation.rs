@@ -159,7 +159,7 @@ fn sender(line: &Line) -> String {
         Channel::App | Channel::Cli => "You".to_owned(),
         Channel::Chat => "A paired sender, in a chat".to_owned(),
         Channel::Mesh => "You, at another machine".to_owned(),
-        other => capital(&other.to_string().replace('_', " ")),
+        other => capital(&spaced(other.as_str())),
     };
     let unconfirmed = heard.trust == Some(TrustTier::Untrusted);
     let name = if heard.spoken { format!("{name}, spoken") } else { name };
@@ -182,7 +182,7 @@ fn words(line: &Line) -> String {
             format!("Asks to allow: {said}  {} {stands}", line.ref_id)
         }
         MessageKind::Receipt => {
-            let came = line.result.map(|code| code.to_string()).unwrap_or_default();
+            let came = line.result.map(|code| spaced(code.as_str())).unwrap_or_default();
             format!("Did: {said}  {} {came}", line.ref_id)
         }
         MessageKind::Answer if line.said_by == Some(WordsBy::Model) => match &line.answer_check {
@@ -191,10 +191,15 @@ fn words(line: &Line) -> String {
         },
         MessageKind::Answer => format!("Hermit: {said}"),
         MessageKind::Ended => {
-            let ended = line.ended.map(|status| status.to_string()).unwrap_or_default();
+            let ended = line.ended.map(|status| spaced(status.as_str())).unwrap_or_default();
             format!("Ended: {ended} {said}").trim_end().to_owned()
         }
     }
+}
+
+/// A word of a list as a person reads it.
+fn spaced(word: &str) -> String {
+    word.replace('_', " ")
 }
 
 /// A folder that a person named, absolute, for whichever process holds the store.

@@ -65,7 +65,7 @@ fn listed_in_words(out: &Output, listed: &SkillList) {
     } else {
         let row = |one: &SkillRow| {
             let words = one.description.as_deref().unwrap_or_default();
-            vec![plain(&one.name), one.state.to_string(), one.place.to_string(), clipped(words)]
+            vec![plain(&one.name), one.state.to_string(), one.place.folder().to_owned(), clipped(words)]
         };
         table(out, &["skill", "state", "place", ""], &listed.skills.iter().map(row).collect::<Vec<_>>());
     }

@@ -317,7 +317,8 @@ fn said_of(tool: &Tool) -> String {
 /// The latest calls of a server, each with the way to its receipt.
 fn calls_in_words(out: &Output, shown: &Shown) {
     for call in &shown.calls {
-        let came = call.result.map_or_else(|| call.state.to_string(), |result| result.to_string());
+        let came =
+            call.result.map_or_else(|| call.state.to_string(), |result| result.as_str().replace('_', " "));
         let receipt =
             call.receipt_id.as_ref().map_or(String::new(), |id| format!(", `hermit receipts show {id}`"));
         out.line(format!("{} {} ({came}{receipt})", time(call.at), plain(&call.summary.to_string())));

@@ -10,6 +10,7 @@ use crate::{
     COMMAND_KEEP_BYTES_MAX, COMMAND_KEEP_FILE_BYTES_MAX, COMMAND_KEEP_FILES_MAX, Error, Executors, Kept,
     MANIFEST_ENTRIES_MAX, Workspace,
 };
+use acts::sensitive_paths::is_capability;
 use model::receipt::{Change, ItemOutcome};
 use model::witness::Found;
 use model::{Digest, RelPath, ResourceId, Sensitive};
@@ -134,6 +135,12 @@ impl Manifest {
         let rest = touched.iter().filter(|path| after.entries.contains_key(**path));
         for path in gone.chain(rest) {
             self.one(executors, path, &mut difference);
+        }
+        // Where there was none, no mount could keep the command from making one.
+        if let Some(path) = touched.iter().find(|path| is_capability(path)) {
+            difference.notes.push(format!(
+                "it changed `{path}`, where files say what Hermit may do in a project: look at them before you work there"
+            ));
         }
         Ok(difference)
     }

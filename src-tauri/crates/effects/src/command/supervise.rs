@@ -122,7 +122,7 @@ impl Listener {
                 end_all(child);
             } else if begin.elapsed() >= timeout || cancelled() {
                 let by = if begin.elapsed() >= timeout {
-                    format!("it ran longer than {} ms and was ended", timeout.as_millis())
+                    format!("it ran longer than {} and was ended", model::lasting(timeout))
                 } else {
                     "it was cancelled and ended".to_owned()
                 };

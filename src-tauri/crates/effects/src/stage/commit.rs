@@ -8,6 +8,7 @@ use model::action::{LeftOut, Staged};
 use model::artifact::ArtifactKind;
 use model::receipt::ResultCode;
 use model::{Sensitive, UnixMs};
+use std::time::Duration;
 
 /// Commits the staged run of a request, whose digests the authorization covers; with `settled`, what of it is left.
 pub(crate) fn commit(
@@ -52,16 +53,17 @@ fn in_words(request: &ActionRequest, staged: &Staged) -> String {
         Action::Call(call) => format!("{} of the server {}", call.name, call.server),
         _ => String::new(),
     };
-    let took = staged.finished_at.0.saturating_sub(staged.started_at.0);
+    let took = u64::try_from(staged.finished_at.0.saturating_sub(staged.started_at.0)).unwrap_or(0);
+    let took = model::lasting(Duration::from_millis(took));
     if staged.items.is_empty() {
         return format!(
-            "`{words}` ran for {took} ms in a staged view and changed nothing; nothing was to be committed"
+            "`{words}` ran for {took} in a staged view and changed nothing; nothing was to be committed"
         );
     }
     let many = staged.items.len();
     let changes = if many == 1 { "1 change" } else { "changes" };
     let count = if many == 1 { String::new() } else { format!("{many} ") };
-    format!("`{words}` ran for {took} ms in a staged view; {count}{changes} carried over, nothing ran again")
+    format!("`{words}` ran for {took} in a staged view; {count}{changes} carried over, nothing ran again")
 }
 
 fn outputs(

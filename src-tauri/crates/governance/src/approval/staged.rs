@@ -2,9 +2,10 @@
 
 use acts::items::EMPTY_FOLDER;
 use acts::{Action, ActionRequest, Line, LineKind, visible, visible_path};
-use model::RelPath;
 use model::action::{LeftOut, StageMethod, Staged};
 use model::approval::{StagedChange, StagedView};
+use model::{RelPath, lasting};
+use std::time::Duration;
 
 /// What ran and how it ended, every change with deletions first, and the end of what it printed.
 pub(super) fn lines(request: &ActionRequest, staged: &Staged, view: &StagedView) -> Vec<Line> {
@@ -76,9 +77,10 @@ fn ran(request: &ActionRequest, staged: &Staged) -> String {
         (None, Action::Call(_)) => "answered".to_owned(),
         (None, _) => "was ended".to_owned(),
     };
-    let took = staged.finished_at.0.saturating_sub(staged.started_at.0);
+    let took = u64::try_from(staged.finished_at.0.saturating_sub(staged.started_at.0)).unwrap_or(0);
+    let took = lasting(Duration::from_millis(took));
     format!(
-        "{what} has ALREADY RUN, in {copy}, without the network, and {end} after {took} ms; the folder itself is \
+        "{what} has ALREADY RUN, in {copy}, without the network, and {end} after {took}; the folder itself is \
          untouched"
     )
 }

@@ -150,7 +150,7 @@ impl Judge<'_> {
         let mut judgement = self.because(Verdict::Deny, pass.plain, None);
         for class in pass.unpermitted {
             judgement.rules.insert(NO_RULE.to_owned());
-            judgement.reasons.insert(format!("no rule of the profile permits `{class}`"));
+            judgement.reasons.insert(format!("no rule of the profile permits it to {}", class.in_words()));
         }
         judgement
     }

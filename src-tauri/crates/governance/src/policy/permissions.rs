@@ -18,6 +18,10 @@ pub use words::policy::RuleScope;
 /// Rules of one scope at most: they are judged for every request.
 const RULES_MAX: usize = 200;
 
+/// Ends of programs that Windows lets people leave out, and their bytes.
+const ENDS: [&str; 4] = [".exe", ".com", ".bat", ".cmd"];
+const END_BYTES: usize = 4;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answer {
     Allow,
@@ -310,10 +314,19 @@ fn parts(request: &ActionRequest) -> Vec<Part> {
     parts
 }
 
-/// Whether what is started is a program, by its path or by its name.
+/// Whether what is started is a program, by its path or by its name, whichever way a system writes these.
 fn is_program(said: &str, program: &str) -> bool {
-    let name = said.rsplit('/').next().unwrap_or_default();
-    [said, name].iter().any(|said| is_same(said.as_bytes(), program.as_bytes()))
+    let name = said.rsplit(['/', '\\']).next().unwrap_or_default();
+    [said, name].iter().any(|said| is_same(without_end(said).as_bytes(), without_end(program).as_bytes()))
+}
+
+/// A program without the end of its name that Windows lets people leave out.
+fn without_end(program: &str) -> &str {
+    let program = program.trim_end_matches([' ', '.']);
+    let cut = program.len().saturating_sub(END_BYTES);
+    let is_end = |end: &str| ENDS.iter().any(|known| end.eq_ignore_ascii_case(known));
+    let has_end = cut > 0 && program.get(cut..).is_some_and(is_end);
+    if has_end { program.get(..cut).unwrap_or(program) } else { program }
 }
 
 impl Permission {

@@ -7,10 +7,10 @@ use crate::approval::{self, packet_bytes, values};
 use acts::Action;
 use acts::ApprovalPacket;
 use acts::{Line, LineKind, visible, visible_path};
-use model::action::{ChangeItem, Prior, Program, Reach, ReadItem};
+use model::action::{ActionClass, ChangeItem, Prior, Program, Reach, ReadItem};
 use model::approval::{StagedChange, StagedView};
 use model::artifact::ArtifactRef;
-use model::policy::{Profile, RiskBand};
+use model::policy::{Profile, RiskBand, Verdict};
 use model::{RelPath, UnixMs};
 use proptest::prelude::*;
 use regex::Regex;
@@ -237,6 +237,32 @@ fn a_card_tells_its_policy_in_words_and_its_times_as_a_terminal_and_a_page_read_
         })
         .collect();
     assert!(raw.is_empty(), "{raw:?}");
+}
+
+#[test]
+fn no_card_tells_a_time_in_milliseconds_or_a_class_of_acts_by_its_spelling() {
+    let spelled: Vec<&str> =
+        ActionClass::ALL.iter().map(|one| one.as_str()).filter(|one| one.contains('_')).collect();
+    let is_plain = |text: &str| {
+        let mut words = text.split(|c: char| !c.is_alphanumeric());
+        words.all(|word| word != "ms") && !spelled.iter().any(|one| text.contains(one))
+    };
+    for action in every_kind() {
+        for profile in Profile::ALL {
+            let got = evaluate(action.clone(), *profile);
+            assert!(is_plain(&got.reasoning_summary), "{}", got.reasoning_summary);
+            if got.verdict != Verdict::RequireApproval {
+                continue;
+            }
+            let card = approval::card(&Case::under(action.clone(), *profile).packet);
+            // Rules are told by their names, which a person types as they are.
+            for line in card.lines.iter().filter(|line| !line.text.starts_with("rules: ")) {
+                assert!(is_plain(&line.text), "{}", line.text);
+            }
+        }
+    }
+    let card = approval::card(&packet(command(&["make"], false)));
+    assert!(card.lines.iter().any(|line| line.text == "for at most 1 second"), "{:?}", card.lines);
 }
 
 #[test]

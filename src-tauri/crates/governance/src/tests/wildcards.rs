@@ -33,6 +33,11 @@ fn a_rule_speaks_of_every_simple_command_path_and_host() {
         (command(&["sh", "-c", "ls && git push -f"], false), Verdict::Deny),
         (command(&["/usr/bin/git", "push"], false), Verdict::Deny),
         (command(&["/usr/bin/GIT", "push"], false), Verdict::Deny),
+        // So does Windows, where a path has other signs and a program an end that people leave out.
+        (command(&["git.exe", "push"], false), Verdict::Deny),
+        (command(&["C:\\Git\\cmd\\Git.EXE", "push"], false), Verdict::Deny),
+        (command(&["git.cmd ", "push"], false), Verdict::Deny),
+        (command(&["cargo.exe", "test"], false), Verdict::RequireApproval),
         (command(&["CARGO", "test"], false), Verdict::RequireApproval),
         (command(&["git", "status"], false), Verdict::RequireApproval),
         (change(&[create("a.md")]), Verdict::Allow),

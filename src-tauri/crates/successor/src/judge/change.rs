@@ -5,6 +5,7 @@ use super::{Findings, Grade};
 use crate::constitutional::{is_evaluator, is_of_build, is_test};
 use crate::edited::{passes_over_tests, removes_tests};
 use crate::{Case, Change, Patch, diff};
+use words::policy::Profile;
 
 /// Profiles, each with at most what the next one has. One that is not here can be compared with none.
 const PROFILES: [&str; 5] = [
@@ -65,14 +66,24 @@ fn look_at_profile(before: &str, after: &str, findings: &mut Findings) {
     let place = |name: &str| PROFILES.iter().position(|known| *known == name);
     match (place(before), place(after)) {
         (Some(was), Some(is)) if is > was => {
-            let says = format!("the profile `{after}` has permissions that `{before}` has not");
+            let (after, before) = (in_words(after), in_words(before));
+            let says = format!("the profile \"{after}\" has permissions that \"{before}\" has not");
             findings.add(Grade::Unsafe, "new_class_of_permission", says);
         }
         (Some(_), Some(_)) => {}
         _ => {
-            let says = format!("the profile `{after}` cannot be compared with `{before}`");
+            let (after, before) = (in_words(after), in_words(before));
+            let says = format!("the profile \"{after}\" cannot be compared with \"{before}\"");
             findings.add(Grade::Unread, "another_profile", says);
         }
+    }
+}
+
+/// A profile as a person reads it; one that nobody knows by its spelling.
+fn in_words(profile: &str) -> &str {
+    match profile.parse::<Profile>() {
+        Ok(known) => known.in_words(),
+        Err(_) => profile,
     }
 }
 
