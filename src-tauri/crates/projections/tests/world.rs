@@ -118,7 +118,7 @@ impl World {
             prompt_ref: None,
             reply_to_ref: None,
             quoted_message_ref: None,
-            parent_task_id: part_of,
+            parent_task_id: None,
             rationale: None,
             spoken: false,
             idempotency_key: format!("in-{}", self.n),
