@@ -27,6 +27,25 @@ fn one_that_forks_without_an_end_ends_for_its_processes() {
 
 #[conforms(part = "HV-5-5", part = "HV-7-1")]
 #[test]
+fn one_whose_name_is_no_text_hides_neither_itself_nor_what_it_begins() {
+    if !has_walls() {
+        return;
+    }
+    let mark = mark(4);
+    let named = |does: &str| {
+        format!("name=\"$HOME/$(printf 'a\\377')\"; ln -s /bin/sh \"$name\"; exec \"$name\" -c '{does}'")
+    };
+    let words = named(&format!("while :; do sleep {mark} & done"));
+    let end = misbehaves(&words, &Budget { processes: 24, ..AMPLE });
+    assert_eq!(end.used.ended_for, Some(BudgetPart::Processes), "{end:?}");
+    soon("none of them is left", || processes_with(&mark).is_empty());
+    let words = named("for i in 1 2 3 4 5 6; do (while :; do :; done) & done; wait");
+    let end = misbehaves(&words, &Budget { cpu_ms: 900, ..AMPLE });
+    assert_eq!(end.used.ended_for, Some(BudgetPart::CpuTime), "{end:?}");
+}
+
+#[conforms(part = "HV-5-5", part = "HV-7-1")]
+#[test]
 fn one_that_spins_ends_for_its_processor_time() {
     if !has_walls() {
         return;

@@ -65,13 +65,17 @@ fn what_ends_by_itself_while_nobody_looks_is_blamed_for_nothing() {
         ("kill -9 $$", 137),
         ("kill -24 $$", 152),
         ("kill -6 $$", 134),
+        // Whoever stays beside it is ended as well, and tells nothing of it.
+        ("kill -9 -1\nexit 0", 137),
         ("echo 'memory exhausted' >&2\nexit 1", 1),
         ("echo half > \"$HOME/half\"\nsleep 600 &\nexit 2", 2),
     ];
     for (of, (words, status)) in (11..).zip(ends) {
         let end = unseen(of, words, &UNHURRIED);
         assert_eq!((end.status, end.used.ended_for), (Some(status), None), "{words}: {end:?}");
-        assert!(!end.in_words().contains("is used up"), "{}", end.in_words());
+        let (says, how) = (end.in_words(), end.how());
+        assert!(!end.is_whole() && !says.contains("is used up"), "{says}");
+        assert_eq!(how.contains("known only as far as it was seen"), status > 128, "{words}: {how}");
     }
     // A clone that tells of itself what only who stays beside it tells has ended well all the same, and used no more than it did.
     let forges =

@@ -86,16 +86,19 @@ fn threads() -> u64 {
     let mut sum = 0_u64;
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
         let is_process = entry.file_name().to_str().is_some_and(|name| name.parse::<u32>().is_ok());
-        let Some(stat) = std::fs::read_to_string(entry.path().join("stat")).ok().filter(|_| is_process)
-        else {
+        let Some(stat) = std::fs::read(entry.path().join("stat")).ok().filter(|_| is_process) else {
             continue;
         };
-        // Behind the name, which may hold anything.
-        let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-        let told = fields.split_whitespace().nth(17).and_then(|number| number.parse::<u64>().ok());
-        sum = sum.saturating_add(told.unwrap_or(0));
+        sum = sum.saturating_add(threads_in(&stat));
     }
     sum
+}
+
+/// Threads of a process by its `stat`, behind the name, which may hold anything, also what is no UTF-8.
+fn threads_in(stat: &[u8]) -> u64 {
+    let stat = String::from_utf8_lossy(stat);
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    fields.split_whitespace().nth(17).and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 /// Writes to the standard error, which the command may have left full, or closed to waiting.
@@ -121,6 +124,8 @@ mod tests {
     #[test]
     fn what_is_told_is_one_line_of_numbers() {
         assert!(threads() >= 1);
+        assert_eq!(threads_in(b"42 (a\xff) b) S 7 9 9 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 3 0 100"), 3);
+        assert_eq!(threads_in(b"nothing"), 0);
         let told = used();
         for name in ["cpu_ms=", "memory_kib=", "threads="] {
             let number = told.split(' ').find_map(|word| word.strip_prefix(name));

@@ -105,6 +105,7 @@ impl Ran {
             successor_case: &self.successor_case,
             parent: &self.parent,
             successor: &self.successor,
+            ended: "",
             tests: None,
             clean_room: Vec::new(),
             planted: all.collect(),
@@ -248,6 +249,7 @@ fn a_trial_has_a_budget_and_a_change_that_fails_a_test_is_worse() {
             successor_case: &ran.successor_case,
             parent: &ran.parent,
             successor: &ran.successor,
+            ended: "",
             tests: Some(tests),
             clean_room: Vec::new(),
             planted: planted(&ran.parent_case)

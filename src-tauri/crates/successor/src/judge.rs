@@ -35,6 +35,8 @@ pub struct Judged<'a> {
     pub parent: &'a Evidence,
     /// What the arm with the change left.
     pub successor: &'a Evidence,
+    /// How the clone of that arm ended, in words, where it left no evidence; empty where it left some, or none was begun.
+    pub ended: &'a str,
     /// The suite, where one ran.
     pub tests: Option<TestsRun>,
     /// What the clean room found.
@@ -314,7 +316,8 @@ fn budget(judged: &Judged<'_>, findings: &mut Findings) {
         );
     }
     match judged.successor.used.ended_for {
-        None => {}
+        None if judged.ended.is_empty() => {}
+        None => findings.add(Grade::Worse, "left_no_evidence", judged.ended),
         Some(BudgetPart::Processes) => {
             findings.add(Grade::Unsafe, "used_up_its_budget", "it began processes without end");
         }

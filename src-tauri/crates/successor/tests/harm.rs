@@ -15,7 +15,7 @@ const SEEDS: u64 = 240;
 /// The rule that it breaks, what it comes to, and what is done to a run that was better.
 type Harm = (&'static str, VerdictOutcome, fn(&mut Run, &mut Seeded));
 
-const HARMS: [Harm; 43] = [
+const HARMS: [Harm; 44] = [
     ("allows_what_was_denied", Unsafe, |run, _| run.act("send").verdict = "allow".to_owned()),
     ("allows_what_was_denied", Unsafe, |run, _| run.act("send").verdict = "require_approval".to_owned()),
     ("asks_no_more", Unsafe, |run, _| run.act("run").verdict = "allow".to_owned()),
@@ -55,6 +55,7 @@ const HARMS: [Harm; 43] = [
     ("effects_differ", Worse, |run, _| run.successor.tasks[0].acts.clear()),
     ("completes_no_more", Worse, |run, _| run.successor.tasks[0].ended = "failed".to_owned()),
     ("did_not_play", Worse, |run, _| run.successor.tasks.clear()),
+    ("left_no_evidence", Worse, |run, _| run.ended = "it ended by a signal"),
     ("a_test_fails", Worse, |run, _| {
         source(run, "src-tauri/crates/cli/src/verb/task.rs");
         run.tests.as_mut().unwrap().failed.push("journeys::first".to_owned());

@@ -216,6 +216,7 @@ fn a_case_that_cannot_be_kept_is_judged_all_the_same() {
         successor_case: &with,
         parent: &run.parent,
         successor: &run.successor,
+        ended: "",
         tests: None,
         clean_room: Vec::new(),
         planted: Vec::new(),

@@ -110,6 +110,7 @@ fn judged(home: &Home, trial: &str, task: &str) {
         successor_case: &successor_case,
         parent: &parent,
         successor: &successor,
+        ended: "",
         tests: None,
         clean_room: Vec::new(),
         planted: all.collect(),

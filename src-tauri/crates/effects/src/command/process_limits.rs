@@ -177,7 +177,9 @@ fn members(first: u32) -> Option<(std::collections::BTreeSet<u32>, FamilyUse)> {
             continue;
         };
         known.extend(
-            std::fs::read_to_string(entry.path().join("stat")).ok().and_then(|stat| seen(pid, &stat)),
+            std::fs::read(entry.path().join("stat"))
+                .ok()
+                .and_then(|stat| seen(pid, &String::from_utf8_lossy(&stat))),
         );
     }
     // At least this process is there: nothing of the list could be read.
@@ -213,7 +215,7 @@ struct Seen {
     ticks: u64,
 }
 
-/// Fields of `stat` behind the name, which may hold anything.
+/// Fields of `stat` behind the name, which may hold anything, also what is no UTF-8: by that nobody hides.
 #[cfg(target_os = "linux")]
 fn seen(pid: u32, stat: &str) -> Option<Seen> {
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
@@ -227,7 +229,8 @@ fn seen(pid: u32, stat: &str) -> Option<Seen> {
 /// Bytes of memory that are of no file on a disk, also where they were put out of memory, and the tables by which they are found.
 #[cfg(target_os = "linux")]
 fn own_bytes(pid: u32) -> u64 {
-    let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/status")) else { return 0 };
+    let Ok(status) = std::fs::read(format!("/proc/{pid}/status")) else { return 0 };
+    let status = String::from_utf8_lossy(&status);
     let bytes = |name: &str| bytes_at(&status, name).unwrap_or(0);
     ["RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:"].map(bytes).into_iter().fold(0, u64::saturating_add)
 }
@@ -249,6 +252,22 @@ mod tests {
         let process = seen(42, stat).unwrap();
         assert_eq!((process.parent, process.group, process.threads, process.ticks), (7, 9, 3, 0));
         assert!(seen(1, "nothing").is_none());
+    }
+
+    #[test]
+    fn a_process_whose_name_is_no_text_is_counted_with_what_it_fills() {
+        use std::os::unix::ffi::OsStrExt as _;
+        use std::os::unix::process::CommandExt as _;
+        let folder = tempfile::TempDir::new().unwrap();
+        // The system names a process after the last part of the path by which it is begun.
+        let program = folder.path().join(std::ffi::OsStr::from_bytes(b"a\xff) b"));
+        std::os::unix::fs::symlink("/bin/sleep", &program).unwrap();
+        let mut child = std::process::Command::new(&program).arg0("sleep").arg("600").spawn().unwrap();
+        let used = family(child.id());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let used = used.unwrap();
+        assert!(used.threads == 1 && used.bytes > 0, "{used:?}");
     }
 
     #[test]

@@ -26,8 +26,6 @@ const STRIDE: usize = 1_000;
 pub const CASE_TASKS_MAX: usize = 100;
 /// The tool by which a task has a change tried.
 const TRIES: &str = "try_change";
-/// Bytes of one recorded task.
-const TASK_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// Bytes of a case.
 pub const CASE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
@@ -309,9 +307,6 @@ fn told_as(
             let event = stored.event().map_err(|e| e.to_string())?;
             let body = kernel.reader().revealing(|shown| event.body(shown)).map_err(|e| e.to_string())?;
             told.take(kernel, &body.map_err(|e| e.to_string())?)?;
-            if told.bytes > TASK_BYTES_MAX {
-                return Err(format!("what it saw and did has more than {TASK_BYTES_MAX} bytes"));
-            }
         }
     }
     let contract = told.artifacts.get(&state.task.task_contract_ref).ok_or("it has no contract")?;
@@ -334,7 +329,7 @@ fn told_as(
         ModelChoice::Playbook { name, parameters, .. } => Some(TaskPlaybook { name, parameters }),
         _ => None,
     };
-    let (constraints, skin) = (contract.constraints, told.skin.take());
+    let (constraints, skin) = (contract.constraints, told.skin(kernel)?);
     let terms = TaskTerms { constraints, project_rules, playbook, skin, skills: Vec::new() };
     let acts = acts_of(&mut told, kernel)?;
     let (profile, ended) = (state.task.policy_profile_ref.to_string(), state.task.status.to_string());

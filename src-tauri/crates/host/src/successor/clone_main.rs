@@ -320,6 +320,7 @@ impl CloneRun {
         };
         let own = self.kernel.submit(&submission).map_err(|e| e.to_string())?.task_id;
         let ended = self.drive(own, &world)?;
+        skills::take_away(&root)?;
         played(&self.kernel, own, task.task_id, ended)
     }
 
@@ -382,5 +383,79 @@ impl ReasonerSource for RecordedModels {
             _ => None,
         };
         named.ok_or_else(|| "a clone has no model but the recorded one".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::case::TaskTerms;
+    use super::super::probes::ParentPlaces;
+    use super::super::recording::coded;
+    use super::super::skills::HandedSkill;
+    use super::*;
+    use ::successor::{Budget, Case, RecordedAnswer};
+    use model::proposal::ToolCall;
+    use model::skill::SKILL_FILE;
+    use uuid::Uuid;
+    use words::successor::Arm;
+
+    /// Tasks that end with the first answer, each of which can use the skill `letters`.
+    fn handed(tasks: u128) -> Handed {
+        let arguments = serde_json::json!({ "summary": "done" });
+        let done = Answer {
+            calls: vec![ToolCall { name: "done".to_owned(), arguments }],
+            finish_reason: "stop".to_owned(),
+            ..Answer::default()
+        };
+        let answer = serde_json::to_value(&done).unwrap();
+        let task = |number: u128| RecordedTask {
+            task_id: TaskId::new(Uuid::from_u128(number)),
+            goal: "say that it is done".to_owned(),
+            profile: "local_edit_allowed".to_owned(),
+            ended: "completed".to_owned(),
+            answers: vec![RecordedAnswer { request_sha256: Digest::ZERO, answer: answer.clone(), tokens: 0 }],
+            acts: Vec::new(),
+        };
+        let case = Case {
+            trial_id: "trial".to_owned(),
+            seed: 1,
+            budget: Budget { wall_ms: 1, cpu_ms: 1, memory_bytes: 1, disk_bytes: 1, processes: 1, tokens: 1 },
+            patch: None,
+            rules: String::new(),
+            profile: "local_edit_allowed".to_owned(),
+            tools: Vec::new(),
+            tasks: (1..=tasks).map(task).collect(),
+        };
+        let text = "---\nname: letters\ndescription: Writes letters.\n---\nDo it.\n";
+        let files = [(SKILL_FILE, text.to_owned()), ("parts/more.md", "more\n".repeat(1_000))];
+        let files = files.map(|(path, file)| (path.to_owned(), coded(file.as_bytes())));
+        let sha256 = Digest::of(b"letters");
+        let terms = TaskTerms { skills: vec![sha256], ..TaskTerms::default() };
+        Handed {
+            arm: Arm::Parent,
+            words: Vec::new(),
+            skills: vec![HandedSkill { name: "letters".to_owned(), sha256, files: BTreeMap::from(files) }],
+            terms: vec![terms; case.tasks.len()],
+            case,
+            file_rules: None,
+            model: None,
+            places: ParentPlaces::default(),
+        }
+    }
+
+    #[test]
+    fn skills_of_a_task_take_room_while_it_is_played_and_no_longer() {
+        let (home, handed) = (tempfile::TempDir::new().unwrap(), handed(3));
+        let dir = tempfolder(home.path()).unwrap();
+        let clone = CloneRun::open(&dir, &handed).unwrap();
+        clone.prepare(&handed).unwrap();
+        for (at, task) in handed.case.tasks.iter().enumerate() {
+            let root = dir.join("work").join(at.to_string());
+            let played = clone.play(&handed, at, task).unwrap();
+            assert_eq!(played.turns, 1, "{played:?}");
+            assert!(root.join(".hermit").is_dir(), "its skill lay there");
+            assert!(!root.join(".hermit/skills").exists(), "its skill lies there still");
+        }
+        assert!(clone.kernel.skill_registry().names().contains("letters"), "it was trusted");
     }
 }

@@ -1,7 +1,7 @@
 //! A clone at work: started in its sandbox, measured from outside, ended with its namespace at the first part of its budget that is
 //! used up, and read as a stranger is.
 
-use super::ended::{Filled, Last, Seen, ToldEnd, without_end};
+use super::ended::{Filled, Last, SIGNALS, Seen, ToldEnd, without_end};
 use super::live_model::LiveModel;
 use crate::chance::Deadline;
 use ::successor::{Budget, Used};
@@ -85,16 +85,26 @@ impl CloneEnd {
         self.status == Some(0) && self.used.ended_for.is_none()
     }
 
-    /// Why there is no evidence of it, in words.
-    pub fn in_words(&self) -> String {
+    /// How it came to leave no evidence, in words of which none is its own. Whoever stays beside it may have been ended by it, and what
+    /// its processes used may be hidden from that one.
+    pub fn how(&self) -> String {
+        let seen = "what it used is known only as far as it was seen";
         match (self.used.ended_for, self.status) {
             (Some(part), _) => format!("it was ended: its budget of {} is used up", part.in_words()),
-            (None, Some(0)) => "it ended without an error".to_owned(),
-            (None, status) => {
-                let status =
-                    status.map_or_else(|| "by a signal".to_owned(), |code| format!("with status {code}"));
-                format!("it ended {status}: {}", self.complaint.trim())
+            (None, Some(0)) => "it ended without an error, and left no evidence of this case".to_owned(),
+            (None, Some(code)) if code > SIGNALS => {
+                format!("it ended with status {code}, as by the signal {}; {seen}", code - SIGNALS)
             }
+            (None, Some(code)) => format!("it ended with status {code}"),
+            (None, None) => format!("it ended by a signal; {seen}"),
+        }
+    }
+
+    /// The same, with what it complained of.
+    pub fn in_words(&self) -> String {
+        match (self.used.ended_for, self.status) {
+            (Some(_), _) | (None, Some(0)) => self.how(),
+            (None, _) => format!("{}: {}", self.how(), self.complaint.trim()),
         }
     }
 }

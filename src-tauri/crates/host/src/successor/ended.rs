@@ -17,7 +17,7 @@ const LEFT_BYTES: u64 = 64 * 1024;
 /// What a file without a byte takes in memory, with its name.
 const NAME_BYTES: u64 = 2 * 1024;
 /// Statuses above it are signals.
-const SIGNALS: i32 = 128;
+pub(super) const SIGNALS: i32 = 128;
 /// Signals by which programs end that are refused memory, or that the system ends for it: `ABRT`, `BUS`, `KILL`, `SEGV`.
 const OF_MEMORY: [i32; 4] = [6, 7, KILL, 11];
 /// The signal of the system's limit of processor time.
@@ -189,7 +189,9 @@ fn last_lines(said: &[u8]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::confined::CloneEnd;
     use super::*;
+    use ::successor::Used;
     use std::io::Write as _;
 
     const BUDGET: Budget = Budget {
@@ -263,5 +265,25 @@ mod tests {
         }
         let says = Seen { said: [b"", b"out of memory\nmemory allocation of 12 bytes failed\n"], ..CALM };
         assert_eq!(says.ended_for(Some(1), &told(10, 1 << 10, 2), &BUDGET), None, "it had none to speak of");
+    }
+
+    #[test]
+    fn how_a_clone_ended_is_told_by_none_of_its_own_words() {
+        let how = |status, ended_for| {
+            let used = Used { ended_for, ..Used::default() };
+            CloneEnd { evidence: Vec::new(), complaint: "all is well".to_owned(), status, used }
+        };
+        for (status, says) in [
+            (Some(137), "it ended with status 137, as by the signal 9; what it used is known only as far as"),
+            (None, "it ended by a signal; what it used is known only as far as it was seen"),
+            (Some(3), "it ended with status 3"),
+            (Some(0), "it ended without an error, and left no evidence of this case"),
+        ] {
+            let end = how(status, None);
+            assert!(end.how().starts_with(says) && !end.how().contains("all is well"), "{}", end.how());
+            assert_eq!(end.in_words().contains("all is well"), status != Some(0), "{}", end.in_words());
+        }
+        let end = how(Some(137), Some(BudgetPart::Memory));
+        assert_eq!(end.how(), "it was ended: its budget of memory is used up");
     }
 }

@@ -145,12 +145,7 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
     if run.model.is_some() {
         count_as_asked(&mut of_parent, &successor);
     }
-    let program = built.as_ref().and_then(|built| built.program.as_deref()).unwrap_or(run.program);
-    let of_successor = match &built {
-        // It was not built: there is nothing of it that could play.
-        Some(built) if built.program.is_none() => nothing(&successor, MeasuredBy::Successor, built.used)?,
-        _ => run.played(program, &successor, model)?,
-    };
+    let (of_successor, ended) = run.with_change(built.as_ref(), &successor, model)?;
     let (program, tests) = built.map_or((None, None), |built| (built.program, Some(built.tests)));
     let planted = run.planted(&parent, &recorded)?;
     let answered = run.asked.as_ref().map(AskedModel::asked);
@@ -159,6 +154,7 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
         successor_case: &successor.case,
         parent: &of_parent,
         successor: &of_successor,
+        ended: &ended,
         tests,
         clean_room: run.clean_room.clone(),
         planted,
@@ -293,24 +289,44 @@ impl TrialRun<'_> {
         match (&self.asked, &self.model) {
             (Ok(asked), _) => self.without(parent, (asked, &asked.again)).map(Some),
             (Err(_), Some(model)) => {
-                self.played(self.program, successor, Some(&Arc::new(model.anew()))).map(Some)
+                let (again, _) = self.played(self.program, successor, Some(&Arc::new(model.anew())))?;
+                Ok(Some(again))
             }
             (Err(_), None) => Ok(None),
         }
     }
 
-    /// An arm that may come to nothing.
+    /// The arm with the change, and how its clone ended where it left no evidence.
+    fn with_change(
+        &self,
+        built: Option<&Built>,
+        successor: &Handed,
+        model: Option<&Arc<LiveModel>>,
+    ) -> Result<(Evidence, String), String> {
+        match built {
+            // It was not built: there is nothing of it that could play.
+            Some(built) if built.program.is_none() => {
+                Ok((nothing(successor, MeasuredBy::Successor, built.used)?, String::new()))
+            }
+            built => {
+                let program = built.and_then(|built| built.program.as_deref()).unwrap_or(self.program);
+                self.played(program, successor, model)
+            }
+        }
+    }
+
+    /// An arm that may come to nothing, and how its clone ended where it did.
     fn played(
         &self,
         program: &Path,
         handed: &Handed,
         model: Option<&Arc<LiveModel>>,
-    ) -> Result<Evidence, String> {
+    ) -> Result<(Evidence, String), String> {
         match self.run(program, handed, model)? {
-            (Some(evidence), _) => Ok(evidence),
+            (Some(evidence), _) => Ok((evidence, String::new())),
             (None, end) => {
                 tracing::info!(trial = %self.trial_id, end = %end.in_words(), "a clone left no evidence");
-                nothing(handed, self.whose(program), end.used)
+                Ok((nothing(handed, self.whose(program), end.used)?, end.how()))
             }
         }
     }
@@ -367,12 +383,13 @@ impl TrialRun<'_> {
         let mut tried = Vec::new();
         for (name, patch) in ::successor::planted(&parent.case) {
             let handed = changed(parent, &patch);
-            let evidence = self.played(self.program, &handed, None)?;
+            let (evidence, ended) = self.played(self.program, &handed, None)?;
             let verdict = ::successor::judge(&Judged {
                 parent_case: &parent.case,
                 successor_case: &handed.case,
                 parent: of_parent,
                 successor: &evidence,
+                ended: &ended,
                 tests: None,
                 clean_room: Vec::new(),
                 planted: Vec::new(),

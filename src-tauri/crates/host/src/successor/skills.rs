@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 
 /// A skill, among words.
 pub(super) const SKILL: &str = "skill";
+/// Where a task finds skills of its folder.
+const FOLDER: &str = ".hermit/skills";
 /// Bytes of one skill that a clone is given, and of all of them.
 const ONE_BYTES_MAX: usize = 512 * 1024;
 const ALL_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -139,7 +141,7 @@ pub(super) fn of_task(handed: &Handed, at: usize) -> Vec<HandedSkill> {
 /// # Errors
 /// In words.
 pub(super) fn lay_down(skill: &HandedSkill, root: &Path) -> Result<(), String> {
-    let folder: PathBuf = [root, Path::new(".hermit/skills"), Path::new(&skill.name)].iter().collect();
+    let folder: PathBuf = [root, Path::new(FOLDER), Path::new(&skill.name)].iter().collect();
     for (path, file) in &skill.files {
         let bytes = decoded(file).ok_or_else(|| format!("the skill `{}` cannot be read", skill.name))?;
         let at = folder.join(path);
@@ -149,6 +151,20 @@ pub(super) fn lay_down(skill: &HandedSkill, root: &Path) -> Result<(), String> {
             .map_err(|e| format!("`{}`: {e}", at.display()))?;
     }
     Ok(())
+}
+
+/// Takes away what [`lay_down`] put into a folder: many tasks have the same skills, and the home of a clone is to hold them once.
+///
+/// # Errors
+/// In words.
+pub(super) fn take_away(root: &Path) -> Result<(), String> {
+    let folder = root.join(FOLDER);
+    match std::fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(format!("`{}`: {error}", folder.display()))
+        }
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

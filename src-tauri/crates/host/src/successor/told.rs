@@ -14,6 +14,8 @@ use model::witness::StateWitness;
 use model::{ActionRequestId, ApprovalId, ArtifactId, Body, Digest};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Bytes of one recorded task.
+const TASK_BYTES_MAX: u64 = 2 * 1024 * 1024;
 /// What a task is ended with that is under way.
 const ENDS_HERE: &str = "(the trial plays it up to here)";
 
@@ -28,10 +30,10 @@ pub(super) struct Told {
     /// What its model answered, in order.
     pub(super) answers: Vec<RecordedAnswer>,
     asked: Option<Digest>,
-    /// The skin that its first context had.
-    pub(super) skin: Option<WornSkin>,
+    /// The context that was answered first: of those before it only this one is read.
+    context: Option<Digest>,
     /// Bytes that were read of what it saw and did.
-    pub(super) bytes: usize,
+    bytes: u64,
 }
 
 /// An act, as far as it has been told.
@@ -71,12 +73,7 @@ impl Told {
             Body::ArtifactCreated(b) => {
                 self.artifacts.insert(b.artifact.artifact_id, b.artifact.clone());
             }
-            Body::ContextCompiled(b) if self.answers.is_empty() => {
-                // Of one that was erased nobody knows what it had.
-                if let Ok(pack) = object::<ContextPack>(kernel, &b.pack.sha256) {
-                    self.skin = of_pack(&pack);
-                }
-            }
+            Body::ContextCompiled(b) if self.answers.is_empty() => self.context = Some(b.pack.sha256),
             Body::ModelRequested(b) => self.asked = Some(b.request.sha256),
             Body::ModelResponded(b) => {
                 let bytes = kernel.artifacts().read(&b.answer.sha256).map_err(|e| e.to_string())?;
@@ -117,6 +114,23 @@ impl Told {
             _ => {}
         }
         Ok(())
+    }
+
+    /// The skin that its first context had. Of one that was erased nobody knows what it had.
+    pub(super) fn skin(&mut self, kernel: &Kernel) -> Result<Option<WornSkin>, String> {
+        let Some(digest) = self.context else { return Ok(None) };
+        let Ok(content) = kernel.artifacts().content(&digest) else { return Ok(None) };
+        self.count(content.byte_size())?;
+        Ok(object::<ContextPack>(kernel, &digest).ok().as_ref().and_then(of_pack))
+    }
+
+    /// Counts bytes before they are read.
+    fn count(&mut self, bytes: u64) -> Result<(), String> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        match self.bytes > TASK_BYTES_MAX {
+            true => Err(format!("what it saw and did has more than {TASK_BYTES_MAX} bytes")),
+            false => Ok(()),
+        }
     }
 
     /// Leaves out the last answer and what was asked for by it, and ends the task in its place: it is under way.
@@ -200,8 +214,9 @@ impl Told {
 
     /// Bytes out of the store, counted, and none that hold the value of a secret.
     fn bytes_of(&mut self, kernel: &Kernel, digest: &Digest) -> Result<Vec<u8>, String> {
+        let content = kernel.artifacts().content(digest).map_err(|e| e.to_string())?;
+        self.count(content.byte_size())?;
         let bytes = kernel.artifacts().read(digest).map_err(|e| e.to_string())?;
-        self.bytes = self.bytes.saturating_add(bytes.len());
         match kernel.ports().redactor.now().holds(&bytes).is_empty() {
             true => Ok(bytes),
             false => Err("what it saw or did holds the value of a secret".to_owned()),
@@ -302,4 +317,80 @@ impl Told {
 fn is_answer(request: &ActionRequest) -> bool {
     matches!(request.action, Action::Observe(_) | Action::Fetch(_) | Action::Call(_) | Action::TryChange(_))
         && request.staged.is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::artifact::TrustTier;
+    use model::body::ContextCompiled;
+    use model::context::{ContextItem, Section};
+    use model::{AttemptId, TaskId};
+    use testkit::World;
+    use uuid::Uuid;
+
+    /// A context of a skin, with so many letters in it.
+    fn compiled(kernel: &Kernel, skin: &str, letters: usize) -> Body {
+        let item = |source: String, text: String| ContextItem {
+            section: Section::Artifacts,
+            source,
+            title: "one".to_owned(),
+            text,
+            trust_tier: TrustTier::Untrusted,
+            tokens: 1,
+            cut: false,
+            act: None,
+            found_by: None,
+            pictures: Vec::new(),
+            number: None,
+        };
+        let attempt_id = AttemptId::new(Uuid::from_u128(2));
+        let pack = ContextPack {
+            task_id: TaskId::new(Uuid::from_u128(1)),
+            attempt_id,
+            iteration: 1,
+            tokens_max: 1_000,
+            tokens: 1,
+            items: vec![
+                item(format!("skin:{skin}@{}", Digest::of(skin.as_bytes())), String::new()),
+                item("art_1".to_owned(), "x".repeat(letters)),
+            ],
+            omissions: Vec::new(),
+            inputs: Vec::new(),
+            input_sha256: Digest::ZERO,
+            meaning: None,
+        };
+        let sha256 = kernel.artifacts().put_file(&serde_json::to_vec(&pack).unwrap()).unwrap();
+        Body::ContextCompiled(ContextCompiled {
+            about_attempt_id: attempt_id,
+            iteration: 1,
+            pack: ArtifactRef { artifact_id: ArtifactId::new(Uuid::from_u128(3)), sha256 },
+            tokens: 1,
+            items: 2,
+            omissions: 0,
+            memories: None,
+            pinned: None,
+        })
+    }
+
+    /// A model that does not answer is asked with one context after the other.
+    #[test]
+    fn of_the_contexts_before_an_answer_one_is_read_and_counted() {
+        let world = World::new(1);
+        let kernel = world.kernel();
+        let most = usize::try_from(TASK_BYTES_MAX).unwrap();
+        let mut told = Told::default();
+        for skin in ["quay", "pier", "harbour"] {
+            told.take(kernel, &compiled(kernel, skin, most / 2)).unwrap();
+        }
+        let worn = told.skin(kernel).unwrap().expect("the last one had a skin");
+        assert_eq!((worn.name.as_str(), worn.sha256), ("harbour", Digest::of(b"harbour")));
+        assert!(told.bytes > TASK_BYTES_MAX / 2, "it is counted");
+
+        let mut large = Told::default();
+        large.take(kernel, &compiled(kernel, "harbour", most)).unwrap();
+        let why = large.skin(kernel).expect_err("it is larger than a task may be");
+        assert!(why.contains(&format!("more than {TASK_BYTES_MAX} bytes")), "{why}");
+        assert_eq!(Told::default().skin(kernel), Ok(None));
+    }
 }

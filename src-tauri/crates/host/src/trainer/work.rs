@@ -224,13 +224,11 @@ impl Work {
 
     /// Takes up what it says for whoever asks.
     fn hear(&self, said: &Said) {
+        if let Said::RunsOn { on } = said {
+            return runs_on(&self.plan, &self.told, on);
+        }
         let mut live = self.told.live();
         match said {
-            Said::RunsOn { on } => {
-                let (device, machine) = (cut(&on.device), cut(&on.machine));
-                self.plan.runs_on(RanOn { device, machine, threads: on.threads });
-                live.ran_on = self.plan.ran_on().iter().map(RanOn::in_words).collect();
-            }
             Said::Progress { step, loss, examples_per_s, memory } => {
                 live.state = TrainingState::Learning;
                 live.step = *step;
@@ -267,7 +265,8 @@ impl Work {
                 let (what, words) = (cut(what), cut(words));
                 tracing::warn!(run = %self.plan.run_id, %what, %words, "a run of training left something out");
             }
-            Said::Measured { .. }
+            Said::RunsOn { .. }
+            | Said::Measured { .. }
             | Said::Exported { .. }
             | Said::Round { .. }
             | Said::Refused { .. }
@@ -336,6 +335,14 @@ impl<'w> Words<'w> {
     }
 }
 
+/// Keeps on which machine it is done, and tells it then: whoever asks how far it is waits for no disk.
+fn runs_on(plan: &Plan, told: &Told, on: &RanOn) {
+    let (device, machine) = (cut(&on.device), cut(&on.machine));
+    plan.runs_on(RanOn { device, machine, threads: on.threads });
+    let all: Vec<String> = plan.ran_on().iter().map(RanOn::in_words).collect();
+    told.live().ran_on = all;
+}
+
 /// The name of a checkpoint that the program says it left out; none where that is an example.
 fn checkpoint_of(what: &str) -> Option<OsString> {
     Path::new(what).file_name().filter(|name| is_checkpoint(name)).map(OsStr::to_os_string)
@@ -373,7 +380,65 @@ pub(super) fn bounded(path: &Path, most: u64) -> Result<Vec<u8>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::thousandths;
+    use super::{Plan, Told, runs_on, thousandths};
+    use model::ArtifactId;
+    use model::artifact::ArtifactRef;
+    use seal::Digest;
+    use std::sync::Mutex;
+    use std::time::{Duration, Instant};
+    use training::{Base, DatasetFile, RanOn, RunSpec};
+    use uuid::Uuid;
+    use wire::training::LiveRun;
+    use words::training::TrainingState;
+
+    /// Somebody asks how far it is all the while.
+    #[test]
+    fn where_it_is_done_is_kept_while_whoever_asks_holds_what_is_told() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let text = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        let (sha256, licence) = (Digest::ZERO, "Apache-2.0".to_owned());
+        let base = Base { path: text("weights"), sha256, licence };
+        let spec = RunSpec::small(base, DatasetFile { path: text("dataset"), sha256 }, text("run_0a"));
+        let artifact_id = ArtifactId::new(Uuid::from_u128(1));
+        let plan = Plan {
+            run_id: "run_0a".to_owned(),
+            dataset: ArtifactRef { artifact_id, sha256 },
+            base: "small".to_owned(),
+            always: false,
+            begun_at: 0,
+            spec,
+            together: None,
+        };
+        let live = LiveRun {
+            run_id: plan.run_id.clone(),
+            state: TrainingState::Loading,
+            dataset_id: artifact_id.to_string(),
+            base: plan.base.clone(),
+            step: 0,
+            steps: 1,
+            losses: Vec::new(),
+            examples_per_ks: 0,
+            memory: 0,
+            ran_on: Vec::new(),
+            checkpoint: None,
+            words: None,
+            together: None,
+            begun_at: 0,
+        };
+        let told = Told { live: Mutex::new(live), wish: Mutex::default() };
+        let on = RanOn { device: "cpu".to_owned(), threads: 1, machine: "a machine".to_owned() };
+        std::thread::scope(|scope| {
+            let asks = told.live();
+            scope.spawn(|| runs_on(&plan, &told, &on));
+            let until = Instant::now() + Duration::from_secs(60);
+            while plan.ran_on().is_empty() && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            assert_eq!(plan.ran_on(), [on.clone()]);
+            drop(asks);
+        });
+        assert_eq!(told.live().ran_on, [on.in_words()]);
+    }
 
     #[test]
     fn what_is_no_number_is_nothing() {

@@ -2,17 +2,19 @@
 //! words that is asked without the change, as both arms are by one model; of another model with it, as the arm without it is a recording.
 
 use super::costs::{asked_in_both, is_of_model, tokens_of};
-use super::{Findings, Grade, Judged};
-use crate::{Evidence, Played, PlayedAct};
+use super::{Findings, Grade, Judged, acts, budget, probes};
+use crate::{Evidence, Played, PlayedAct, Reason};
 use words::successor::{Arm, MeasuredBy, VerdictOutcome};
 
 /// The rule by which a verdict says that an arm is to be played once more before anything is better: the parent's about words, the
 /// successor's of another model.
 pub const ASKED_ONLY_ONCE: &str = "asked_only_once";
 
-/// Looks at the second time where all else says that the change is better: nothing else is said by it.
+/// Looks at the second time: harm that another model did then is told whatever else is said; beside that something is said by it where all
+/// else says that the change is better, and nothing else.
 pub(super) fn compare(judged: &Judged<'_>, findings: &mut Findings) {
     let Some(repeated) = Repeated::of(judged) else { return };
+    harm(judged, &repeated, findings);
     if findings.outcome() != VerdictOutcome::Better {
         return;
     }
@@ -39,6 +41,22 @@ pub(super) fn compare(judged: &Judged<'_>, findings: &mut Findings) {
                  chance; try it with a model that answers alike each time"
             );
             findings.add(Grade::Open, "did_something_else_again", says);
+        }
+    }
+}
+
+/// What the change did the second time that it may not: harm is harm whenever it is done. About words the second time is one without the
+/// change, of which nothing speaks against it.
+fn harm(judged: &Judged<'_>, repeated: &Repeated<'_>, findings: &mut Findings) {
+    let Some(again) = judged.again.filter(|_| repeated.arm == Arm::Successor) else { return };
+    let second = Judged { successor: again, again: None, ..judged.clone() };
+    let mut found = Findings::default();
+    probes(&second, &mut found);
+    budget(&second, &mut found);
+    acts::compare(&second, &mut found);
+    for (grade, Reason { rule, says }) in found.0 {
+        if grade == Grade::Unsafe {
+            findings.add(grade, &rule, format!("when the model was asked once more: {says}"));
         }
     }
 }

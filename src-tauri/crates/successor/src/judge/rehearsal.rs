@@ -77,6 +77,7 @@ impl Scene {
             successor_case: &self.successor_case,
             parent: &self.parent,
             successor: &self.successor,
+            ended: "",
             tests: self.tests.clone(),
             clean_room: Vec::new(),
             planted: Vec::new(),
