@@ -150,7 +150,7 @@ fn a_page_asks_its_host_by_one_door_and_keeps_only_its_looks() {
             // What lets it in is the page's own, and gone with its tab, as where it was while it takes another link. What a person has
             // begun to write is said to nobody yet, and gone when it was taken (decision 197).
             let session = source.path == "ui/src/host/http.ts" && word == "sessionStorage";
-            let drafts = source.path == "ui/src/screen/drafts.ts" && word == "localStorage";
+            let drafts = source.path == "ui/src/screen/drafts.ts" && word.ends_with("Storage");
             // Which passkeys this device used, by identifiers that open nothing (decision 277).
             let remembered = source.path == "ui/src/host/webauthn.ts" && word == "localStorage";
             assert!(
