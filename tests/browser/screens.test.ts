@@ -175,7 +175,10 @@ test("places are reached with the keyboard alone", async () => {
 test("a no with words reaches the proposer, and the screen follows without being asked", conforms(part("HK-21-1"), async () => {
   await world.go("/");
   const card = world.page.getByRole("article", { name: "Approval" });
-  await card.getByLabel("Reason for denying (the agent sees it)").fill("leave the photos");
+  const reason = card.getByLabel("Reason for denying (the agent sees it)");
+  await reason.fill("leave the photos");
+  await world.page.reload();
+  expect(await reason.inputValue(), "what was typed outlives a reload").toBe("leave the photos");
   await card.getByRole("button", { name: "Deny with reason" }).click();
   await world.page.getByText(/Nothing waits for you/).first().waitFor();
   expect(world.has("IMG_0001.jpg")).toBe(true);

@@ -35,7 +35,7 @@ const LIST_MAX = 64;
 
 /** Whether a password or a key may stand in an address: before an `@`, also one that is still to come, or behind a `?`. Such a one is
  *  kept by the page alone. */
-export const mayHoldSecret = (address: string) => /\/\/[^/#]*(@|:\d*[^\d/#])|\?/.test(address);
+const mayHoldSecret = (address: string) => /\/\/[^/#]*(@|:\d*[^\d/#])|\?/.test(address);
 
 const isText = (found: unknown): found is string => typeof found === "string";
 
