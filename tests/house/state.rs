@@ -148,9 +148,9 @@ fn a_page_asks_its_host_by_one_door_and_keeps_only_its_looks() {
             || source.path.starts_with("ui/src/test/");
         for word in ["localStorage", "sessionStorage", "indexedDB"] {
             // What lets it in is the page's own, and gone with its tab, as where it was while it takes another link. What a person has
-            // begun to write is said to nobody yet, and gone when it was taken (decision 197).
+            // begun to write, here or in a form of this tab, is said to nobody yet, and gone when it was taken (decision 197).
             let session = source.path == "ui/src/host/http.ts" && word == "sessionStorage";
-            let drafts = source.path == "ui/src/screen/drafts.ts" && word == "localStorage";
+            let drafts = source.path == "ui/src/screen/drafts.ts" && word.ends_with("Storage");
             // Which passkeys this device used, by identifiers that open nothing (decision 277).
             let remembered = source.path == "ui/src/host/webauthn.ts" && word == "localStorage";
             assert!(

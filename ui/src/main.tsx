@@ -5,7 +5,7 @@ import "./styles/global.css";
 import { Connect } from "./app/Connect";
 import { keepShell } from "./app/shell";
 import { applyTheme } from "./screen/theme";
-import { HttpHost, hearTokens, takeToken } from "./host/http";
+import { HttpHost, hearSessions, hearTokens, takeToken } from "./host/http";
 import { TauriHost, inTauri } from "./host/tauri";
 import type { Host } from "./host/host";
 import { placeOf } from "./host/webauthn";
@@ -42,4 +42,4 @@ const signIn = !inTauri() && placeOf(location, globalThis.isSecureContext === tr
   : undefined;
 
 const root = document.getElementById("root");
-if (root !== null) createRoot(root).render(<StrictMode><Connect open={open} signIn={signIn} /></StrictMode>);
+if (root !== null) createRoot(root).render(<StrictMode><Connect open={open} signIn={signIn} hear={inTauri() ? undefined : hearSessions} /></StrictMode>);

@@ -8,8 +8,15 @@ import { sentence } from "~/primitives/States";
 import { App } from "./App";
 import styles from "./Connect.module.css";
 
-/** `signIn`: where a passkey can sign this page in. */
-export function Connect({ open, signIn }: { open: () => Promise<Host>; signIn?: (() => Promise<Host>) | undefined }) {
+interface Props {
+  open: () => Promise<Host>;
+  /** Where a passkey can sign this page in. */
+  signIn?: (() => Promise<Host>) | undefined;
+  /** Calls back when another tab has a session; how to stop comes back. */
+  hear?: ((again: () => void) => () => void) | undefined;
+}
+
+export function Connect({ open, signIn, hear }: Props) {
   const [isGoing, setGoing] = useState(false);
   const [host, setHost] = useState<Host | null>(null);
   const [error, setError] = useState<Refused | null>(null);
@@ -20,6 +27,8 @@ export function Connect({ open, signIn }: { open: () => Promise<Host>; signIn?: 
     open().then((found) => here && setHost(found), (thrown) => here && setError(refusal(thrown)));
     return () => { here = false; };
   }, [open, tries]);
+  const isOutside = error?.code === "unauthorised" && !isGoing;
+  useEffect(() => (isOutside ? hear?.(() => setTries((before) => before + 1)) : undefined), [isOutside, hear]);
   const enter = () => {
     setGoing(true);
     signIn?.().then(setHost, (thrown: unknown) => setError(refusal(thrown))).finally(() => setGoing(false));

@@ -85,6 +85,39 @@ test("a host that knows the session no more is told apart from one that does not
   expect(await heard(() => Promise.reject(new TypeError("failed to fetch")))).toBe("lost");
 });
 
+test("a page whose host was started anew goes on where it is with the session of another tab, and tells the others of its own", async () => {
+  const said: unknown[] = [];
+  let hear: ((event: { data: unknown }) => void) | null = null;
+  vi.stubGlobal("BroadcastChannel", class {
+    set onmessage(heard: (event: { data: unknown }) => void) { hear = heard; }
+    postMessage(data: { kind: string }) {
+      said.push(data);
+      if (data.kind === "wanted") queueMicrotask(() => hear?.({ data: { kind: "session", session: "new" } }));
+    }
+  });
+  // The channel belongs to the page: this is another one.
+  vi.resetModules();
+  const page = await import("./http");
+  const asked = answers((path, init) => {
+    if (init.method === "POST" && path === "/api/session") return Response.json({ session: "mine" });
+    const isKnown = ["new", "mine"].includes(new Headers(init.headers).get("x-hermit-session") ?? "");
+    return isKnown ? Response.json({ rows: [] }) : Response.json({ code: "unauthorised", message: "the token is missing or wrong", hint: "" }, { status: 401 });
+  });
+  sessionStorage.setItem("hermit-session", "old");
+  const host = await page.HttpHost.open(null);
+  expect(sessionStorage.getItem("hermit-session")).toBe("new");
+  // In the middle of its work as well: what was refused is sent once more, as it was.
+  sessionStorage.setItem("hermit-session", "older");
+  const before = asked.length;
+  expect(await host.call("task.list", { limit: 5 })).toEqual({ rows: [] });
+  expect(asked.slice(before).map((one) => [one.path, one.init.body ?? null, new Headers(one.init.headers).get("x-hermit-session")])).toEqual([
+    ["/api/task.list", '{"limit":5}', "older"], ["/api/session", null, "new"], ["/api/task.list", '{"limit":5}', "new"],
+  ]);
+  await page.HttpHost.open("abc123");
+  expect(said.at(-1)).toEqual({ kind: "session", session: "mine" });
+  expect(said.filter((one) => (one as { kind: string }).kind === "wanted")).toHaveLength(2);
+});
+
 test("a token is exchanged for a session, and is sent nowhere else", async () => {
   const asked = answers((path) => Response.json(path === "/api/session" ? { session: "5e55" } : { rows: [] }));
   const host = await HttpHost.open("abc123");

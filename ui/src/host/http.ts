@@ -1,10 +1,11 @@
 // A host over loopback HTTP: commands by POST, notices as a stream of server-sent events, a session in a header. The
 // session is kept where this scheme, name and port alone can read it, for as long as the tab is open; another tab of
-// this host asks for it. No cookie: cookies know no ports, and would go to every server of this machine.
+// this host asks for it (`tabs.ts`). No cookie: cookies know no ports, and would go to every server of this machine.
 import type { CommandName, Commands } from "~/ipc/generated/commands";
 import type { Error as WireError, Notice } from "~/ipc/generated/shared";
 import { type Devices, type Files, type Host, type Keyring, type Link, type OfMesh, type Passkeys, type Pen, type Pushes, Refused } from "./host";
 import { pushesOf } from "./push";
+import { Tabs } from "./tabs";
 import { type SignInAsked, make, placeOf, sign, signIn } from "./webauthn";
 
 const tokenIn = (hash: string): string | null => new URLSearchParams(hash.replace(/^#\/?\??/, "")).get("token");
@@ -67,47 +68,41 @@ const NO_LOGIN = {
 } as const;
 
 const KEPT = "hermit-session";
-/** How long another tab has to hand its session over. */
-const HANDED_MS = 300;
+/** How long the host has to say whether it knows a session that another tab offers. */
+const KNOWS_MS = 10_000;
 
 function session(): string {
   return sessionStorage.getItem(KEPT) ?? "";
 }
 
-/** Hands the session to other tabs of this host, and asks them for one. A channel belongs to one scheme, name and port. */
-function tabs(): BroadcastChannel | null {
-  if (typeof BroadcastChannel === "undefined") return null;
-  const channel = new BroadcastChannel(KEPT);
-  channel.onmessage = ({ data }: MessageEvent<{ kind: string }>) => {
-    if (data.kind === "wanted" && session() !== "") channel.postMessage({ kind: "session", session: session() });
-  };
-  return channel;
+const tabs = new Tabs({ session, keep: (other) => sessionStorage.setItem(KEPT, other), knows });
+
+/** Calls `heard` whenever another tab of this host tells of a session. Returns how to stop hearing. */
+export const hearSessions = (heard: () => void): (() => void) => tabs.listen(heard);
+
+/** Keeps a session that the host has opened; other tabs whose own is gone go on with it. */
+function opens(opened: string): void {
+  sessionStorage.setItem(KEPT, opened);
+  if (opened !== "") tabs.tell(opened);
 }
 
-async function handed(channel: BroadcastChannel | null): Promise<void> {
-  if (channel === null || session() !== "") return;
-  await new Promise<void>((done) => {
-    const heard = ({ data }: MessageEvent<{ kind: string; session?: string }>) => {
-      if (data.kind !== "session" || data.session === undefined) return;
-      sessionStorage.setItem(KEPT, data.session);
-      channel.removeEventListener("message", heard);
-      done();
-    };
-    channel.addEventListener("message", heard);
-    channel.postMessage({ kind: "wanted" });
-    setTimeout(done, HANDED_MS);
-  });
+async function knows(offered: string): Promise<boolean> {
+  try {
+    const headers = { "x-hermit-session": offered };
+    return (await fetch("/api/session", { headers, redirect: "error", credentials: credentials(), signal: AbortSignal.timeout(KNOWS_MS) })).ok;
+  } catch {
+    return false;
+  }
 }
 
 /** What stands before a host elsewhere may know a person by a cookie of its own, so those of this origin go along there; nothing of
  *  ours rests on one. On the machine itself none does: cookies know no ports, and other programs' would go to the host. */
 const credentials = (): RequestCredentials => (location.protocol === "https:" ? "same-origin" : "omit");
 
-async function ask(path: string, init: RequestInit = {}): Promise<Response> {
-  let answer: Response;
+async function sent(path: string, init: RequestInit, of: string): Promise<Response> {
   try {
-    const headers = { ...(init.headers as Record<string, string> | undefined), "x-hermit-session": session() };
-    answer = await fetch(path, { ...init, headers, redirect: "error", credentials: credentials() });
+    const headers = { ...(init.headers as Record<string, string> | undefined), "x-hermit-session": of };
+    return await fetch(path, { ...init, headers, redirect: "error", credentials: credentials() });
   } catch (thrown) {
     if (thrown instanceof DOMException && thrown.name === "AbortError") throw thrown;
     throw new Refused({
@@ -116,8 +111,20 @@ async function ask(path: string, init: RequestInit = {}): Promise<Response> {
       hint: "start it with `hermit serve`, then open the link that it prints",
     });
   }
-  // The host says each refusal in its own words; a login of a proxy does not.
-  if (answer.status === 401) throw new Refused(isWireError(await answer.json().catch(() => null)) ? NO_SESSION : NO_LOGIN);
+}
+
+/** Asks the host. Where it does not know the session (any more), another tab's takes its place and it is asked once more: nothing of
+ *  what was refused so was done. What opens a session (`isOpening`) needs none. */
+async function ask(path: string, init: RequestInit = {}, isOpening = false): Promise<Response> {
+  const used = session();
+  let answer = await sent(path, init, used);
+  if (answer.status === 401) {
+    // The host says each refusal in its own words; a login of a proxy does not.
+    if (!isWireError(await answer.json().catch(() => null))) throw new Refused(NO_LOGIN);
+    if (isOpening || !(await tabs.revive(used))) throw new Refused(NO_SESSION);
+    answer = await sent(path, init, session());
+    if (answer.status === 401) throw new Refused(NO_SESSION);
+  }
   if (!answer.ok) throw await refused(answer);
   return answer;
 }
@@ -141,9 +148,8 @@ function save(blob: Blob, name: string): void {
 /** Exchanges the token of a link for a session; false where the host does not take it (any more). */
 async function isTaken(token: string): Promise<boolean> {
   try {
-    const answer = await ask("/api/session", { ...JSON_POST, body: JSON.stringify({ token }) });
-    const opened = (await answer.json()) as { session?: string };
-    sessionStorage.setItem(KEPT, opened.session ?? "");
+    const answer = await ask("/api/session", { ...JSON_POST, body: JSON.stringify({ token }) }, true);
+    opens(((await answer.json()) as { session?: string }).session ?? "");
     return true;
   } catch (thrown) {
     if (thrown instanceof Refused && thrown.code === "unauthorised") return false;
@@ -152,8 +158,8 @@ async function isTaken(token: string): Promise<boolean> {
 }
 
 /** What only a page of this host may ask. */
-async function told<T>(path: string, body: object): Promise<T> {
-  return (await (await ask(`/api/session/${path}`, { ...JSON_POST, body: JSON.stringify(body) })).json()) as T;
+async function told<T>(path: string, body: object, isOpening = false): Promise<T> {
+  return (await (await ask(`/api/session/${path}`, { ...JSON_POST, body: JSON.stringify(body) }, isOpening)).json()) as T;
 }
 
 export class HttpHost implements Host {
@@ -162,19 +168,15 @@ export class HttpHost implements Host {
 
   /** Exchanges a one-time token for a session, or finds the one there is: also where the link was used before. */
   static async open(token: string | null): Promise<HttpHost> {
-    const channel = tabs();
-    if (token === null || !(await isTaken(token))) {
-      await handed(channel);
-      await ask("/api/session");
-    }
+    tabs.open();
+    if (token === null || !(await isTaken(token))) await ask("/api/session");
     return new HttpHost();
   }
 
   /** Signs a page in whose session is gone, by a passkey of its origin. */
   static async signIn(): Promise<HttpHost> {
-    const signed = await signIn(await told<SignInAsked>("passkey/sign_in_options", {}));
-    const { session: opened } = await told<{ session: string }>("passkey/sign_in", signed);
-    sessionStorage.setItem(KEPT, opened);
+    const signed = await signIn(await told<SignInAsked>("passkey/sign_in_options", {}, true));
+    opens((await told<{ session: string }>("passkey/sign_in", signed, true)).session);
     return new HttpHost();
   }
 
@@ -337,7 +339,8 @@ async function follow(notice: (notice: Notice) => void, link: (link: Link) => vo
     if (ended.aborted) return;
     void greeted(null);
     link(gone);
-    await pause(AGAIN_MS);
+    // A session that another tab tells of is one of a host that answers again.
+    await tabs.wait(AGAIN_MS);
   }
 }
 

@@ -1,5 +1,6 @@
 import { type ComponentPropsWithRef, type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, useId } from "react";
 import { Icon } from "./Icon";
+import { wordsAsText } from "./Words";
 import styles from "./Field.module.css";
 
 interface Labelled { label: string; hint?: ReactNode; hideLabel?: boolean; error?: string | null }
@@ -39,7 +40,7 @@ export function Select({ label, hint, hideLabel, error, options, ...rest }: Labe
     <Around id={id} label={label} hint={hint} hideLabel={hideLabel} error={error}>
       <span className={styles.select}>
         <select {...rest} id={id} className={styles.control}>
-          {options.map((option) => <option key={option.value} value={option.value}>{option.label}</option>)}
+          {options.map((option) => <option key={option.value} value={option.value}>{wordsAsText(option.label)}</option>)}
         </select>
         <Icon name="down" size={12} />
       </span>

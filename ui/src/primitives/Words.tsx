@@ -21,6 +21,11 @@ function pointOf(character: string): string {
   return `U+${point.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
+/** What `Words` shows, as a text: for a place that takes no elements, such as an option of a list. */
+export function wordsAsText(of: string): string {
+  return of.replace(EITHER, (found, written: string | undefined) => `\u27e8${written === undefined ? pointOf(found) : `U+${written}`}\u27e9`);
+}
+
 /** A run of characters this long may not fit a narrow screen: it breaks where a path or a name has a joint, not within a word. */
 const LONG = /[^\s]{25,}/gu;
 const JOINT = /(?<=[/\\_.,:=-])(?=[^\s/\\_.,:=-])/u;

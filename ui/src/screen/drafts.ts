@@ -1,5 +1,5 @@
 // What a person has begun to write, and what of it was sent and is not known to be taken: kept by this browser, whatever
-// happens to the page, and read by every part of it that shows it.
+// happens to the page, and read by every part of it that shows it. No passphrase and no secret is ever one of these.
 import { useCallback, useMemo, useSyncExternalStore } from "react";
 
 /** What is quoted: a message, question, receipt, or an attempt for its last words; all of it, or a passage. */
@@ -27,6 +27,7 @@ export interface Sending extends Sent { key: string }
 const DRAFT = "hermit.draft.";
 const SENDING = "hermit.sending.";
 const WITH = "hermit.with.";
+const TAB = "hermit.tab.";
 /** A message takes no more; a longer draft is kept by the page alone. */
 const KEPT_MAX = 65_536;
 
@@ -34,11 +35,14 @@ const KEPT_MAX = 65_536;
 const unkept = new Map<string, string>();
 const listeners = new Set<() => void>();
 
+/** What is written at one place only is kept by its tab: it outlives a reload, and no other tab shows it. */
+const storeOf = (name: string): Storage => (name.startsWith(TAB) ? sessionStorage : localStorage);
+
 function read(name: string): string {
   const here = unkept.get(name);
   if (here !== undefined) return here;
   try {
-    return localStorage.getItem(name) ?? "";
+    return storeOf(name).getItem(name) ?? "";
   } catch {
     return "";
   }
@@ -48,8 +52,8 @@ function read(name: string): string {
 function keep(name: string, value: string): void {
   unkept.delete(name);
   try {
-    if (value === "" || value.length > KEPT_MAX) localStorage.removeItem(name);
-    else localStorage.setItem(name, value);
+    if (value === "" || value.length > KEPT_MAX) storeOf(name).removeItem(name);
+    else storeOf(name).setItem(name, value);
   } catch {
     // It is full, or keeps nothing.
   }
@@ -132,6 +136,13 @@ export function useDraftOf(of: string): [string, (text: string) => void] {
     }
     keep(DRAFT + of, next);
   }, [of]);
+  return [text, set];
+}
+
+/** What was begun in a form or a field of this tab, and what sets it, or makes the next of what it is. Nothing is left of an emptied one. */
+export function useTabDraftOf(of: string): [string, (next: string | ((now: string) => string)) => void] {
+  const text = useSyncExternalStore(listen, () => read(TAB + of));
+  const set = useCallback((next: string | ((now: string) => string)) => keep(TAB + of, typeof next === "string" ? next : next(read(TAB + of))), [of]);
   return [text, set];
 }
 

@@ -8,6 +8,7 @@ afterEach(() => {
   cleanup();
   document.body.innerHTML = "";
   localStorage.clear();
+  sessionStorage.clear();
 });
 
 // What jsdom lacks and components ask for.

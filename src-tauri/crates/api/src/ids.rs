@@ -10,7 +10,9 @@ use wire::{Code, Error};
 /// Fewer digits of an identifier name too much by accident.
 const DIGITS_MIN: usize = 4;
 /// Candidates named in an error.
-const CANDIDATES_MAX: u32 = 10;
+const CANDIDATES_MAX: usize = 10;
+/// Candidates that are counted; more are said to be more.
+const COUNTED_MAX: u8 = 100;
 
 /// An identifier that may be shortened.
 pub(crate) trait Short: FromStr<Err = model::Error> {
@@ -40,7 +42,14 @@ short! {
     ClarificationId Question "question";
 }
 
-/// The identifier meant: itself, or the one that begins or ends so.
+/// The digits of an identifier in the short form of pages, its letters small: `r-1a2b` for a receipt, `task_…1a2b3c` for
+/// anything. They are its last ones.
+fn shown_end<'a, T: Short>(lower: &'a str, start: &str) -> Option<&'a str> {
+    let receipt = if T::START == ReceiptId::PREFIX { lower.strip_prefix("r-") } else { None };
+    receipt.or_else(|| lower.strip_prefix(start)?.strip_prefix('…'))
+}
+
+/// The identifier meant: itself, or the one that begins or ends so, also as pages write it.
 pub(crate) fn find<T: Short>(host: &dyn Host, text: &str) -> Result<T, Error> {
     let text = text.trim();
     if let Ok(id) = text.parse() {
@@ -48,22 +57,29 @@ pub(crate) fn find<T: Short>(host: &dyn Host, text: &str) -> Result<T, Error> {
     }
     let lower = text.to_ascii_lowercase();
     let start = format!("{}_", T::START);
-    let digits = lower.strip_prefix(&start).unwrap_or(&lower);
+    let shown = shown_end::<T>(&lower, &start);
+    let digits = shown.or_else(|| lower.strip_prefix(&start)).unwrap_or(&lower);
     if digits.len() < DIGITS_MIN || digits.len() > 32 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
         return Err(usage(format!(
             "`{text}` names no {}; give its identifier `{start}…`, or {DIGITS_MIN} or more digits from its beginning or end",
             T::KIND
         )));
     }
-    let end = if digits.len() == lower.len() { digits } else { "" };
-    let begin = format!("{start}{digits}");
-    let found = host.query()?.ids_like(T::NAMED, &begin, end, CANDIDATES_MAX).wire()?;
+    let end = if shown.is_some() || digits.len() == lower.len() { digits } else { "" };
+    let begin = if shown.is_some() { String::new() } else { format!("{start}{digits}") };
+    let found = host.query()?.ids_like(T::NAMED, &begin, end, COUNTED_MAX.into()).wire()?;
     match found.as_slice() {
         [] => Err(crate::not_found(T::KIND, text)),
         [one] => one.parse::<T>().wire(),
-        several => Err(Error::new(Code::Ambiguous, format!("`{text}` fits more than one {}", T::KIND))
-            .hint(format!("give more digits; there are `{}`", several.join("`, `")))
-            .details(json!({ "candidates": several }))),
+        several => {
+            let more = if several.len() < usize::from(COUNTED_MAX) { "" } else { "or more " };
+            let named: Vec<&str> = several.iter().take(CANDIDATES_MAX).map(String::as_str).collect();
+            let are = if named.len() == several.len() { "there are" } else { "among them are" };
+            let says = format!("`{text}` fits {} {more}{}s", several.len(), T::KIND);
+            Err(Error::new(Code::Ambiguous, says)
+                .hint(format!("give more digits; {are} `{}`", named.join("`, `")))
+                .details(json!({ "candidates": named })))
+        }
     }
 }
 

@@ -248,7 +248,8 @@ pub enum Verb {
     Erase(EraseArgs),
     /// Tells the chain behind a receipt, an artifact, a file or a line of it: from goal to change.
     Explain {
-        /// The receipt or artifact, or the beginning or end of its identifier; or a file, and `:LINE` behind it.
+        /// The receipt or artifact, or the beginning or end of its identifier, or its short form on a page (`R-1a2b`);
+        /// or a file, and `:LINE` behind it.
         subject: String,
         /// Show every link behind it with its identifier.
         #[arg(long)]

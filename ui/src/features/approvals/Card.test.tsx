@@ -77,6 +77,20 @@ test("a no goes out with its words", async () => {
   await waitFor(() => expect(host.asked.find((one) => one.name === "approvals.deny")?.params).toEqual({ approval: APPROVAL, surface: "browser", feedback: "not the csv" }));
 });
 
+test("a reason that was begun is there after the page is loaded again, and gone when it was sent", async () => {
+  const reason = async () => (await card()).findByLabelText<HTMLTextAreaElement>("Reason for denying (the agent sees it)");
+  const before = show(scene(), "/");
+  await before.user.type(await reason(), "not the c");
+  cleanup();
+  const host = scene();
+  const { user } = show(host, "/");
+  expect((await reason()).value).toBe("not the c");
+  await user.type(await reason(), "sv");
+  await user.click((await card()).getByRole("button", { name: "Deny with reason" }));
+  await waitFor(() => expect(host.asked.find((one) => one.name === "approvals.deny")?.params).toEqual({ approval: APPROVAL, surface: "browser", feedback: "not the csv" }));
+  await waitFor(() => expect(sessionStorage.length).toBe(0));
+});
+
 test("a comment on a line goes out with the denial, behind its file and line, and is written with keys alone", async () => {
   const host = scene();
   const { user } = show(host, "/");

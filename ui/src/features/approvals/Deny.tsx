@@ -1,16 +1,16 @@
-// A no, with words for the proposer or without. Any surface may give one.
-import { useState } from "react";
+// A no, with words for the proposer or without. Any surface may give one. The words are kept until they are sent.
 import { useAct, useHost } from "~/ipc/client";
 import { Button } from "~/primitives/Button";
 import { CommentList, useReason } from "~/primitives/Comments";
 import { TextArea } from "~/primitives/Field";
 import { Failed } from "~/primitives/States";
+import { useTabDraftOf } from "~/screen/drafts";
 import styles from "./Card.module.css";
 
 export function Deny({ id, denied }: { id: string; denied?: () => void }) {
   const host = useHost();
-  const deny = useAct("approvals.deny");
-  const [feedback, setFeedback] = useState("");
+  const [feedback, setFeedback] = useTabDraftOf(`deny.${id}`);
+  const deny = useAct("approvals.deny", { taken: () => setFeedback("") });
   const words = useReason(feedback);
   // In the app the shell says which of its windows it was.
   const surface = host.kind === "tauri" ? null : "browser";

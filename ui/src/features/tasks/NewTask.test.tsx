@@ -7,6 +7,7 @@ import type { Asked, Found } from "~/ipc/generated/models";
 import { DONE, doneTask, scene } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
 import { meant } from "./FolderField";
+import { keptForm } from "./form";
 import { naming } from "./GoalField";
 
 const small = "openai:http://127.0.0.1:8080/v1#small";
@@ -145,6 +146,73 @@ test("models that are asked when one does not answer are named in order, and one
   expect(await seriousFindings()).toEqual([]);
   await user.click(await begin());
   await waitFor(() => expect(submitted(host)).toMatchObject({ reasoner: { kind: "address", address: small }, fallbacks: [other, away], fallback_remote: true }));
+});
+
+test("a model whose name hides something is named with what it hides, also where models follow one another", async () => {
+  const odd = "openai:http://127.0.0.1:8080/v1#odd";
+  const both: Found = { ...found, standard: small, servers: [{ name: "llama.cpp", url: "http://127.0.0.1:8080/v1", models: [{ id: "small", address: small, asked: null }, { id: "big\u202egib", address: odd, asked: null }], trouble: null }] };
+  show(scene({ "models.find": both }), "/tasks/new?folder=/home/you/notes&goal=go");
+  const follows = within(await screen.findByLabelText(/^When the model does not answer/));
+  expect(follows.getAllByRole("option").map((one) => one.textContent)).toContain("Ask big\u27e8U+202E\u27e9gib, llama.cpp on this machine");
+  expect(document.body.textContent).not.toMatch(/\u202e/);
+});
+
+/** Everything that this tab keeps. */
+const keptByTab = () => Array.from({ length: sessionStorage.length }, (_, at) => sessionStorage.getItem(sessionStorage.key(at) ?? "") ?? "");
+
+test("what was filled in is there after the page is loaded again, as the same task, and is gone when that has begun", async () => {
+  const host = scene({ "models.find": found, "task.submit": made });
+  Object.assign(host, { files: { upload: () => Promise.resolve("upload:brief.md") } });
+  const before = show(host, "/tasks/new?folder=/home/you/notes");
+  await before.user.type(await screen.findByLabelText("Goal"), "half a thou");
+  await before.user.click(await screen.findByRole("radio", { name: /small/ }));
+  await before.user.type(screen.getByLabelText("Title (optional)"), "Mine");
+  await before.user.upload(screen.getByLabelText(/Attach files/), [new File(["a"], "brief.md")]);
+  const { key } = keptForm(keptByTab()[0] ?? "");
+  before.unmount();
+  const { user, router } = show(host, "/tasks/new?folder=/home/you/notes");
+  expect((await screen.findByLabelText<HTMLTextAreaElement>("Goal")).value).toBe("half a thou");
+  expect((await screen.findByRole("radio", { name: /small/ })).getAttribute("aria-checked")).toBe("true");
+  expect(screen.getByLabelText<HTMLInputElement>("Title (optional)").value).toBe("Mine");
+  // A tab keeps no files, and does not seem to.
+  expect(screen.getByText(/without the 1 file that was attached. Attach it again/)).toBeTruthy();
+  expect(await seriousFindings()).toEqual([]);
+  await user.click(await begin());
+  await waitFor(() => expect(submitted(host)).toMatchObject({ goal: "half a thou", title: "Mine", workspace: "/home/you/notes", attachments: [], reasoner: { kind: "address", address: small }, idempotency_key: key }));
+  expect(key).toMatch(/^window:/);
+  await waitFor(() => expect(router.state.location.pathname).toContain(DONE));
+  await waitFor(() => expect(keptByTab()).toEqual([]));
+});
+
+test("what was filled in is given up by a button, and what is proposed does not take its place", async () => {
+  const host = scene({ "models.find": found });
+  const like = `/tasks/new?like=${DONE}`;
+  const folder = () => screen.getByLabelText<HTMLInputElement>(/Folder to work in/).value;
+  const before = show(host, like);
+  await waitFor(() => expect(folder()).toBe("/home/you/atlas-billing"));
+  const proposed = screen.getByLabelText<HTMLTextAreaElement>("Goal").value;
+  expect(screen.queryByRole("button", { name: "Discard what I wrote" })).toBeNull();
+  await before.user.clear(screen.getByLabelText("Goal"));
+  await before.user.type(screen.getByLabelText("Goal"), "my own");
+  before.unmount();
+  const { user } = show(host, like);
+  await waitFor(() => expect(folder()).toBe("/home/you/atlas-billing"));
+  expect(screen.getByLabelText<HTMLTextAreaElement>("Goal").value).toBe("my own");
+  await user.click(screen.getByRole("button", { name: "Discard what I wrote" }));
+  expect(screen.getByLabelText<HTMLTextAreaElement>("Goal").value).toBe(proposed);
+  expect(keptByTab()).toEqual([]);
+});
+
+test("an address that may hold a password is kept by the page alone, and what is no form of ours is none", async () => {
+  const { user } = show(scene({ "models.find": found }), "/tasks/new?folder=/home/you/notes&goal=go");
+  await user.click(await screen.findByRole("radio", { name: /^Another model/ }));
+  const address = await screen.findByLabelText<HTMLInputElement>("Address");
+  await user.type(address, "openai:https://me:hunter2@models.example.org/v1#m");
+  expect(address.value).toContain("hunter2");
+  expect(keptByTab().join("\n")).not.toContain("hunt");
+  expect(keptForm("{")).toEqual({});
+  expect(keptForm("7")).toEqual({});
+  expect(keptForm('{"goal":7,"title":"x","values":{"a":1,"b":"x"},"chain":["m",3],"attached":-1,"isSet":true,"more":"y"}')).toEqual({ title: "x", values: { b: "x" }, chain: ["m"], isSet: true });
 });
 
 test("without any model the page says what to start, and a playbook needs none", async () => {

@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { agentOf } from "~/screen/agent";
 import { Screen } from "~/screen/Screen";
-import { brief, capital, channelName, plain, profileName, said } from "~/screen/words";
+import { brief, capital, channelName, count, plain, profileName, said } from "~/screen/words";
 import { useAct, useAsk, useHost } from "~/ipc/client";
 import { PROFILE, STEP_KIND } from "~/ipc/generated/words";
 import type { Playbook } from "~/ipc/generated/playbooks";
@@ -18,6 +18,7 @@ import { type Attached, Attachments, pathsOf } from "./Attachments";
 import { Dictate } from "~/features/enclosing/Dictate";
 import { type Chain, Fallbacks, behind } from "./Fallbacks";
 import { FolderField } from "./FolderField";
+import { type Form, useForm } from "./form";
 import { GoalField } from "./GoalField";
 import { ModelChoice, proposed } from "./ModelChoice";
 import { type OwnPlaybook, OwnPlaybookField } from "./OwnPlaybook";
@@ -43,25 +44,17 @@ export function NewTask({ folder, goal: given, like, message }: { folder?: strin
   // Agents that are not here are told of in the terminal (`hermit agents list`), with how they are installed.
   const agents = useAsk("guests.list", {}).data?.agents.filter((one) => one.program !== null) ?? [];
   const submit = useAct("task.submit");
-  const [workspace, setWorkspace] = useState(folder ?? "");
-  const [goal, write] = useState(given ?? "");
+  const { form, isBegun, write, propose, forget } = useForm(JSON.stringify({ folder, goal: given, like, message }), { workspace: folder ?? "", goal: given ?? "", isSet: like !== undefined });
+  const { workspace, goal, isSpoken, who, model, values, profile, title, constraint, criteria, plan } = form;
   const open = useAsk("conversations.undecided", { limit: MESSAGES_MAX }, { enabled: message !== undefined });
   const words = open.data?.rows.find((one) => one.message_id === message) ?? null;
-  const [isSpoken, setSpoken] = useState(false);
-  const setGoal = (to: string) => { write(to); if (to.trim() === "") setSpoken(false); };
-  const [who, setWho] = useState<string>(MODEL);
-  const [model, setModel] = useState<string | null>(null);
-  const [values, setValues] = useState<Record<string, string>>({});
-  const [profile, setProfile] = useState("");
-  const [title, setTitle] = useState("");
-  const [constraint, setConstraint] = useState("");
-  const [criteria, setCriteria] = useState("");
+  // With the last of the words the mark that some were spoken is gone.
+  const setGoal = (to: string, spoken = isSpoken) => write({ goal: to, isSpoken: spoken && to.trim() !== "" });
   const [attached, setAttached] = useState<readonly Attached[]>([]);
   const [unsent, setUnsent] = useState<{ message: string } | null>(null);
   const [sending, setSending] = useState(false);
-  const [key] = useState(() => `window:${crypto.randomUUID()}`);
-  const [chain, setChain] = useState<Chain>({ models: [], elsewhere: false });
-  const [plan, setPlan] = useState("");
+  const [elsewhere, setElsewhere] = useState(false);
+  const chain: Chain = { models: form.chain, elsewhere };
   const steps = who === MODEL ? plan.split("\n").map((line) => line.trim()).filter(Boolean) : [];
   const [mine, setMine] = useState<OwnPlaybook | null>(null);
   const chosen = who === OWN ? mine?.playbook : playbooks.data?.playbooks.find((one) => `playbook:${one.name}` === who);
@@ -72,23 +65,17 @@ export function NewTask({ folder, goal: given, like, message }: { folder?: strin
   const before = useAsk("task.show", { task: like ?? "" }, { enabled: like !== undefined });
   const example = before.data;
   useEffect(() => {
-    if (example !== undefined) takeOver(example, { setWorkspace, setGoal: (to) => { write(to); setSpoken(false); }, setWho, setModel, setProfile, setConstraint });
+    if (example !== undefined) propose(takenOver(example));
   }, [example]);
 
   // What the last task in the folder was set to is proposed; what a person has set here stays.
-  const [isSet, setIsSet] = useState(like !== undefined);
   const folders = useAsk("workspaces.list", {});
   const lastId = folders.data?.workspaces.find((one) => said(one.folder) === workspace.trim())?.last_task_id ?? null;
-  const last = useAsk("task.show", { task: lastId ?? "" }, { enabled: lastId !== null && !isSet }).data;
-  const usual = isSet || last === undefined || last.row.task_id !== lastId || isOfOthers(last) ? null : last;
+  const last = useAsk("task.show", { task: lastId ?? "" }, { enabled: lastId !== null && !form.isSet }).data;
+  const usual = form.isSet || last === undefined || last.row.task_id !== lastId || isOfOthers(last) ? null : last;
   useEffect(() => {
-    if (usual === null) return;
-    setProfile(profileOf(usual));
-    setConstraint(usual.constraints.join("\n"));
-    setModel(agentOf(usual) === "Model" ? usual.reasoner : null);
+    if (usual !== null) propose({ profile: profileOf(usual), constraint: usual.constraints.join("\n"), model: agentOf(usual) === "Model" ? usual.reasoner : null });
   }, [usual]);
-  /** A person set something of it themselves. */
-  const own = <T,>(set: (to: T) => void) => (to: T) => { setIsSet(true); set(to); };
 
   const because = workspace.trim() === "" ? "Name a folder first"
     : who === OWN && chosen === undefined ? "Choose the file of your playbook"
@@ -112,11 +99,12 @@ export function NewTask({ folder, goal: given, like, message }: { folder?: strin
         ...(message === undefined ? { goal: goal.trim() } : { message }), workspace: workspace.trim(), reasoner, attachments, ...(steps.length === 0 ? {} : { steps: steps.map(stepOf) }),
         profile: profile === "" ? null : profile, title: title.trim() === "" ? null : title.trim(),
         constraints: constraint.split("\n").map((rule) => rule.trim()).filter(Boolean),
-        done_when: criteria.split("\n").map((line) => line.trim()).filter(Boolean), idempotency_key: key, channel: "app", ask_at_limit: host.kind === "tauri", ...(isSpoken ? { spoken: true } : {}), ...(fallbacks.length === 0 ? {} : { fallbacks, fallback_remote: chain.elsewhere }),
+        done_when: criteria.split("\n").map((line) => line.trim()).filter(Boolean), idempotency_key: form.key, channel: "app", ask_at_limit: host.kind === "tauri", ...(isSpoken ? { spoken: true } : {}), ...(fallbacks.length === 0 ? {} : { fallbacks, fallback_remote: chain.elsewhere }),
       });
       // A model that was used is one to choose from now on.
       void client.invalidateQueries({ queryKey: ["models.find"] });
       await navigate({ to: "/task/$id", params: { id: made.task_id } });
+      forget();
     } catch (thrown) {
       setUnsent(thrown instanceof Error ? thrown : { message: String(thrown) });
     } finally {
@@ -128,7 +116,7 @@ export function NewTask({ folder, goal: given, like, message }: { folder?: strin
       <form className={styles.new} onSubmit={(event) => { event.preventDefault(); if (because === null && !sending) void send(); }}>
         <section>
           <h2>Where</h2>
-          <FolderField label="Folder to work in" value={workspace} hint="On the machine that runs Hermit. Nothing outside it is touched." onChange={setWorkspace} />
+          <FolderField label="Folder to work in" value={workspace} hint="On the machine that runs Hermit. Nothing outside it is touched." onChange={(to) => write({ workspace: to })} />
         </section>
         <section>
           <h2>What</h2>
@@ -146,13 +134,13 @@ export function NewTask({ folder, goal: given, like, message }: { folder?: strin
           )}
           {message === undefined && (
             <>
-              <GoalField label={chosen === undefined && who !== OWN ? "Goal" : "Goal (optional for a playbook)"} folder={workspace} value={goal} onChange={setGoal} />
+              <GoalField label={chosen === undefined && who !== OWN ? "Goal" : "Goal (optional for a playbook)"} folder={workspace} value={goal} onChange={(to) => setGoal(to)} />
               {example !== undefined && isOfOthers(example) && <p className={styles.about}>The goal and rules of that task are not taken over: {example.row.origin === "agent" ? "the agent of another task" : "another program or a sender whom nobody confirms"} wrote them. Write your own.</p>}
               <div className={styles.dictate}>
-                <Dictate text={goal} onSpoken={(words) => { setGoal(words); setSpoken(true); }} />
+                <Dictate text={goal} onSpoken={(spoken) => setGoal(spoken, true)} />
                 {isSpoken && <p className={styles.about}>Marked as spoken: read it through before you begin.</p>}
               </div>
-              <PromptPicker text={goal} folder={workspace} draft={(words) => { setGoal(words); setSpoken(false); }} />
+              <PromptPicker text={goal} folder={workspace} draft={(prompted) => setGoal(prompted, false)} />
             </>
           )}
         </section>
@@ -161,39 +149,41 @@ export function NewTask({ folder, goal: given, like, message }: { folder?: strin
           <Answer asked={playbooks} what="playbooks" lines={3}>
             {(found) => (
               <div className={styles.choices} role="radiogroup" aria-labelledby="who">
-                <Choice icon="chip" on={who === MODEL} title="Model" about="Works towards your goal" choose={() => setWho(MODEL)} />
+                <Choice icon="chip" on={who === MODEL} title="Model" about="Works towards your goal" choose={() => write({ who: MODEL })} />
                 {found.playbooks.map((one) => (
-                  <Choice key={one.name} icon="task" on={who === `playbook:${one.name}`} title={capital(one.name)} about={one.about} choose={() => setWho(`playbook:${one.name}`)} />
+                  <Choice key={one.name} icon="task" on={who === `playbook:${one.name}`} title={capital(one.name)} about={one.about} choose={() => write({ who: `playbook:${one.name}` })} />
                 ))}
                 {agents.map((one) => (
-                  <Choice key={one.name} icon="chip" on={who === `guest:${one.name}`} title={one.title} about="Another program's agent, on a copy of the folder" choose={() => setWho(`guest:${one.name}`)} />
+                  <Choice key={one.name} icon="chip" on={who === `guest:${one.name}`} title={one.title} about="Another program's agent, on a copy of the folder" choose={() => write({ who: `guest:${one.name}` })} />
                 ))}
-                <Choice icon="file" on={who === OWN} title="Your own playbook" about="From a file" choose={() => setWho(OWN)} />
+                <Choice icon="file" on={who === OWN} title="Your own playbook" about="From a file" choose={() => write({ who: OWN })} />
               </div>
             )}
           </Answer>
           {who === OWN && <OwnPlaybookField value={mine} onChange={setMine} />}
           {agent !== undefined && <p className={styles.about}>It works on a copy of the folder and reaches {agent.hosts.join(", ")} and nothing else. You are asked before it begins, and shown all that it changed before any of it is in the folder.</p>}
-          {chosen === undefined && who !== OWN && agent === undefined && <ModelChoice value={address} onChange={own(setModel)} />}
+          {chosen === undefined && who !== OWN && agent === undefined && <ModelChoice value={address} onChange={(to) => write({ model: to, isSet: true })} />}
           {chosen !== undefined && <p className={styles.about}>{chosen.description}</p>}
-          {chosen !== undefined && <Parameters of={chosen} values={values} set={(name, value) => setValues({ ...values, [name]: value })} />}
+          {chosen !== undefined && <Parameters of={chosen} values={values} set={(name, value) => write({ values: { ...values, [name]: value } })} />}
         </section>
         <section>
           <h2>More</h2>
           {usual !== null && <p className={styles.about}>As in the last task here: <Words of={brief(said(usual.row.title))} />.</p>}
           <div className={styles.pair}>
-            <Select label="Policy" options={PROFILES} value={profile} onChange={(event) => own(setProfile)(event.target.value)} />
-            <TextField label="Title (optional)" value={title} onChange={(event) => setTitle(event.target.value)} />
+            <Select label="Policy" options={PROFILES} value={profile} onChange={(event) => write({ profile: event.target.value, isSet: true })} />
+            <TextField label="Title (optional)" value={title} onChange={(event) => write({ title: event.target.value })} />
           </div>
-          <TextField label="Rules it must follow (optional)" placeholder="Do not touch the folder archive" value={constraint} onChange={(event) => own(setConstraint)(event.target.value)} />
-          <TextArea label="Must hold at the end (optional): one a line" rows={2} value={criteria} placeholder="file: report.md" hint="Checked when it says that it is done: file: PATH, no file: PATH, text: PATH: WORDS, command: WORDS. Other words you judge." onChange={(event) => setCriteria(event.target.value)} />
-          {who === MODEL && address !== null && address !== "" && <Fallbacks first={address} value={chain} onChange={setChain} />}
-          {who === MODEL && <TextArea label="Plan (optional): one step a line" rows={2} value={plan} placeholder={"inspect: the notes\nawait approval: the summary is right\nedit: write it down"} hint={`Each step begins when the one before it has succeeded. A kind before a colon allows a step no more than that: ${KINDS}.`} onChange={(event) => setPlan(event.target.value)} />}
-          {message === undefined && <Attachments value={attached} onChange={setAttached} />}
+          <TextField label="Rules it must follow (optional)" placeholder="Do not touch the folder archive" value={constraint} onChange={(event) => write({ constraint: event.target.value, isSet: true })} />
+          <TextArea label="Must hold at the end (optional): one a line" rows={2} value={criteria} placeholder="file: report.md" hint="Checked when it says that it is done: file: PATH, no file: PATH, text: PATH: WORDS, command: WORDS. Other words you judge." onChange={(event) => write({ criteria: event.target.value })} />
+          {who === MODEL && address !== null && address !== "" && <Fallbacks first={address} value={chain} onChange={(next) => { setElsewhere(next.elsewhere); write({ chain: next.models }); }} />}
+          {who === MODEL && <TextArea label="Plan (optional): one step a line" rows={2} value={plan} placeholder={"inspect: the notes\nawait approval: the summary is right\nedit: write it down"} hint={`Each step begins when the one before it has succeeded. A kind before a colon allows a step no more than that: ${KINDS}.`} onChange={(event) => write({ plan: event.target.value })} />}
+          {message === undefined && <Attachments value={attached} onChange={(files) => { setAttached(files); write({ attached: files.length }); }} />}
+          {message === undefined && form.attached > attached.length && <p className={styles.about} role="status">The page was loaded again, without the {count(form.attached, "file that was", "files that were")} attached. Attach {form.attached === 1 ? "it" : "them"} again.</p>}
         </section>
         <div className={styles.send}>
           <Button look="person" loose type="submit" because={sending ? "Starting" : because}>Begin</Button>
           {because !== null && <p>{because}.</p>}
+          {isBegun && !sending && <Button look="link" onClick={() => { forget(); setAttached([]); setMine(null); setElsewhere(false); setUnsent(null); }}>Discard what I wrote</Button>}
           {unsent !== null && <Failed error={unsent} />}
         </div>
       </form>
@@ -212,28 +202,19 @@ function stepOf(line: string): Part {
   return kind === undefined || rest.trim() === "" ? { objective: line } : { objective: rest.trim(), kind };
 }
 
-type Sets = { [name in "setWorkspace" | "setGoal" | "setWho" | "setModel" | "setProfile" | "setConstraint"]: (to: string) => void };
-
 /** The policy of a task as the choice spells it. */
 const profileOf = (task: Task) => (task.row.profile === "local_edit_allowed" || task.row.profile === "service" ? "" : task.row.profile);
 
 /** What another task was asked, so that it can be asked again or changed. */
-function takeOver(task: Task, set: Sets) {
+function takenOver(task: Task): Partial<Form> {
   const isOwn = !isOfOthers(task);
-  const goal = isOwn ? said(task.goal) : "";
-  set.setWorkspace(said(task.workspace));
+  const goal = { goal: isOwn ? said(task.goal) : "", isSpoken: false };
   const [kind, name] = task.reasoner.split(":", 2);
-  if (kind === "playbook" && name !== undefined) set.setWho(`playbook:${name}`);
-  else if (kind === "guest" && name !== undefined) {
-    set.setGoal(goal);
-    set.setWho(`guest:${name}`);
-  } else {
-    set.setGoal(goal);
-    set.setModel(task.reasoner);
-  }
-  if (!isOwn) return;
-  set.setProfile(profileOf(task));
-  set.setConstraint(task.constraints.join("\n"));
+  return {
+    workspace: said(task.workspace),
+    ...(kind === "playbook" && name !== undefined ? { who: `playbook:${name}` } : kind === "guest" && name !== undefined ? { ...goal, who: `guest:${name}` } : { ...goal, model: task.reasoner }),
+    ...(isOwn ? { profile: profileOf(task), constraint: task.constraints.join("\n") } : {}),
+  };
 }
 
 /** Whether the words of a task are somebody else's: sent again from here they would count as the person's own. */

@@ -22,8 +22,8 @@ use words::knowledge::ExplainedKind;
 
 /// What can be explained, and how it is named.
 pub(crate) const EXPLAINS: &str = "what Hermit did in a folder that was named to it can be explained: name a file there by its \
-    path, with `:LINE` behind it for one line; an artifact by its identifier; or a receipt by its identifier, or by 4 or \
-    more digits from its beginning or end";
+    path, with `:LINE` behind it for one line; an artifact by its identifier; or a receipt by its identifier, by 4 or more \
+    digits from its beginning or end, or as pages write it, such as `R-1a2b`";
 
 /// Receipts of one file that are told at most.
 const CHAINS_MAX: usize = 20;
@@ -36,22 +36,47 @@ pub(crate) fn explain(host: &dyn Host, p: Explain) -> Result<Explained, Error> {
     if p.line.is_some() {
         return Err(usage("only a file has lines; give its path"));
     }
-    if subject.starts_with(ArtifactId::PREFIX) {
+    if subject.to_ascii_lowercase().starts_with(ArtifactId::PREFIX) {
         return artifact(host, &subject);
     }
-    let row = super::receipts::found(host, &subject).map_err(|error| match error.code {
-        // It is not even spelled as a receipt is.
-        Code::Usage => {
-            usage(format!("`{subject}` is no file, receipt or artifact that Hermit has a record of"))
-                .hint(EXPLAINS)
+    if subject.to_ascii_lowercase().starts_with(&format!("{}_", TaskId::PREFIX)) {
+        let task: TaskId = find(host, &subject)?;
+        return Err(usage(format!("`{task}` is a task; what it did is explained one by one"))
+            .hint(format!("name a receipt of it: `hermit receipts list --task {task}` lists them")));
+    }
+    let row = match super::receipts::found(host, &subject) {
+        Ok(row) => row,
+        // Digits alone may be an artifact's as well; a receipt comes first.
+        Err(error) if error.code == Code::NotFound && is_digits(&subject) => {
+            return artifact(host, &subject).map_err(|error| match error.code {
+                Code::NotFound => Error::new(
+                    Code::NotFound,
+                    format!(
+                        "there is no receipt and no artifact whose identifier begins or ends with `{subject}`"
+                    ),
+                )
+                .hint(EXPLAINS),
+                _ => error,
+            });
         }
-        _ => error,
-    })?;
+        // It is not even spelled as a receipt is.
+        Err(error) if error.code == Code::Usage => {
+            return Err(usage(format!(
+                "`{subject}` is no file, receipt or artifact that Hermit has a record of"
+            ))
+            .hint(EXPLAINS));
+        }
+        Err(error) => return Err(error),
+    };
     let (graph, _) = around(&host.query()?, row.task_id)?;
     let told = chain(&graph, row.receipt_id)?;
     let around = [NodeId::Receipt(row.receipt_id)];
     let about = (ExplainedKind::Receipt, row.receipt_id.to_string());
     explained(host, about, Vec::new(), None, vec![told], &graph, &around)
+}
+
+fn is_digits(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 fn explained(

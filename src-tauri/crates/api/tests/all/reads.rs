@@ -471,6 +471,7 @@ fn the_shortest_way_to_name_something_is_its_end() {
     let error = home.ask("task.show", json!({ "task": begin })).expect_err("two tasks begin so");
     assert_eq!(error.code, wire::Code::Ambiguous);
     assert_eq!(error.details["candidates"].as_array().map(Vec::len), Some(2));
+    assert_eq!(error.message, format!("`{begin}` fits 2 tasks"));
     for none in ["zzzz", "ab", "", "apr_00000000000000000000000000000000"] {
         let error = home.ask("task.show", json!({ "task": none })).expect_err("names nothing");
         assert_eq!(error.code, wire::Code::Usage, "{none}");

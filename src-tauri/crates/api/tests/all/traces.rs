@@ -67,6 +67,10 @@ fn of_what_hermit_has_no_record_it_says_so_and_what_can_be_explained() {
     for (subject, says) in [
         ("/nowhere/at/all.txt", "Hermit has no record of `/nowhere/at/all.txt`"),
         ("other.txt", "`other.txt` is no file, receipt or artifact that Hermit has a record of"),
+        (
+            "cafebabecafe",
+            "there is no receipt and no artifact whose identifier begins or ends with `cafebabecafe`",
+        ),
     ] {
         let error = home.ask("trace.explain", json!({ "subject": subject })).unwrap_err();
         assert!(error.message.starts_with(says), "{}", error.message);
@@ -245,4 +249,47 @@ fn a_recall_of_one_of_ten_files_takes_back_what_rests_on_it_and_names_the_rest_f
     let look = found["sources"][0]["id"].clone();
     let all = home.must("trace.recall", json!({ "source": look }))["memories"].clone();
     assert_eq!(all.as_array().unwrap().len(), 10, "{all}");
+}
+
+#[test]
+fn what_a_page_shows_of_an_identifier_names_it() {
+    let home = Home::new(25);
+    let (task, receipt) = home.with_an_act("write a");
+    let task = task.to_string();
+    let rows = home.must("artifacts.list", json!({ "task": task, "kind": "action.request" }));
+    let artifact = rows["rows"][0]["artifact_id"].as_str().unwrap().to_owned();
+    let end = |id: &str| id[id.len() - 8..].to_owned();
+    for named in
+        [format!("R-{}", end(&receipt)), format!(" r-{} ", end(&receipt)), format!("rcp_…{}", end(&receipt))]
+    {
+        assert_eq!(
+            home.must("receipts.show", json!({ "receipt": named }))["row"]["receipt_id"],
+            receipt.as_str(),
+            "{named}"
+        );
+        assert_eq!(
+            home.must("trace.explain", json!({ "subject": named }))["subject"],
+            receipt.as_str(),
+            "{named}"
+        );
+    }
+    let shown = format!("task_…{}", end(&task));
+    assert_eq!(home.must("task.show", json!({ "task": shown }))["row"]["task_id"], task.as_str());
+    for named in [format!("art_…{}", end(&artifact)), artifact["art_".len()..].to_owned()] {
+        assert_eq!(
+            home.must("trace.explain", json!({ "subject": named }))["subject"],
+            artifact.as_str(),
+            "{named}"
+        );
+    }
+    // A receipt is no task, and of a task it is said what of it can be explained.
+    let error =
+        home.ask("task.show", json!({ "task": format!("R-{}", end(&receipt)) })).expect_err("a receipt");
+    assert_eq!(error.code, wire::Code::Usage);
+    let error = home.ask("trace.explain", json!({ "subject": shown })).expect_err("a task");
+    assert_eq!(error.code, wire::Code::Usage);
+    assert!(error.message.starts_with(&format!("`{task}` is a task")), "{}", error.message);
+    assert!(error.hint.contains(&format!("hermit receipts list --task {task}")), "{}", error.hint);
+    let short = home.ask("trace.explain", json!({ "subject": "R-1" })).expect_err("too short");
+    assert_eq!(short.code, wire::Code::Usage);
 }

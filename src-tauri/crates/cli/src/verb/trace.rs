@@ -8,7 +8,7 @@ use crate::text::{local_times, plain};
 use std::path::Path;
 use wire::receipts::{Explanation, Link};
 use wire::trace::{Explain, Explained, Recall, Recalled};
-use wire::{Error, exit};
+use wire::{Code, Error, exit};
 use words::artifact::TraceScope;
 
 /// `hermit explain`.
@@ -18,16 +18,30 @@ pub fn explain(context: &Context, subject: &str, ids: bool) -> Came {
     if !Path::new(&subject).is_absolute() && !is_spelled_as_identifier(&subject) {
         subject = absolute(Path::new(&subject))?;
     }
-    let found = context.reading()?.call(&Explain { subject, line })?;
+    let named = subject.clone();
+    let found = context.reading()?.call(&Explain { subject, line }).map_err(|error| {
+        // A name of digits may be a file that is gone.
+        if error.code != Code::NotFound || !is_digits(named.trim()) {
+            return error;
+        }
+        let hint = format!("for a file of that name, write `./{}`; {}", named.trim(), error.hint);
+        error.hint(hint)
+    })?;
     context.out.answer(&found, |out, found| show(out, found, ids))?;
     Ok(exit::DONE)
 }
 
-/// Whether it is spelled as an identifier of Hermit's, or as some digits of one.
+/// Whether it is spelled as an identifier of Hermit's, as some digits of one, or in the short form of pages: `R-1a2b`,
+/// `rcp_…1a2b3c`.
 fn is_spelled_as_identifier(text: &str) -> bool {
     let text = text.trim();
-    let digits = text.split_once('_').map_or(text, |(_, digits)| digits);
-    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit())
+    let shown = text.strip_prefix("R-").or_else(|| text.strip_prefix("r-"));
+    let digits = shown.or_else(|| text.split_once('_').map(|(_, digits)| digits.trim_start_matches('…')));
+    is_digits(digits.unwrap_or(text))
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// Whether the text names something on this disk, with or without a line.
@@ -163,10 +177,19 @@ mod tests {
 
     #[test]
     fn what_is_spelled_as_an_identifier_is_no_file() {
-        for id in ["rcp_01a2000000007000800000000000000b", "art_01a2", "01A2", " cafe "] {
+        for id in [
+            "rcp_01a2000000007000800000000000000b",
+            "art_01a2",
+            "01A2",
+            " cafe ",
+            "R-1a2b",
+            "r-1A2B",
+            "task_…1a2b3c",
+        ] {
             assert!(is_spelled_as_identifier(id), "{id}");
         }
-        for name in ["notes.txt", "notes_1.txt", "Makefile", "rcp_", ""] {
+        for name in ["notes.txt", "notes_1.txt", "Makefile", "rcp_", "", "R-", "R-notes", "x-1a2b", "…1a2b"]
+        {
             assert!(!is_spelled_as_identifier(name), "{name}");
         }
     }

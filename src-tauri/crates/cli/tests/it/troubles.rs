@@ -218,3 +218,22 @@ fn a_file_that_hermit_has_no_record_of_is_said_to_be_that_and_what_can_be_explai
         assert!(unknown.err.contains(taken), "`{taken}` is not in:\n{}", unknown.err);
     }
 }
+
+#[test]
+fn a_receipt_is_explained_by_what_a_page_shows_of_it_and_a_name_of_digits_that_is_none_says_how_to_name_a_file()
+ {
+    let bench = Bench::new();
+    let (_, receipt) = bench.tidied();
+    let end = &receipt[receipt.len() - 8..];
+    for named in [format!("R-{end}"), format!("rcp_…{end}"), end.to_owned()] {
+        let told = bench.run(&["explain", &named, "--json"]).ends_with(0).json();
+        assert_eq!(told["subject"], receipt.as_str(), "{named}");
+    }
+    let unknown = bench.run(&["explain", "cafebabecafe"]).ends_with(1);
+    told(&unknown, "no receipt and no artifact");
+    for words in ["`./cafebabecafe`", "`:LINE`", "R-1a2b"] {
+        assert!(unknown.err.contains(words), "`{words}` is not in:\n{}", unknown.err);
+    }
+    // Named so, it is a file of this folder.
+    told(&bench.run(&["explain", "./cafebabecafe"]).ends_with(1), "Hermit has no record of");
+}

@@ -300,6 +300,10 @@ fn cargo(
         ("CARGO_TARGET_DIR", at(TARGET)),
         ("CARGO_NET_OFFLINE", "true".to_owned()),
         ("CARGO_TERM_COLOR", "never".to_owned()),
+        // Nobody debugs it or builds it in pieces: what serves that alone takes time and disk.
+        ("CARGO_INCREMENTAL", "0".to_owned()),
+        ("CARGO_PROFILE_DEV_DEBUG", "0".to_owned()),
+        ("CARGO_PROFILE_TEST_DEBUG", "0".to_owned()),
         ("HERMIT_CARGO", code.cargo_home.to_string_lossy().into_owned()),
     ]
     .into_iter()
