@@ -16,10 +16,11 @@ CREATE TABLE view_descent (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX view_descent_by_root ON view_descent (root);
 -- Events whose words may repeat what tasks of a root found, by their places in the log: claims of memory that rest on it, and what stands in
--- a conversation of work that comes from there.
+-- a conversation of work that comes from there. Of what is kept whole of a message only its content, by the number of that document.
 CREATE TABLE view_word_roots (
-  seq  INTEGER NOT NULL,
-  root TEXT    NOT NULL,
+  seq   INTEGER NOT NULL,
+  root  TEXT    NOT NULL,
+  first INTEGER NOT NULL,
   PRIMARY KEY (seq, root)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX view_word_roots_by_root ON view_word_roots (root, seq);
@@ -33,6 +34,7 @@ CREATE TABLE view_told (
 CREATE INDEX view_told_by_of ON view_told (of_root);
 -- Where a conversation received what is kept whole in a message. Once that is gone, nobody can tell whose finds those words repeat.
 CREATE TABLE view_word_messages (
-  artifact_id TEXT    NOT NULL PRIMARY KEY,
-  seq         INTEGER NOT NULL
+  artifact_id TEXT    NOT NULL,
+  seq         INTEGER NOT NULL,
+  PRIMARY KEY (artifact_id, seq)
 ) STRICT, WITHOUT ROWID;

@@ -14,6 +14,20 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use testkit::{World, done, look, say, write};
 
+/// Sections of a context, in their order.
+const ORDER: [&str; 10] = [
+    "task_contract",
+    "step_contract",
+    "policy",
+    "decisions",
+    "working_state",
+    "beliefs",
+    "memory",
+    "artifacts",
+    "ingress",
+    "session",
+];
+
 #[conforms::conforms("HK-15.7-1", "HK-15.4-1")]
 #[test]
 fn a_context_stands_in_its_order_and_says_of_each_part_how_far_it_may_be_relied_on() {
@@ -62,19 +76,7 @@ fn a_context_stands_in_its_order_and_says_of_each_part_how_far_it_may_be_relied_
     let order: Vec<&str> = pack.items.iter().map(|item| item.section.as_str()).collect();
     let mut once = order.clone();
     once.dedup();
-    let expected = [
-        "task_contract",
-        "step_contract",
-        "policy",
-        "decisions",
-        "working_state",
-        "beliefs",
-        "memory",
-        "artifacts",
-        "ingress",
-        "session",
-    ];
-    assert_eq!(once, expected, "{order:?}");
+    assert_eq!(once, ORDER, "{order:?}");
     for (section, words, tier) in [
         (Section::TaskContract, goal, TrustTier::UserAsserted),
         (Section::Policy, "", TrustTier::PolicyAsserted),

