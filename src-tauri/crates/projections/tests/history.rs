@@ -7,7 +7,6 @@ mod contents;
 use crate::store::Store;
 use crate::way::way;
 use crate::world::{Place, World, words};
-use model::artifact::ArtifactKind;
 use model::attempt::{AttemptStatus, TerminationReason};
 use model::body::*;
 use model::event::Draft;

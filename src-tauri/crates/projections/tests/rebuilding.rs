@@ -113,7 +113,11 @@ fn a_thousand_random_histories_rebuild_to_the_same_bytes() {
 fn every_table_is_filled_by_some_history() {
     let mut empty: Vec<String> =
         tables(&Store::new().conn).expect("it reads").into_iter().map(|t| t.table).collect();
-    for seed in 0..40 {
+    // Some seeds come to few of them.
+    for seed in 0..400 {
+        if empty == ["view_leases"] {
+            break;
+        }
         let history = History::new(seed).run(150);
         for table in tables(&history.store.conn).expect("it reads").into_iter().filter(|t| t.rows > 0) {
             empty.retain(|name| *name != table.table);

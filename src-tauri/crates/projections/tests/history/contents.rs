@@ -6,7 +6,6 @@ use model::artifact::ArtifactKind;
 use model::body::*;
 use model::event::Draft;
 use model::ingress::IngressResolution;
-use model::*;
 
 impl History {
     pub(super) fn message(&mut self, work: &mut Work) -> (Vec<Draft>, Vec<Vec<u8>>) {
