@@ -269,7 +269,7 @@ export function useOutput(task: string): string {
   return useSyncExternalStore(outputs.listen, () => outputs.of(task));
 }
 
-/** A screen shows this conversation: its host tells this page the words of it as they come, and of no other. */
+/** A screen shows this conversation: its host tells this page what models write there as it comes, and of no other. */
 export function useShows(conversation: string): void {
   const host = useHost();
   const client = useQueryClient();
@@ -278,8 +278,7 @@ export function useShows(conversation: string): void {
     if (shows === undefined) return undefined;
     const turns = shows.call(host, conversation);
     if (turns !== null) {
-      // What was printed before was not heard here, and what was written before is asked for.
-      outputs.forget();
+      // What was written before is asked for.
       void turns.then(() => client.invalidateQueries({ queryKey: ["task.show"] }));
     }
     return () => void shows.call(host, null);

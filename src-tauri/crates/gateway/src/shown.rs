@@ -1,4 +1,4 @@
-//! Which conversation each page shows. Words on their way are told to a page of that one alone: of the others it hears what was recorded,
+//! Which conversation each page shows. A model's words on their way are told to a page of that one alone: of the others it hears what was recorded,
 //! and asks the host for the rest when it turns to one.
 
 use crate::answer::of;
@@ -79,12 +79,10 @@ impl Listening {
         self.number
     }
 
-    /// Whether the page is told of this: of words on their way only those of the conversation that it shows.
+    /// Whether the page is told of this: of a model's words on their way only those of the conversation that it shows. What a tool prints is
+    /// heard of each task, since nobody tells it again to whoever turns to one later.
     pub(crate) fn hears(&mut self, notice: &Notice) -> bool {
-        let (Notice::Delta { task_id, .. }
-        | Notice::Reasoning { task_id, .. }
-        | Notice::Output { task_id, .. }) = notice
-        else {
+        let (Notice::Delta { task_id, .. } | Notice::Reasoning { task_id, .. }) = notice else {
             return true;
         };
         let shows = self.gateway.shown.known().pages.get(&self.number).and_then(|page| page.shows.clone());

@@ -104,18 +104,15 @@ test("a screen says which conversation it shows, asks for what it did not hear b
   await waitFor(() => expect(shows).toHaveBeenLastCalledWith(null));
 });
 
-test("what a tool printed stays where the conversation was heard all along, and goes where it was not", async () => {
-  for (const wasHeard of [true, false]) {
-    const shows = vi.fn((conversation: string | null) => (wasHeard && conversation !== null ? null : Promise.resolve()));
-    const host = Object.assign(scene({ "task.show": running }), { shows });
-    const { router, unmount } = show(host, "/tasks");
-    await waitFor(() => expect(host.times("task.list")).toBeGreaterThan(0));
-    act(() => host.say({ kind: "output", task_id: DONE, act: "act_1", stream: "stdout", text: "compiling one\n" }));
-    await act(() => router.navigate({ to: "/task/$id", params: { id: DONE } }));
-    const log = within(await screen.findByRole("log"));
-    await waitFor(() => expect(shows).toHaveBeenLastCalledWith(running.conversation_id));
-    if (wasHeard) await log.findByText("What it prints");
-    else await waitFor(() => expect(log.queryByText("What it prints")).toBeNull());
-    unmount();
-  }
+test("what a tool printed before its task was turned to stands there", async () => {
+  const shows = vi.fn(() => Promise.resolve());
+  const host = Object.assign(scene({ "task.show": running }), { shows });
+  const { router } = show(host, "/tasks");
+  await waitFor(() => expect(host.times("task.list")).toBeGreaterThan(0));
+  act(() => host.say({ kind: "output", task_id: DONE, act: "act_1", stream: "stdout", text: "compiling one\n" }));
+  await act(() => router.navigate({ to: "/task/$id", params: { id: DONE } }));
+  const log = within(await screen.findByRole("log"));
+  await waitFor(() => expect(shows).toHaveBeenLastCalledWith(running.conversation_id));
+  await waitFor(() => expect(host.times("task.show")).toBeGreaterThan(1));
+  await log.findByText("What it prints");
 });

@@ -53,14 +53,12 @@ impl Stream {
     }
 }
 
-/// A piece of an answer, of what is reasoned, and of what is printed.
-fn words(task: &str, text: &str) -> [Notice; 3] {
+/// A piece of an answer, and of what is reasoned.
+fn words(task: &str, text: &str) -> [Notice; 2] {
     let (task_id, text) = (task.to_owned(), text.to_owned());
-    let (act, stream) = ("act_1".to_owned(), "stdout".to_owned());
     [
         Notice::Delta { task_id: task_id.clone(), asking: 1, from: 0, text: text.clone() },
-        Notice::Reasoning { task_id: task_id.clone(), asking: 1, from: 0, text: text.clone() },
-        Notice::Output { task_id, act, stream, text },
+        Notice::Reasoning { task_id, asking: 1, from: 0, text },
     ]
 }
 
@@ -84,12 +82,16 @@ fn a_page_hears_words_on_their_way_of_the_conversation_that_it_shows_and_only_si
         event_type: "task.status_changed".to_owned(),
         topics: vec![wire::Topic::tasks],
     };
-    // A page that shows none is told that something happened, and no words.
+    // A page that shows none is told that something happened and what tools print, which nobody tells again, and no words of a model.
     says(&one, "unheard");
     says(&other, "unheard");
     open.home.tell(&sign(&one));
-    let (kind, told) = stream.next();
-    assert_eq!((kind.as_str(), &told["task_id"]), ("event", &json!(one)));
+    let (act, text) = ("act_1".to_owned(), "printed".to_owned());
+    open.home.tell(&Notice::Output { task_id: other.clone(), act, stream: "stdout".to_owned(), text });
+    for (wanted, task) in [("event", &one), ("output", &other)] {
+        let (kind, told) = stream.next();
+        assert_eq!((kind.as_str(), &told["task_id"]), (wanted, &json!(task)));
+    }
     for (conversation, at_work, background) in [(&first, &one, &other), (&second, &other, &one)] {
         assert_eq!(shows(&page, &json!(conversation)), 200);
         says(background, "unheard");
@@ -97,7 +99,7 @@ fn a_page_hears_words_on_their_way_of_the_conversation_that_it_shows_and_only_si
         says(at_work, "heard");
         let (kind, told) = stream.next();
         assert_eq!((kind.as_str(), &told["task_id"]), ("event", &json!(background)));
-        for wanted in ["delta", "reasoning", "output"] {
+        for wanted in ["delta", "reasoning"] {
             let (kind, told) = stream.next();
             let found = (kind.as_str(), &told["task_id"], &told["text"]);
             assert_eq!(found, (wanted, &json!(at_work), &json!("heard")));

@@ -70,7 +70,7 @@ fn is_kept(bench: &Bench, run: &str, text: &str) {
 
 /// The words of a run that were heard.
 fn said(heard: &[Heard], run: &str) -> String {
-    let kinds = ["delta", "reasoning", "output"];
+    let kinds = ["delta", "reasoning"];
     let words = heard.iter().filter(|one| kinds.contains(&one.kind.as_str()) && one.data["task_id"] == run);
     words.filter_map(|one| one.data["text"].as_str()).collect()
 }
