@@ -143,7 +143,7 @@ fn what_policy_does_not_let_an_agent_fetch_is_denied_at_once_and_nobody_is_asked
     let fetch = json!({ "method": "GET", "url": server.url("/page") });
     let denied = agent.call("fetch", &fetch);
     assert_eq!((status(&denied), &denied["isError"]), ("denied", &json!(true)), "{denied}");
-    for said in ["not allowed by policy", "network_read"] {
+    for said in ["not allowed by policy", "read from the network"] {
         assert!(words(&denied).contains(said), "`{said}` is not in {denied}");
     }
     assert!(server.heard().is_empty() && stage.waiting().is_empty(), "it was asked for");
