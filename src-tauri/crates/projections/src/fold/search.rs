@@ -331,6 +331,12 @@ const fn is_looked_for(kind: ArtifactKind) -> bool {
     )
 }
 
+/// Bytes that are kept in the store itself, unless they are no longer there.
+pub(super) fn kept(seen: &Seen<'_>, digest: Digest) -> Result<Option<Vec<u8>>, Error> {
+    let mut found = seen.conn.prepare_cached("SELECT bytes FROM blobs WHERE digest = ?1")?;
+    Ok(found.query_row([digest.0], |row| row.get(0)).optional()?)
+}
+
 /// The text of a small artifact, which is committed together with the event that makes it.
 fn content(seen: &Seen<'_>, withheld: &Withheld, artifact: &Artifact) -> Result<(), Error> {
     let small = usize::try_from(artifact.byte_size).is_ok_and(|n| n <= INLINE_ARTIFACT_BYTES_MAX);
@@ -343,11 +349,8 @@ fn content(seen: &Seen<'_>, withheld: &Withheld, artifact: &Artifact) -> Result<
     {
         return Ok(());
     }
-    let statement = "SELECT bytes FROM blobs WHERE digest = ?1";
     let digest = artifact.content_hash;
-    let found: Option<Vec<u8>> =
-        seen.conn.prepare_cached(statement)?.query_row([digest.0], |row| row.get(0)).optional()?;
-    let Some(bytes) = found else {
+    let Some(bytes) = kept(seen, digest)? else {
         return Ok(());
     };
     // Taken out before the rest is cut off: half a value at the cut would stay.

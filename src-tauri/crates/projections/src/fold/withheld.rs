@@ -4,7 +4,7 @@
 
 mod values;
 
-use super::search::CONTENT;
+use super::search::{self, CONTENT};
 use super::{Seen, int, text};
 use crate::Error;
 use crate::rows::{ArtifactRow, BeliefRow};
@@ -51,7 +51,7 @@ pub(super) fn forget(seen: &Seen<'_>, artifact: ArtifactId) -> Result<(), Error>
     let statement = "SELECT count(*) FROM view_withheld WHERE root = ?1 AND seq < ?2 AND found IS NULL";
     let before: i64 = seen.conn.prepare_cached(statement)?.query_row(params![root, seq], |row| row.get(0))?;
     // Behind an earlier one that is not known either, there is nothing to take out.
-    if before > 0 { Ok(()) } else { super::search::forget_behind(seen, &root, seq) }
+    if before > 0 { Ok(()) } else { search::forget_behind(seen, &root, seq) }
 }
 
 /// Keeps which task a new one comes from at first: it is a part of another, or follows one that ended.
@@ -167,10 +167,7 @@ fn named_in(seen: &Seen<'_>, (kept, byte_size): (Digest, u64)) -> Result<Option<
     if usize::try_from(byte_size).is_ok_and(|bytes| bytes > INLINE_ARTIFACT_BYTES_MAX) {
         return Ok(Some(Vec::new()));
     }
-    let statement = "SELECT bytes FROM blobs WHERE digest = ?1";
-    let mut found = seen.conn.prepare_cached(statement)?;
-    let bytes: Option<Vec<u8>> = found.query_row([kept.0], |row| row.get(0)).optional()?;
-    let Some(bytes) = bytes else { return Ok(None) };
+    let Some(bytes) = search::kept(seen, kept)? else { return Ok(None) };
     let text = String::from_utf8_lossy(&bytes);
     let mut named = Vec::new();
     for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
@@ -249,7 +246,5 @@ fn content(seen: &Seen<'_>, artifact: &Artifact) -> Result<Option<Vec<u8>>, Erro
     if usize::try_from(artifact.byte_size).is_ok_and(|bytes| bytes > INLINE_ARTIFACT_BYTES_MAX) {
         return Ok(None);
     }
-    let statement = "SELECT bytes FROM blobs WHERE digest = ?1";
-    let mut found = seen.conn.prepare_cached(statement)?;
-    Ok(found.query_row([artifact.content_hash.0], |row| row.get(0)).optional()?)
+    search::kept(seen, artifact.content_hash)
 }

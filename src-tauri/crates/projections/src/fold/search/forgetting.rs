@@ -20,9 +20,7 @@ pub(super) fn content(seen: &Seen<'_>, artifact: ArtifactId) -> Result<(), Error
         return Ok(());
     }
     let statement = "SELECT doc FROM view_search_docs WHERE content IS NOT NULL AND doc = ?1";
-    let mut found = seen.conn.prepare_cached(statement)?;
-    let docs: Vec<i64> = found.query_map([number], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    drop_docs(seen, &docs)
+    drop_docs(seen, &numbers(seen, statement, [number])?)
 }
 
 /// Takes the words by which a message came in out of the index, once nobody can tell any more what the message names.
@@ -58,9 +56,7 @@ pub(super) fn erased(seen: &Seen<'_>, digests: &[Digest]) -> Result<(), Error> {
             }
             waiting.write(seen.conn)?;
         }
-        let mut found = seen.conn.prepare_cached("SELECT doc FROM view_search_docs WHERE leaf = ?1")?;
-        let docs: Vec<i64> = found.query_map([digest.0], |row| row.get(0))?.collect::<Result<_, _>>()?;
-        all.extend(docs);
+        all.extend(numbers(seen, "SELECT doc FROM view_search_docs WHERE leaf = ?1", [digest.0])?);
     }
     drop_docs(seen, &all)
 }
@@ -129,9 +125,7 @@ fn drop_docs(seen: &Seen<'_>, docs: &[i64]) -> Result<(), Error> {
 
 /// Takes an erased claim out of the index of memory, and its words out of the pages.
 fn forget_memory(seen: &Seen<'_>, digest: &Digest) -> Result<(), Error> {
-    let mut found = seen.conn.prepare_cached("SELECT doc FROM view_memory_docs WHERE leaf = ?1")?;
-    let docs: Vec<i64> = found.query_map([digest.0], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    for doc in docs {
+    for doc in numbers(seen, "SELECT doc FROM view_memory_docs WHERE leaf = ?1", [digest.0])? {
         seen.run("DELETE FROM view_memory_search WHERE rowid = ?1", [doc])?;
         seen.run("DELETE FROM view_memory_docs WHERE doc = ?1", [doc])?;
         seen.forgotten.memory.set(true);
