@@ -80,20 +80,25 @@ fn with_locked_keys_an_answer_waits_and_says_so_and_counts_when_they_are_open() 
     assert_eq!(code, 0, "{shown}");
 }
 
-#[test]
-fn work_whose_receipt_needs_locked_keys_says_that_it_waits_for_them_and_ends_when_they_are_open() {
-    let bench = Bench::new();
-    let (_, approval) = bench.waiting();
+/// An act is allowed by a person, and its process dies at this place.
+fn dies_allowing(bench: &Bench, approval: &str, fault: &str) {
     let (home, vault) = (bench.home(), bench.path("vault"));
     let environment = [
         ("HERMIT_HOME", home.to_str().unwrap()),
         ("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap()),
-        ("HERMIT_FAULT", "effect.observe:before:abort"),
+        ("HERMIT_FAULT", fault),
     ];
-    let mut terminal = Pty::spawn(program(), &["approvals", "approve", &approval], &environment);
+    let mut terminal = Pty::spawn(program(), &["approvals", "approve", approval], &environment);
     allow(&mut terminal);
     let (code, shown) = terminal.end();
     assert_ne!(code, 0, "{shown}");
+}
+
+#[test]
+fn work_whose_receipt_needs_locked_keys_says_that_it_waits_for_them_and_ends_when_they_are_open() {
+    let bench = Bench::new();
+    let (_, approval) = bench.waiting();
+    dies_allowing(&bench, &approval, "effect.observe:before:abort");
     // The files are moved, and nothing can be signed.
     let locked = bench.run_with(&["resume"], &[]).ends_with(4);
     assert!(locked.out.starts_with("It waits for your keys. (task "), "{}", locked.out);
@@ -168,16 +173,7 @@ fn what_is_noted_of_an_act_is_on_disk_before_it_and_gone_when_it_has_its_receipt
 fn a_process_that_dies_after_dispatch_leaves_a_store_that_finds_out_and_does_nothing_twice() {
     let bench = Bench::new();
     let (task, approval) = bench.waiting();
-    let (home, vault) = (bench.home(), bench.path("vault"));
-    let environment = [
-        ("HERMIT_HOME", home.to_str().unwrap()),
-        ("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap()),
-        ("HERMIT_FAULT", "effect.dispatch:after:abort"),
-    ];
-    let mut terminal = Pty::spawn(program(), &["approvals", "approve", &approval], &environment);
-    allow(&mut terminal);
-    let (code, shown) = terminal.end();
-    assert_ne!(code, 0, "{shown}");
+    dies_allowing(&bench, &approval, "effect.dispatch:after:abort");
     assert_eq!(bench.files(), before(), "it died before it did anything");
     let resumed = bench.run(&["resume"]);
     let shown = bench.run(&["task", "show", &task, "--json"]).ends_with(0).json();
