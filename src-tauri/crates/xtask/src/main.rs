@@ -62,6 +62,7 @@ mod reproducible;
 mod setup;
 mod shell;
 mod sources_copy;
+mod stale;
 mod systems;
 mod tests_run;
 mod toy;

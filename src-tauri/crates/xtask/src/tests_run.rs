@@ -10,6 +10,7 @@ use crate::parts;
 use crate::place::Place;
 use crate::setup::{Purpose, may_install, setup};
 use crate::shell::{in_ci, say, spelled};
+use crate::stale;
 use crate::systems;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -234,7 +235,7 @@ fn lend_second_verifier(place: &Place, cargo: &mut Command) {
 /// features, and compile most of the workspace a second time for the tests.
 fn build_programs(place: &Place) -> Result<(), Problem> {
     say("building everything; the first time takes a while ...");
-    crate::shell::run(place.cargo().args(["build", "--workspace", "--bins", "--tests"]).args(app::left_out()))
+    stale::build(place.cargo().args(["build", "--workspace", "--bins", "--tests"]).args(app::left_out()))
 }
 
 /// The count, the names of tests that failed, and whether cargo was content. A test binary that prints nothing for that
