@@ -208,12 +208,18 @@ impl Room {
 
     /// The app, driven.
     pub fn app(&mut self) -> Driver {
+        self.app_told(&[])
+    }
+
+    /// The same with more in its environment.
+    pub fn app_told(&mut self, more: &[(&str, &str)]) -> Driver {
         let port = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
         let mut driver = self.command("WebKitWebDriver");
         driver
             .arg(format!("--port={port}"))
             .env("TAURI_WEBVIEW_AUTOMATION", "true")
-            .env("TAURI_AUTOMATION", "true");
+            .env("TAURI_AUTOMATION", "true")
+            .envs(more.iter().copied());
         self.programs.push(driver.spawn().expect("WebKit's driver"));
         until("WebKit's driver listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
         let app = desktop_program().expect("it is built");

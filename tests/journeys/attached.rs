@@ -8,10 +8,17 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use testkit::pty::Pty;
 use testkit::{Killed, Lines};
 
 /// How long anything expected may take on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Files that a host with [`WAITS`] moves.
+pub const MOVED: usize = 20;
+
+/// Has a host stand still before it moves the next file, so that it is killed in the middle, however busy the machine is.
+pub const WAITS: (&str, &str) = ("HERMIT_FAULT", "item.move:before:wait:21");
 
 /// `hermit serve`, which is killed when the story is over.
 pub struct Served {
@@ -21,8 +28,14 @@ pub struct Served {
 
 impl Served {
     pub fn by(stage: &Stage) -> Self {
+        Self::told(stage, &[])
+    }
+
+    /// The same with more in its environment.
+    fn told(stage: &Stage, more: &[(&str, &str)]) -> Self {
         let mut child = stage
             .command(&["--json", "serve"])
+            .envs(more.iter().copied())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -105,6 +118,16 @@ pub fn lying(stage: &Stage, folder: &str) -> usize {
     entries.filter(|entry| entry.path().is_file()).count()
 }
 
+/// Waits until a host with [`WAITS`] has moved its part of 150 files.
+fn stands_still(stage: &Stage, pty: &Pty) {
+    let until = Instant::now() + PATIENCE;
+    while lying(stage, "Documents") < MOVED {
+        assert!(Instant::now() < until, "it never began: {}", pty.shown());
+        std::thread::yield_now();
+    }
+    assert_eq!((lying(stage, "Documents"), lying(stage, "")), (MOVED, 150 - MOVED), "it stands still");
+}
+
 fn status(stage: &Stage, task: &str) -> String {
     let shown = stage.hermit(&["task", "show", task]).ends(0).json();
     shown["row"]["status"].as_str().expect("a word").to_owned()
@@ -176,18 +199,13 @@ fn a_host_killed_in_mid_change_is_followed_by_the_next_command_and_the_work_is_d
     let stage = Stage::new();
     files(&stage, 150);
     let before = tree::of(&stage.work());
-    let host = Served::by(&stage);
+    let host = Served::told(&stage, &[WAITS]);
     let (task, approval) = stage.asks("tidy");
     let mut pty = stage.terminal(&["approvals", "approve", &approval], &[]);
     let shown = stage.hermit(&["approvals", "show", &approval]).ends(0).json();
     say_yes(&mut pty, shown["row"]["risk"].as_str().expect("a risk"));
-    let until = Instant::now() + PATIENCE;
-    while lying(&stage, "Documents") < 10 {
-        assert!(Instant::now() < until, "it never began: {}", pty.shown());
-    }
+    stands_still(&stage, &pty);
     host.signal("-KILL");
-    let left = lying(&stage, "");
-    println!("the host was killed with {left} of 150 files left to move");
     drop(host);
     // Whoever had attached takes its place by itself, or the next command does.
     drop(pty);
@@ -204,13 +222,10 @@ fn a_host_killed_in_mid_change_is_followed_by_the_next_command_and_the_work_is_d
 fn a_follower_takes_the_place_of_its_host_and_finishes_the_work() {
     let stage = Stage::new();
     files(&stage, 150);
-    let host = Served::by(&stage);
+    let host = Served::told(&stage, &[WAITS]);
     let (task, approval) = stage.asks("tidy");
     let pty = stage.allow(&approval, &[]);
-    let until = Instant::now() + PATIENCE;
-    while lying(&stage, "Documents") < 10 {
-        assert!(Instant::now() < until, "it never began: {}", pty.shown());
-    }
+    stands_still(&stage, &pty);
     host.signal("-KILL");
     drop(host);
     let (code, screen) = pty.end();

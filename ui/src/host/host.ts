@@ -224,9 +224,9 @@ export interface Host {
   ): Promise<Commands[N]["answer"]>;
   /** Hears what changes until the function that comes back is called. */
   listen(notice: (notice: Notice) => void, link: (link: Link) => void): () => void;
-  /** This conversation is shown from now on, or none: words on their way are told of it alone. Answers when they are, and nothing where
-   *  they were all along. Only where they come from elsewhere. */
-  shows?(conversation: string | null): Promise<void> | null;
+  /** This conversation is shown from now on, or none: words on their way are told of it alone. Answers when they are. Only of a page in a
+   *  browser: the app's window hears the words of all, whichever process they come from. */
+  shows?(conversation: string | null): Promise<void>;
   /** Opens the card where it can be answered; only where `deciding` is `window`. */
   openCard?(approval: string): Promise<void>;
   /** Opens a denial of policy where a person may override it; only where `deciding` is `window`. */

@@ -277,10 +277,9 @@ export class HttpHost implements Host {
     };
   }
 
-  shows(conversation: string | null): Promise<void> | null {
+  shows(conversation: string | null): Promise<void> {
     this.#shown = conversation;
-    // Left and shown again at once, it is heard all along.
-    return conversation !== null && conversation === this.#told ? null : this.#tellShown();
+    return this.#tellShown();
   }
 
   #greet(listener: number | null): void {

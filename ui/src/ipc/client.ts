@@ -276,11 +276,8 @@ export function useShows(conversation: string): void {
   useEffect(() => {
     const { shows } = host;
     if (shows === undefined) return undefined;
-    const turns = shows.call(host, conversation);
-    if (turns !== null) {
-      // What was written before is asked for.
-      void turns.then(() => client.invalidateQueries({ queryKey: ["task.show"] }));
-    }
+    // What was written before is asked for.
+    void shows.call(host, conversation).then(() => client.invalidateQueries({ queryKey: ["task.show"] }));
     return () => void shows.call(host, null);
   }, [host, client, conversation]);
 }

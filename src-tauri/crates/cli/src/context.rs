@@ -81,12 +81,9 @@ impl Context {
         unknown: impl FnOnce(&C::Answer) -> Option<&'static str>,
     ) -> Result<C::Answer, Error> {
         let (answer, by) = self.reading()?.told(command)?;
-        let why = match by {
-            ToldBy::Owner => return Ok(answer),
-            ToldBy::Store => "Hermit is not running",
-            ToldBy::Silent => "the process that has Hermit open did not answer",
-        };
-        if let Some(unknown) = unknown(&answer) {
+        if let Some(why) = why_not_by_owner(by)
+            && let Some(unknown) = unknown(&answer)
+        {
             self.out.note(format!("{unknown}: {why}."));
         }
         Ok(answer)
@@ -186,6 +183,15 @@ impl Context {
     fn asks(&self) -> bool {
         let given = std::env::var_os("HERMIT_PASSPHRASE_FILE").is_some_and(|v| !v.is_empty());
         !given && self.home.needs_passphrase()
+    }
+}
+
+/// Why the process that holds the store did not tell it; none where it did.
+pub const fn why_not_by_owner(by: ToldBy) -> Option<&'static str> {
+    match by {
+        ToldBy::Owner => None,
+        ToldBy::Store => Some("Hermit is not running"),
+        ToldBy::Silent => Some("the process that has Hermit open did not answer"),
     }
 }
 

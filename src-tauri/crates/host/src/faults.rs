@@ -1,7 +1,7 @@
-//! Crash hooks of debug builds: `HERMIT_FAULT=POINT:before|after:abort|error|full[:N]`, such as
+//! Crash hooks of debug builds: `HERMIT_FAULT=POINT:before|after:abort|error|full|wait[:N]`, such as
 //! `effect.dispatch:after:abort` or `item.rename:before:error:3`. `N` is the pass at which it fires, 1 when absent.
 //! `abort` ends the process as `kill -9` would; `error` makes the boundary report an input/output
-//! error, `full` a full disk.
+//! error, `full` a full disk; at `wait` the work stands still for ever, so that whoever kills the process does it there for certain.
 //!
 //! A program built without debug assertions refuses to start with the variable set, rather than ignore it.
 
@@ -33,6 +33,7 @@ enum How {
     Abort,
     Error,
     Full,
+    Wait,
 }
 
 #[derive(Debug)]
@@ -47,7 +48,7 @@ struct Planned {
 impl Planned {
     fn parse(text: &str) -> Result<Self, Error> {
         let wrong = |what: &str| {
-            Error::Fault(format!("`{text}`: {what}; write POINT:before|after:abort|error|full[:N]"))
+            Error::Fault(format!("`{text}`: {what}; write POINT:before|after:abort|error|full|wait[:N]"))
         };
         let mut parts = text.split(':');
         let name = parts.next().unwrap_or_default();
@@ -62,7 +63,8 @@ impl Planned {
             Some("abort") => How::Abort,
             Some("error") => How::Error,
             Some("full") => How::Full,
-            _ => return Err(wrong("neither abort nor error nor full")),
+            Some("wait") => How::Wait,
+            _ => return Err(wrong("neither abort nor error nor full nor wait")),
         };
         let nth = match parts.next() {
             None => 1,
@@ -84,6 +86,9 @@ impl Planned {
             How::Abort => std::process::abort(),
             How::Error => Err(io::Error::other(format!("injected at {point}"))),
             How::Full => Err(io::Error::from(io::ErrorKind::StorageFull)),
+            How::Wait => loop {
+                std::thread::park();
+            },
         }
     }
 }
@@ -116,8 +121,10 @@ mod tests {
             "item.rename:now:abort",
             "item.rename:after:x",
             "item.rename:after:abort:0",
+            "item.rename:after:waits",
         ] {
             assert!(Planned::parse(wrong).is_err(), "{wrong}");
         }
+        assert_eq!(Planned::parse("item.move:before:wait:21").unwrap().how, How::Wait);
     }
 }

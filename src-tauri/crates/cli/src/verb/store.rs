@@ -4,13 +4,13 @@ use super::Came;
 use super::keyring::approval_passphrase;
 use super::proof::{show_state, trusted};
 use crate::args::{BackupArgs, HaltArgs, LedgerVerb, RestoreArgs};
-use crate::context::{Context, Signs, absolute};
+use crate::context::{Context, Signs, absolute, why_not_by_owner};
 use crate::output::{Output, Tone};
 use crate::text::{plain, size};
-use host::{Local, Session, Unlock};
+use host::{Local, Session, ToldBy, Unlock};
 use indicatif::{ProgressBar, ProgressStyle};
 use wire::gate::{Boot, Halt};
-use wire::host::{Doctor, Level};
+use wire::host::{Doctor, Fact, Level};
 use wire::ledger::{Checkpoint, Rebuild, Stats, Verify};
 use wire::store::{Backup, Restore};
 use wire::{Error, exit};
@@ -201,6 +201,19 @@ pub fn boot(context: &Context) -> Came {
     })
 }
 
+/// Whose walls, keys and settings the facts are.
+fn told_by(by: ToldBy) -> Fact {
+    let (level, value, advice) = match why_not_by_owner(by) {
+        None => (Level::Fine, "the process that has Hermit open, of itself".to_owned(), ""),
+        Some(why) if by == ToldBy::Store => (Level::Fine, format!("this command: {why}"), ""),
+        Some(why) => {
+            let value = format!("this command: {why}, so whether its keys are open is not known");
+            (Level::Note, value, "run `hermit doctor` again in a moment")
+        }
+    };
+    Fact { name: "told by".to_owned(), level, value, advice: advice.to_owned() }
+}
+
 fn change_gate(context: &Context, ask: impl Fn(&Session) -> Result<wire::gate::GateState, Error>) -> Came {
     let session = context.writing_on_a_full_disk(Signs::No)?;
     let state = ask(&session);
@@ -209,18 +222,20 @@ fn change_gate(context: &Context, ask: impl Fn(&Session) -> Result<wire::gate::G
     Ok(exit::DONE)
 }
 
-/// `hermit doctor`: ends with 0 when nothing is in the way, with 1 when something is.
+/// `hermit doctor`: ends with 0 when nothing is in the way, with 1 when something is. The process that has the store open tells how it
+/// stands itself, such as whether its keys are open.
 pub fn doctor(context: &Context) -> Came {
     let session = context.free()?;
-    let facts = match session.call(&Doctor {}) {
-        Ok(facts) => facts,
+    let (mut facts, by) = match session.told(&Doctor {}) {
+        Ok(told) => told,
         // A machine without a store has a health, too.
         Err(error) if error.code == wire::Code::NoStore => match session.local() {
-            Some(local) => local.facts(),
+            Some(local) => (local.facts(), ToldBy::Store),
             None => return Err(error),
         },
         Err(error) => return Err(error),
     };
+    facts.facts.insert(0, told_by(by));
     context.out.answer(&facts, |out, facts| {
         for fact in &facts.facts {
             let (tone, mark) = match fact.level {

@@ -193,6 +193,51 @@ fn a_command_that_only_reads_asks_the_host_for_what_only_it_knows_and_tells_wher
 }
 
 #[test]
+fn the_doctor_tells_whether_the_keys_of_the_host_are_open_and_that_the_host_says_so() {
+    let bench = Bench::new();
+    let vault = bench.path("vault");
+    // Without a passphrase, so that the keys can only be open in the host.
+    let facts = || {
+        let doctor = bench.run_with(&["doctor", "--json"], &[]).json();
+        ["told by", "vault"].map(|name| {
+            let fact = doctor["facts"].as_array().unwrap().iter().find(|fact| fact["name"] == name);
+            fact.unwrap_or_else(|| panic!("no `{name}`"))["value"].as_str().unwrap().to_owned()
+        })
+    };
+    let alone = || {
+        let [by, vault] = facts();
+        by == "this command: Hermit is not running" && vault.contains("locked")
+    };
+    // On a busy machine a host may be late to answer, which is said, too.
+    let tells = |open: bool| {
+        let [by, vault] = facts();
+        by == "the process that has Hermit open, of itself" && vault.starts_with("open, in the") == open
+    };
+    assert!(alone(), "{:?}", facts());
+    let served = Served::begin(&bench, &[("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap())]);
+    until("the host says that its keys are open", || tells(true));
+    let told = bench.run(&["doctor"]).out;
+    assert!(told.contains("told by: "), "{told}");
+    bench.run(&["lock"]).ends_with(0);
+    until("the host says that its keys are locked", || tells(false));
+    drop(served);
+    assert!(alone(), "{:?}", facts());
+}
+
+#[test]
+fn a_doctor_whom_the_host_does_not_answer_says_so() {
+    let bench = Bench::new();
+    let served = Served::begin(&bench, &[]);
+    let pid = served.0.0.id().to_string();
+    let signal = |name: &str| assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
+    signal("-STOP");
+    let told = bench.run(&["doctor"]).out;
+    signal("-CONT");
+    let says = "note told by: this command: the process that has Hermit open did not answer";
+    assert!(told.contains(says), "{told}");
+}
+
+#[test]
 fn keys_are_made_at_a_terminal_while_a_host_runs() {
     let bench = Bench::bare();
     let served = Served::begin(&bench, &[]);

@@ -36,6 +36,8 @@ const ASKED: &[(&str, Reads)] = &[
     row::<wire::tools::LoginList>(),
     // Keys that are open.
     row::<wire::keys::List>(),
+    // Whether its keys are open, and what it finds of its own walls and settings.
+    row::<wire::host::Doctor>(),
     // Weights that are on their way.
     row::<wire::models::InBox>(),
 ];

@@ -4,8 +4,11 @@ use crate::bench::{Bench, Heard, PATIENCE, Stream};
 use crate::contract::run_of;
 use crate::model::Model;
 use conforms::conforms;
+use host::{Need, Session, Unlock};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::time::Instant;
+use wire::Notice;
 
 /// A page with a session of its own.
 struct Page<'b> {
@@ -127,4 +130,39 @@ fn a_page_hears_the_words_of_what_it_shows_and_takes_up_what_went_on_behind_from
         said(heard, &two).contains("far8 ") && heard.iter().any(|piece| ends(piece, &one))
     });
     assert_eq!(said(&heard, &one), "");
+}
+
+#[conforms(part = "RA-GS-2")]
+#[test]
+fn the_window_of_an_app_over_another_process_hears_the_words_of_every_conversation() {
+    let bench = Bench::new();
+    let ((one, first, near), (two, _, far)) = (speaks(&bench, "near"), speaks(&bench, "far"));
+    let page = Page::of(&bench);
+    let mut stream = page.hears();
+    let listener = stream.next().expect("a greeting").data["listener"].clone();
+    page.post("/api/session/shows", &json!({ "listener": listener, "conversation": first }));
+    // As the app opens the store while another process has it.
+    let session = Session::open(&bench.home(), Need::Write, &Unlock::Environment).expect("attached");
+    assert!(session.is_attached());
+    let notices = session.listen().expect("it listens");
+    far.say(3);
+    near.say(3);
+    let wanted = [(&one, "near0 near1 near2 "), (&two, "far0 far1 far2 ")];
+    let wanted = BTreeMap::from(wanted.map(|(run, words)| (run.clone(), words.to_owned())));
+    let mut words: BTreeMap<String, String> = BTreeMap::new();
+    while words != wanted {
+        let notice = notices.recv_timeout(PATIENCE);
+        let notice = notice.unwrap_or_else(|e| panic!("{e}: only {words:?} was heard"));
+        if let Notice::Delta { task_id, text, .. } = notice {
+            words.entry(task_id).or_default().push_str(&text);
+        }
+    }
+    // The page beside it hears what it shows, and no more.
+    let heard = until(&mut stream, |heard| said(heard, &one).contains("near2 "));
+    assert_eq!(said(&heard, &two), "");
+    drop(session);
+    near.say(6);
+    far.say(6);
+    bench.reaches(&one, &["completed"]);
+    bench.reaches(&two, &["completed"]);
 }
