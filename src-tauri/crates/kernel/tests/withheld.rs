@@ -11,7 +11,8 @@ use model::task::TaskStatus;
 use model::{Body, TaskId};
 use projections::query::Ask;
 use serde_json::json;
-use testkit::{World, done, look, say};
+use std::sync::Arc;
+use testkit::{Embedding, World, done, look, say};
 
 /// A value that nobody says by chance, and how it stands in base64.
 const BIRD: &str = concat!("pel", "ican42kestrel");
@@ -150,6 +151,18 @@ fn what_a_person_wants_remembered_holds_no_value_of_a_look_that_came_before_it_i
     assert_eq!(claims(&world), [host]);
 }
 
+const PET: &str = "the pet is a flamingo";
+const CAGE: &str = "the pet has a cage";
+
+/// Two claims are kept, and then the task that made them looks into a secret, of which the first repeats a value.
+fn learn(world: &World) {
+    world.file(".env", "PET=flamingo\n");
+    world.file("a.txt", "text");
+    let claims = [remember(PET, "preference"), remember(CAGE, "preference")];
+    let answers = std::iter::once(look("a.txt")).chain(claims).chain([look(".env"), done("ok")]);
+    assert_eq!(world.drive_allowing(world.script("learn", answers.collect())).0, completed());
+}
+
 /// Does this to the views of a store that no host holds.
 fn to_views(world: &mut World, statement: &str) {
     world.crash();
@@ -159,30 +172,38 @@ fn to_views(world: &mut World, statement: &str) {
     world.reopen();
 }
 
+/// As if the looks had come before all claims, which an older Hermit kept then.
+const LOOKED_BEFORE: &str = "UPDATE view_withheld SET seq = 0";
+
 #[test]
 fn a_claim_that_a_store_holds_with_a_value_is_told_to_no_task_and_one_that_may_hold_it_neither() {
     let mut world = World::new(9_804);
-    world.file(".env", "PET=flamingo\n");
-    world.file("a.txt", "text");
-    let (pet, cage) = ("the pet is a flamingo", "the pet has a cage");
-    let answers = vec![
-        look("a.txt"),
-        remember(pet, "preference"),
-        remember(cage, "preference"),
-        look(".env"),
-        done("ok"),
-    ];
-    assert_eq!(world.drive_allowing(world.script("learn", answers)).0, completed());
-    assert_eq!(claims(&world), [cage, pet], "what was said before the look is not of it");
+    learn(&world);
+    assert_eq!(claims(&world), [CAGE, PET], "what was said before the look is not of it");
     let first = told(&world, "First");
-    assert!(first.contains(pet) && first.contains(cage), "{first}");
-    // As if the look had come before the claims, which an older Hermit kept then.
-    to_views(&mut world, "UPDATE view_withheld SET seq = 0");
+    assert!(first.contains(PET) && first.contains(CAGE), "{first}");
+    to_views(&mut world, LOOKED_BEFORE);
     let second = told(&world, "Second");
-    assert!(!second.contains("flamingo") && second.contains(cage), "{second}");
+    assert!(!second.contains("flamingo") && second.contains(CAGE), "{second}");
     // As if what it brought were no longer kept.
     to_views(&mut world, "UPDATE view_withheld SET found = NULL");
     let third = told(&world, "Third");
-    assert!(!third.contains("flamingo") && !third.contains(cage), "{third}");
-    assert_eq!(claims(&world), [cage, pet], "each is listed");
+    assert!(!third.contains("flamingo") && !third.contains(CAGE), "{third}");
+    assert_eq!(claims(&world), [CAGE, PET], "each is listed");
+}
+
+#[test]
+fn an_embedding_model_is_told_nothing_of_a_claim_that_holds_a_value() {
+    let embedding = Arc::new(Embedding::of(&[]));
+    let named = embedding.named.lock().unwrap().take();
+    let mut world = World::bare(9_805);
+    world.embedder = Arc::clone(&embedding) as _;
+    world.take_up().unwrap();
+    world.register_keys().unwrap();
+    learn(&world);
+    to_views(&mut world, LOOKED_BEFORE);
+    *embedding.named.lock().unwrap() = named;
+    assert_eq!(world.kernel().make_vectors(usize::MAX, &|| true).unwrap().made, 2);
+    let asked = embedding.asked.lock().unwrap().concat().join("\n");
+    assert!(asked.contains(CAGE) && !asked.contains("flamingo"), "{asked}");
 }
