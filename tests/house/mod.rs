@@ -10,6 +10,7 @@ mod lints;
 mod locks;
 mod lost;
 mod migrations;
+mod owners;
 mod pages;
 mod purity;
 mod rooms;

@@ -36,6 +36,8 @@ const AT_USE_MAX: u32 = 8;
 const BATCH: u32 = 8;
 /// Texts whose vectors are remembered, so that a task does not ask for those of its goal with each turn.
 const ASKED_MAX: usize = 32;
+/// What stands for a claim that no model is told.
+const WITHHELD: &str = "withheld";
 
 /// What is kept of it in memory.
 #[derive(Default)]
@@ -133,7 +135,7 @@ impl Kernel {
             }
         };
         if !missing.is_empty() {
-            let claims: Vec<String> = missing.iter().map(claim).collect();
+            let claims = self.claims(&missing)?;
             // A text that the model refuses is made out beside the work, one by one.
             match self.embedded((model, born), &claims, (AT_USE, &|| true)) {
                 Ok((of, made)) => {
@@ -194,7 +196,7 @@ impl Kernel {
             // Also where nothing is to be made, the model is seen to answer.
             return self.embedded((model, born), &[], (BESIDE, goes_on)).map(|_| false);
         }
-        let claims: Vec<String> = rows.iter().map(claim).collect();
+        let claims = self.claims(&rows)?;
         let (key, vectors) = match self.embedded((model, born), &claims, (BESIDE, goes_on)) {
             Ok((key, vectors)) => (key, vectors.into_iter().map(Some).collect()),
             // One of them may be too long for it: each is asked for alone.
@@ -343,6 +345,16 @@ impl Kernel {
     fn without_vector(&self, model: &str, most: u32) -> Result<Vec<MemoryRow>, Failure> {
         let through = self.vectors_of(model)?.1.through;
         Ok(self.query()?.memories_behind(through, most)?)
+    }
+
+    /// What the model is told of records: what they claim, and of one that may repeat what a look into a secret brought, nothing.
+    fn claims(&self, rows: &[MemoryRow]) -> Result<Vec<String>, Failure> {
+        let withheld = self.query()?.memories_repeating(&rows.iter().collect::<Vec<_>>())?;
+        let told = |row: &MemoryRow| match withheld.contains(&row.memory_id) {
+            true => WITHHELD.to_owned(),
+            false => claim(row),
+        };
+        Ok(rows.iter().map(told).collect())
     }
 
     /// Keeps what was made, but for records that have ended meanwhile or whose words were erased.

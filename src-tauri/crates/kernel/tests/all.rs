@@ -122,3 +122,4 @@ mod undoing;
 mod versioning;
 mod views;
 mod waiting;
+mod withheld;

@@ -10,6 +10,7 @@ mod search;
 mod spent;
 mod state_roots;
 mod talk;
+mod withheld;
 
 pub use groups::{FolderUse, TaskCounts, TaskFilter, TaskGroup};
 pub use ids::Named;
@@ -18,6 +19,7 @@ pub use refused::RefusedBy;
 pub use search::Hit;
 pub use spent::SpentOn;
 pub use state_roots::{MemoryPoint, MemoryThen, RootsSince};
+pub use withheld::{Brought, Repeated};
 
 use crate::rows::ViewRow;
 use crate::{Error, schema};

@@ -206,6 +206,22 @@ fn a_claim_that_repeats_a_secret_is_found_by_its_other_words_and_by_none_where_t
 }
 
 #[test]
+fn a_claim_that_another_task_asks_about_is_without_what_the_task_that_its_evidence_names_looked_into() {
+    let mut talk = Talk::new();
+    let (looker, asker) = (talk.begins(None, None), talk.begins(None, None));
+    talk.looks(looker, "PET=flamingo\n");
+    let line = talk.says(asker, "a line of a card");
+    let mut record = talk.world.memory(Place::task(asker), None);
+    record.claim = "the flamingo has a name, Olga".to_owned().into();
+    let capture_method = format!("a person said to a task at work (task {looker})");
+    record.evidence_refs = vec![EvidenceRef { artifact_id: line, capture_method, ..talk.world.evidence() }];
+    let promoted = talk.world.draft(Place::task(asker), MemoryPromoted { record });
+    talk.store.commit(vec![promoted], &[], &[]);
+    let words = ["olga", "flamingo"];
+    assert_eq!((talk.stand(MEMORY, words), talk.stand(SEARCH, words)), ([1, 0], [1, 0]));
+}
+
+#[test]
 fn no_part_of_a_secret_stays_where_a_text_is_cut_off() {
     let mut talk = Talk::new();
     let task = talk.begins(None, None);

@@ -1,5 +1,7 @@
 //! Durable memory: promoted through the governed path, found again, corrected without deletion (HK-15.5, memory.md 2).
 
+mod withheld;
+
 use super::capability::Planned;
 use super::submit::Submitted;
 use crate::Error;
@@ -12,7 +14,7 @@ use crate::workspace::decode_root;
 use crate::writeup::NewArtifact;
 use acts::{Action, Remember};
 use knowledge::memory::{Backing, Degraded, Promotion, promote, promoted};
-use knowledge::{Looked, PackInput, Recalled, relevance};
+use knowledge::{Layer, Looked, PackInput, Recalled, Refusal, relevance};
 use model::artifact::{ArtifactKind, EvidenceRef, Selector};
 use model::attempt::AttemptStatus;
 use model::body::ArtifactPromoted;
@@ -96,6 +98,9 @@ impl Kernel {
         }
         if said.days.is_some() && said.pinned {
             return Err(Error::Input("what is pinned has no date: leave one of the two out".to_owned()));
+        }
+        if let Some(why) = self.why_withheld(&[], &[], &[&said.claim, &said.scope, &said.reason])? {
+            return Err(Error::Input(why.to_owned()));
         }
         let workspace_id = self.workspace(root)?;
         if let Some(old) = said.replaces {
@@ -209,7 +214,7 @@ impl Kernel {
             (None, None) => {}
         }
         let old = old.as_ref().map(of_replaced);
-        Ok(Ok(Action::Remember(Remember {
+        let act = Remember {
             claim: claim.clone(),
             scope: scope.clone(),
             promotion_reason: reason.clone(),
@@ -222,7 +227,9 @@ impl Kernel {
             days: *days,
             replaces: old,
             also: Vec::new(),
-        })))
+        };
+        let why = self.why_not_kept(state.task.task_id, &act)?;
+        Ok(why.map_or(Ok(Action::Remember(act)), |why| Err(Unfit(why.to_owned()))))
     }
 
     /// Whether nothing that this task has seen supports what a model wants remembered (HK-6.3-1).
@@ -283,6 +290,11 @@ impl Kernel {
             backing: if person.is_some() { Backing::Person } else { Backing::Evidence },
             now: tx.now(),
         };
+        // Whatever it was when it was asked about: a look may have come since.
+        if let Some(why) = self.why_not_kept(tx.task.task_id, act)? {
+            let refusal = Refusal { code: "holds_secret", reason: why.to_owned() };
+            return Ok(Err(Degraded { refusal, keep_as: Layer::Scratchpad }));
+        }
         let source = act.belief_id.and_then(|id| tx.beliefs.get(&id));
         let alike = self.saying(&[&act.claim], project_hash, ALIKE_MAX)?;
         let record = match promote(&promotion, source, &alike) {
@@ -372,12 +384,14 @@ impl Kernel {
         // The last that was said counts most; neither takes all the room of the other.
         let said: Vec<&str> = input.ingress.iter().rev().map(|delta| delta.text.as_str()).collect();
         let wanted = relevance::words_of_both(&[&input.goal], &said);
-        let in_force =
+        let mut in_force =
             self.query()?.memories_in_force(project, self.ports.clock.now(), CANDIDATES_MAX).map_err(view)?;
         let now = self.ports.clock.now();
-        let by_words = self.query()?.memories_saying(&wanted, project, now, CANDIDATES_MAX).map_err(view)?;
+        let mut by_words =
+            self.query()?.memories_saying(&wanted, project, now, CANDIDATES_MAX).map_err(view)?;
         let about: Vec<&str> = std::iter::once(input.goal.as_str()).chain(said.first().copied()).collect();
-        let (near, used) = if is_read { self.memories_near(&about, project) } else { (Vec::new(), None) };
+        let (mut near, used) = if is_read { self.memories_near(&about, project) } else { (Vec::new(), None) };
+        self.without_withheld(&mut in_force, &mut by_words, &mut near)?;
         let net = |row: &MemoryRow| (row.memory_id, i64::from(row.helped) - i64::from(row.contradicted));
         let found = by_words.iter().map(|(row, _)| row);
         let use_of = in_force.iter().chain(found).chain(&near).map(net).collect();

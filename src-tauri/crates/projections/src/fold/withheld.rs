@@ -13,9 +13,11 @@ use model::knowledge::MemoryRecord;
 use model::limits::INLINE_ARTIFACT_BYTES_MAX;
 use model::task::Task;
 use model::{ArtifactId, Body, Digest, TaskId};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeSet;
-use values::{Values, values};
+use values::values;
+
+pub(crate) use values::{Values, is_telling};
 
 /// Looks of the tasks of one root whose values are kept: each text of these tasks is searched for all of them. Behind one more, no
 /// more of their words are indexed.
@@ -27,7 +29,7 @@ pub(super) fn keep(seen: &Seen<'_>, artifact: &Artifact) -> Result<(), Error> {
     if artifact.sensitivity_class != Sensitivity::Secret || !is_brought(artifact.kind) {
         return Ok(());
     }
-    let root = root(seen, seen.event.task_id)?;
+    let root = root(seen.conn, seen.event.task_id)?;
     let statement = "SELECT count(*) FROM view_withheld WHERE root = ?1";
     let before: i64 = seen.conn.prepare_cached(statement)?.query_row([&root], |row| row.get(0))?;
     // What cannot be read is not known, so nothing can be taken out.
@@ -59,7 +61,7 @@ pub(super) fn descends(seen: &Seen<'_>, task: &Task) -> Result<(), Error> {
     let followed = task.continuation_anchor.as_ref().map(|anchor| anchor.anchor_task_id);
     let Some(from) = task.parent_task_id.or(followed) else { return Ok(()) };
     let statement = "INSERT OR IGNORE INTO view_descent (task_id, root) VALUES (?1, ?2)";
-    seen.run(statement, params![text(task.task_id), root(seen, from)?])?;
+    seen.run(statement, params![text(task.task_id), root(seen.conn, from)?])?;
     Ok(())
 }
 
@@ -69,14 +71,14 @@ pub(super) fn is_told(seen: &Seen<'_>, artifact: &Artifact) -> Result<(), Error>
     if artifact.kind != ArtifactKind::ActionRequest || artifact.inputs.is_empty() {
         return Ok(());
     }
-    let own = root(seen, seen.event.task_id)?;
+    let own = root(seen.conn, seen.event.task_id)?;
     let mut of = BTreeSet::new();
     for input in &artifact.inputs {
         if let Some(task) = seen.change((*input,), |row: &mut ArtifactRow| row.task_id)? {
-            of.insert(root(seen, task)?);
+            of.insert(root(seen.conn, task)?);
         }
     }
-    told(seen, &mut of)?;
+    told(seen.conn, &mut of)?;
     for other in of.iter().filter(|other| **other != own) {
         let statement = "INSERT OR IGNORE INTO view_told (root, of_root, seq) VALUES (?1, ?2, ?3)";
         seen.run(statement, params![own, other, int(seen.seq)])?;
@@ -85,8 +87,8 @@ pub(super) fn is_told(seen: &Seen<'_>, artifact: &Artifact) -> Result<(), Error>
 }
 
 /// Adds the roots that these were told of.
-fn told(seen: &Seen<'_>, roots: &mut BTreeSet<String>) -> Result<(), Error> {
-    let mut found = seen.conn.prepare_cached("SELECT of_root FROM view_told WHERE root = ?1")?;
+pub(crate) fn told(conn: &Connection, roots: &mut BTreeSet<String>) -> Result<(), Error> {
+    let mut found = conn.prepare_cached("SELECT of_root FROM view_told WHERE root = ?1")?;
     for root in roots.clone() {
         let mut rows = found.query([root])?;
         while let Some(row) = rows.next()? {
@@ -97,10 +99,10 @@ fn told(seen: &Seen<'_>, roots: &mut BTreeSet<String>) -> Result<(), Error> {
 }
 
 /// The first task that a task comes from: itself, where it comes from none.
-fn root(seen: &Seen<'_>, task: TaskId) -> Result<String, Error> {
+pub(crate) fn root(conn: &Connection, task: TaskId) -> Result<String, Error> {
     let task = text(task);
     let statement = "SELECT root FROM view_descent WHERE task_id = ?1";
-    let found = seen.conn.prepare_cached(statement)?.query_row([&task], |row| row.get(0)).optional()?;
+    let found = conn.prepare_cached(statement)?.query_row([&task], |row| row.get(0)).optional()?;
     Ok(found.unwrap_or(task))
 }
 
@@ -111,11 +113,11 @@ fn roots(
     from: &[TaskId],
     (is_claim, first): (bool, i64),
 ) -> Result<BTreeSet<String>, Error> {
-    let mut roots = BTreeSet::from([root(seen, seen.event.task_id)?]);
+    let mut roots = BTreeSet::from([root(seen.conn, seen.event.task_id)?]);
     for task in from {
-        roots.insert(root(seen, *task)?);
+        roots.insert(root(seen.conn, *task)?);
     }
-    told(seen, &mut roots)?;
+    told(seen.conn, &mut roots)?;
     if is_claim || !from.is_empty() {
         for root in &roots {
             let statement = "INSERT OR IGNORE INTO view_word_roots (seq, root, first) VALUES (?1, ?2, ?3)";
@@ -133,6 +135,7 @@ fn comes_from(seen: &Seen<'_>, body: &Body) -> Result<Option<Vec<TaskId>>, Error
         Body::MemoryPromoted(promoted) => {
             let MemoryRecord { evidence_refs, promoted_from_belief_id, .. } = &promoted.record;
             for evidence in evidence_refs {
+                from.extend(tasks_named(&evidence.capture_method));
                 from.extend(seen.change((evidence.artifact_id,), |row: &mut ArtifactRow| row.task_id)?);
             }
             if let Some(belief) = promoted_from_belief_id {
@@ -170,7 +173,7 @@ fn named_in(seen: &Seen<'_>, (kept, byte_size): (Digest, u64)) -> Result<Option<
     let Some(bytes) = search::kept(seen, kept)? else { return Ok(None) };
     let text = String::from_utf8_lossy(&bytes);
     let mut named = Vec::new();
-    for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
+    for word in identifiers(&text) {
         if let Some(task) = word.strip_prefix("task_").and_then(|_| word.parse::<TaskId>().ok()) {
             named.push(task);
         } else if let Some(artifact) = word.strip_prefix("art_").and_then(|_| word.parse::<ArtifactId>().ok())
@@ -179,6 +182,16 @@ fn named_in(seen: &Seen<'_>, (kept, byte_size): (Digest, u64)) -> Result<Option<
         }
     }
     Ok(Some(named))
+}
+
+/// The tasks that a text names: evidence of a claim says in which task it was found, also where another one asks about it.
+pub(crate) fn tasks_named(text: &str) -> impl Iterator<Item = TaskId> + '_ {
+    identifiers(text).filter_map(|word| word.strip_prefix("task_").and_then(|_| word.parse().ok()))
+}
+
+/// Each word of a text that may be an identifier.
+fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
 }
 
 /// What has to be taken out of the words of an event before they are indexed.

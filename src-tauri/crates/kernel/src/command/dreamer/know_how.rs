@@ -17,6 +17,7 @@ use model::knowledge::{MemoryStatus, MemoryType, Project};
 use model::{Digest, EventId, MemoryId, TaskId};
 use projections::Query;
 use projections::query::{Ask, MemoryFilter};
+use projections::rows::MemoryRow;
 use reasoning::Playbook;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -111,7 +112,11 @@ fn held(query: &Query, project: &Project, memory_type: MemoryType) -> Result<Vec
     let (mut all, mut ask) = (Vec::new(), Ask::ALL);
     for _ in 0..PAGES_MAX {
         let page = query.memories(filter, ask).map_err(view)?;
-        for row in page.rows.iter().filter(|row| row.project_hash == Some(project.hash)) {
+        // A skill would tell what a claim repeats of a secret.
+        let withheld = query.memories_repeating(&page.rows.iter().collect::<Vec<_>>()).map_err(view)?;
+        let is_told =
+            |row: &&MemoryRow| row.project_hash == Some(project.hash) && !withheld.contains(&row.memory_id);
+        for row in page.rows.iter().filter(is_told) {
             let Some(claim) = row.claim.shown().cloned() else { continue };
             let (memory_id, trust_tier, task_id) = (row.memory_id, row.trust_tier, row.task_id);
             all.push(Held { memory_id, claim, trust_tier, task_id });

@@ -8,7 +8,7 @@ use crate::writeup::NewArtifact;
 use acts::{Action, Remember};
 use model::artifact::{ArtifactClass, ArtifactKind, EvidenceRef, Selector};
 use model::knowledge::Suggestion;
-use model::{ArtifactId, Digest};
+use model::{ArtifactId, Digest, TaskId};
 
 impl Kernel {
     /// The lines as one act, each with an artifact that stands for what it was made of.
@@ -24,8 +24,13 @@ impl Kernel {
         let Some(project) = self.project_of(workspace, "project") else {
             return Ok(Err("the project of this folder is not known any more".to_owned()));
         };
-        let mut claims = Vec::new();
+        let (mut claims, mut withheld) = (Vec::new(), None);
         for line in &batch.lines {
+            let from: Vec<TaskId> = line.grounds.iter().map(|ground| ground.task_id).collect();
+            if let Some(why) = self.why_withheld(&from, &[], &[&line.claim, &line.reason])? {
+                withheld = Some(why);
+                continue;
+            }
             let alike = self.saying(&[&line.claim], Some(project.hash), ALIKE_MAX)?;
             if alike.iter().any(|record| record.claim.shown().is_some_and(|claim| *claim == line.claim)) {
                 continue;
@@ -54,7 +59,8 @@ impl Kernel {
                 also: Vec::new(),
             });
         }
-        let all = Remember::together(claims).ok_or_else(|| "all of it is remembered already".to_owned());
+        let all = Remember::together(claims)
+            .ok_or_else(|| withheld.unwrap_or("all of it is remembered already").to_owned());
         Ok(all.map(Action::Remember))
     }
 }

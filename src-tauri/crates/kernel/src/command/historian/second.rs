@@ -5,11 +5,13 @@ use super::STRIDE;
 use crate::Error;
 use crate::drive::weakest_seen;
 use crate::kernel::Kernel;
+use crate::query::view;
 use crate::state::TaskState;
 use knowledge::historian::second::{ASKED, Left, chosen, numbered};
-use knowledge::historian::{Found, Reading};
+use knowledge::historian::{Found, Reading, Rule};
 use model::TaskId;
 use model::artifact::TrustTier;
+use projections::query::Brought;
 use std::sync::atomic::Ordering;
 
 /// Events of one task that are read; what lies behind them is left in its history.
@@ -42,8 +44,12 @@ impl Kernel {
             }
         }
         let seen = state.attempt().map_or(TrustTier::Untrusted, |attempt| weakest_seen(&state, attempt));
-        let chosen = self.second_look(&state, &reading.left(), asks);
-        let found = reading.found(seen).into_iter().chain(chosen).collect();
+        let brought = self.query()?.brought(&[task_id], &[]).map_err(view)?;
+        let mut left = reading.left();
+        left.retain(|one| brought.repeated_in(&one.text).is_none());
+        let chosen = self.second_look(&state, &left, asks);
+        let all = reading.found(seen).into_iter().chain(chosen);
+        let found = all.filter(|one| is_without_secrets(&brought, one)).collect();
         Ok((found, u64::try_from(count).unwrap_or(u64::MAX)))
     }
 
@@ -66,4 +72,12 @@ impl Kernel {
         };
         chosen(state.task.task_id, left, &reply.answer.text, &reasoner.descriptor().model)
     }
+}
+
+/// Whether a claim repeats nothing of a look into a secret. Behind one, what holds words of models and of acts is none: those are cut and
+/// written otherwise, so a part of a value could stand in it. A person's own words are told whole.
+fn is_without_secrets(brought: &Brought, one: &Found) -> bool {
+    let is_own = matches!(one.rule, Rule::Correction | Rule::Chosen);
+    (is_own || !brought.has_looked())
+        && brought.repeated_in(&format!("{}\n{}", one.claim, one.reason)).is_none()
 }

@@ -26,14 +26,14 @@ const HEAD: usize = *VALUE_BYTES.start();
 type ByHead = HashMap<[u8; HEAD], Vec<String>>;
 
 /// Values that are taken out of words.
-pub(super) struct Values {
+pub(crate) struct Values {
     by_head: Option<ByHead>,
 }
 
 impl Values {
     pub(super) const NONE: Self = Self { by_head: None };
 
-    pub(super) fn of(values: BTreeSet<String>) -> Self {
+    pub(crate) fn of(values: BTreeSet<String>) -> Self {
         let mut by_head = ByHead::new();
         // In the order of their letters, each comes before those that go on.
         for value in values.into_iter().rev() {
@@ -49,6 +49,13 @@ impl Values {
         self.by_head.is_none()
     }
 
+    /// Whether one of these values stands in words, as it is or encoded.
+    pub(crate) fn stand_in(&self, words: &str) -> bool {
+        let Some(values) = &self.by_head else { return false };
+        let holds = |says: &str| are_in(says, values);
+        holds(words) || !redact::encoded_places(words, holds).is_empty()
+    }
+
     /// Words without these values; as they are, where there are none.
     pub(super) fn out_of(&self, words: String) -> String {
         match &self.by_head {
@@ -62,9 +69,7 @@ impl Values {
 /// each other, no part of any stays.
 fn taken_out(words: &str, values: &ByHead) -> String {
     let mut plain = words.to_owned();
-    for place in
-        redact::encoded_places(words, |says| places(&small(says), values).next().is_some()).into_iter().rev()
-    {
+    for place in redact::encoded_places(words, |says| are_in(says, values)).into_iter().rev() {
         plain.replace_range(place, " ");
     }
     let words = small(&plain);
@@ -80,6 +85,21 @@ fn taken_out(words: &str, values: &ByHead) -> String {
     }
     left.push_str(words.get(behind..).unwrap_or_default());
     left
+}
+
+/// Whether words have one of these values, whatever letters are capital in them.
+fn are_in(words: &str, values: &ByHead) -> bool {
+    places(&small(words), values).next().is_some()
+}
+
+/// Whether nobody says a value by chance who has not seen it: eight letters and digits of it stand in a row, of both kinds.
+/// `localhost:5432` and `eu-central-1` stand in many files beside secrets, and are said of many things.
+pub(crate) fn is_telling(value: &str) -> bool {
+    value.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| {
+        part.len() >= HEAD
+            && part.bytes().any(|byte| byte.is_ascii_digit())
+            && part.bytes().any(|byte| byte.is_ascii_alphabetic())
+    })
 }
 
 /// Where words in small letters have one of these values, from the first on.
@@ -290,6 +310,21 @@ mod tests {
         }
         let other = "an ostrich, cGVsaWNhbiBhbmQgaGVyb24= and a%20heron";
         assert_eq!(without(other, found), small(other));
+    }
+
+    #[test]
+    fn a_value_is_seen_as_it_is_and_encoded_and_only_a_telling_one_is_said_by_nobody_else() {
+        let found = Values::of(values(b"PET=flamingo-bird\n").unwrap());
+        for says in ["a Flamingo-Bird", "in short RkxBTUlOR08tQklSRA==", "fl%61mingo-bird"] {
+            assert!(found.stand_in(says), "{says}");
+        }
+        assert!(!found.stand_in("a flamingo, and a bird") && !Values::NONE.stand_in("flamingo-bird"));
+        for telling in [concat!("pel", "ican42kestrel"), concat!("postgres://me:pel", "ican42@host/db")] {
+            assert!(is_telling(telling), "{telling}");
+        }
+        for said in ["localhost:5432", "eu-central-1", "production", "2026-11-30", "12345678", "flamingo-7"] {
+            assert!(!is_telling(said), "{said}");
+        }
     }
 
     #[test]
