@@ -6,6 +6,7 @@ use crate::world::{Place, World, looked_into_a_secret};
 use model::artifact::{ArtifactKind, ArtifactRef, EvidenceRef};
 use model::body::{ArtifactExpired, MemoryPromoted};
 use model::ingress::{Channel, ContinuationAnchor, IngressRecord};
+use model::limits::INLINE_ARTIFACT_BYTES_MAX;
 use model::task::TaskStatus;
 use model::{ArtifactId, Body, ConversationId, TaskId};
 use projections::tables;
@@ -73,7 +74,10 @@ impl Talk {
             b.record.referenced_artifact_refs = vec![made.artifact_id];
             with(&mut b.record);
         }
-        self.store.commit(vec![message, received], &[bytes], &[]);
+        // More than this lies in a file.
+        let blobs: Vec<Vec<u8>> =
+            Some(bytes).filter(|bytes| bytes.len() <= INLINE_ARTIFACT_BYTES_MAX).into_iter().collect();
+        self.store.commit(vec![message, received], &blobs, &[]);
         made
     }
 
@@ -162,6 +166,51 @@ fn what_a_conversation_holds_of_work_that_comes_from_a_look_is_found_by_its_othe
     assert_eq!(talk.stand(SEARCH, words), [2, 0, 1, 2, 2], "nobody can tell what it came from");
     talk.lets_go(parent, &made);
     assert_eq!(talk.stand(SEARCH, words), [0, 0, 0, 2, 2]);
+}
+
+#[test]
+fn words_that_came_in_by_two_messages_are_gone_when_one_is_no_longer_kept() {
+    let mut talk = Talk::new();
+    let (task, place) = (talk.begins(None, None), Place::task(talk.inbox));
+    let bytes = format!("a pelican of {task}").into_bytes();
+    let (note, made) = talk.world.artifact(place, ArtifactKind::Message, &bytes, vec![]);
+    talk.store.commit(vec![made], &[bytes], &[]);
+    let work = json!({ "goal": "an ostrich", "parent_task_id": task.to_string() });
+    let stays = note.artifact_id;
+    let gone = talk.hears("an ostrich", &work, |record| record.referenced_artifact_refs.push(stays));
+    let words = ["ostrich", "pelican"];
+    assert_eq!(talk.stand(SEARCH, words), [2, 1]);
+    let inbox = talk.inbox;
+    talk.lets_go(inbox, &gone);
+    assert_eq!(talk.stand(SEARCH, words), [0, 1]);
+    talk.lets_go(inbox, &note);
+    assert_eq!(talk.stand(SEARCH, words), [0, 0]);
+}
+
+#[test]
+fn a_message_that_is_no_longer_kept_and_by_which_nothing_came_in_leaves_nothing() {
+    let mut talk = Talk::new();
+    let (task, inbox) = (talk.begins(None, None), talk.inbox);
+    let bytes = format!("a pelican of {task}").into_bytes();
+    let (note, made) = talk.world.artifact(Place::task(inbox), ArtifactKind::Message, &bytes, vec![]);
+    talk.store.commit(vec![made], &[bytes], &[]);
+    assert_eq!(talk.stand(SEARCH, ["pelican"]), [1]);
+    talk.lets_go(inbox, &note);
+    assert_eq!(talk.stand(SEARCH, ["pelican"]), [0]);
+}
+
+#[test]
+fn words_of_a_message_that_is_too_large_to_tell_what_it_names_are_not_found() {
+    let mut talk = Talk::new();
+    let parent = talk.begins(None, None);
+    talk.looks(parent, "PET=flamingo\n");
+    let anchor = json!({ "anchor_task_id": parent.to_string(), "anchor_kind": "completed_outcome" });
+    let goal = "feed the flamingo and the ostrich again";
+    let work = |more: usize| json!({ "goal": goal, "done_when": ["x".repeat(more)], "continuation_anchor": &anchor });
+    talk.hears(goal, &work(INLINE_ARTIFACT_BYTES_MAX), |_| ());
+    assert_eq!(talk.stand(SEARCH, ["ostrich", "flamingo"]), [0, 0]);
+    talk.hears(goal, &work(1), |_| ());
+    assert_eq!(talk.stand(SEARCH, ["ostrich", "flamingo"]), [2, 0]);
 }
 
 #[test]

@@ -143,15 +143,20 @@ fn comes_from(seen: &Seen<'_>, body: &Body) -> Result<Option<Vec<TaskId>>, Error
             let record = &received.record;
             let named = [record.parent_task_id, record.chosen_task_id, record.explicit_task_ref];
             from.extend(named.into_iter().flatten());
+            let mut is_known = true;
             for artifact in &record.referenced_artifact_refs {
-                let kept = |row: &mut ArtifactRow| (row.kind, (row.content_hash, row.byte_size));
+                let kept = |row: &mut ArtifactRow| (row.kind, row.content_hash);
                 if let Some((ArtifactKind::Message, kept)) = seen.change((*artifact,), kept)? {
-                    let Some(named) = named_in(seen, kept)? else { return Ok(None) };
-                    from.extend(named);
+                    let named = named_in(seen, kept)?;
+                    is_known &= named.is_some();
+                    from.extend(named.into_iter().flatten());
                     let statement =
                         "INSERT OR IGNORE INTO view_word_messages (artifact_id, seq) VALUES (?1, ?2)";
                     seen.run(statement, params![text(artifact), int(seen.seq)])?;
                 }
+            }
+            if !is_known {
+                return Ok(None);
             }
         }
         Body::IngressBound(bound) => from.extend(bound.anchor.as_ref().map(|anchor| anchor.anchor_task_id)),
@@ -161,12 +166,8 @@ fn comes_from(seen: &Seen<'_>, body: &Body) -> Result<Option<Vec<TaskId>>, Error
 }
 
 /// The tasks that are named in the message of which these bytes are kept, and those of the artifacts named there: of which one work is a
-/// part, which one it follows, and what it is to rest on. None where they are no longer kept.
-fn named_in(seen: &Seen<'_>, (kept, byte_size): (Digest, u64)) -> Result<Option<Vec<TaskId>>, Error> {
-    // It is nowhere in the index, and what it names was never known.
-    if usize::try_from(byte_size).is_ok_and(|bytes| bytes > INLINE_ARTIFACT_BYTES_MAX) {
-        return Ok(Some(Vec::new()));
-    }
+/// part, which one it follows, and what it is to rest on. None where they are no longer kept, or are so many that they lie in a file.
+fn named_in(seen: &Seen<'_>, kept: Digest) -> Result<Option<Vec<TaskId>>, Error> {
     let Some(bytes) = search::kept(seen, kept)? else { return Ok(None) };
     let text = String::from_utf8_lossy(&bytes);
     let mut named = Vec::new();
@@ -202,7 +203,7 @@ impl Withheld {
 
     /// The same for what is kept whole of a message.
     pub(super) fn of_message(seen: &Seen<'_>, message: &Artifact) -> Result<Self, Error> {
-        let named = named_in(seen, (message.content_hash, message.byte_size))?.unwrap_or_default();
+        let named = named_in(seen, message.content_hash)?.unwrap_or_default();
         Self::found_by(seen, roots(seen, &named, (false, CONTENT))?)
     }
 
