@@ -314,9 +314,10 @@ fn parts(request: &ActionRequest) -> Vec<Part> {
     parts
 }
 
-/// Whether what is started is a program, by its path or by its name, whichever way a system writes these.
+/// Whether what is started is a program, by its path or by its name, whichever way a system writes these: Windows also with a drive
+/// alone in front, `C:git.exe`.
 fn is_program(said: &str, program: &str) -> bool {
-    let name = said.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name = said.rsplit(['/', '\\', ':']).next().unwrap_or_default();
     [said, name].iter().any(|said| is_same(without_end(said).as_bytes(), without_end(program).as_bytes()))
 }
 

@@ -37,6 +37,8 @@ fn a_rule_speaks_of_every_simple_command_path_and_host() {
         (command(&["git.exe", "push"], false), Verdict::Deny),
         (command(&["C:\\Git\\cmd\\Git.EXE", "push"], false), Verdict::Deny),
         (command(&["git.cmd ", "push"], false), Verdict::Deny),
+        (command(&["C:git.exe", "push"], false), Verdict::Deny),
+        (command(&["C:cargo", "test"], false), Verdict::RequireApproval),
         (command(&["cargo.exe", "test"], false), Verdict::RequireApproval),
         (command(&["CARGO", "test"], false), Verdict::RequireApproval),
         (command(&["git", "status"], false), Verdict::RequireApproval),
