@@ -60,6 +60,21 @@ fn a_rule_speaks_of_every_simple_command_path_and_host() {
 }
 
 #[test]
+fn a_program_below_the_folder_is_allowed_by_no_rule_however_a_system_writes_its_path() {
+    let told = |program: &str| {
+        let rule = format!("allow Bash({program})\n");
+        let mine = engine(&[(RuleScope::User, rule.as_str())]);
+        says(&mine, command(&[program], false))
+    };
+    for program in ["tools/check", "./check", "tools\\check", "C:check"] {
+        assert_eq!(told(program), Verdict::RequireApproval, "{program}");
+    }
+    for program in ["check", "/usr/bin/check"] {
+        assert_eq!(told(program), Verdict::Allow, "{program}");
+    }
+}
+
+#[test]
 fn a_staged_command_is_allowed_only_with_what_it_changed() {
     let test = engine(&[(RuleScope::User, "allow Bash(make:*)\n")]);
     let both = engine(&[(RuleScope::User, "allow Bash(make:*)\nallow FileEdit(**)\nallow FileDelete(**)\n")]);
