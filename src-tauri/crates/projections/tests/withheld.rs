@@ -169,6 +169,22 @@ fn what_a_conversation_holds_of_work_that_comes_from_a_look_is_found_by_its_othe
 }
 
 #[test]
+fn a_message_that_names_a_task_at_the_begin_of_a_line_is_told_without_what_that_looked_into() {
+    let mut talk = Talk::new();
+    let parent = talk.begins(None, None);
+    talk.looks(parent, "PET=flamingo\n");
+    let made = talk.says(parent, "what was seen");
+    for named in [parent.to_string(), made.to_string()] {
+        talk.hears(
+            "the flamingo and the heron",
+            &json!({ "goal": format!("go on with\n{named}\n") }),
+            |_| (),
+        );
+    }
+    assert_eq!(talk.stand(SEARCH, ["heron", "flamingo"]), [2, 0]);
+}
+
+#[test]
 fn words_that_came_in_by_two_messages_are_gone_when_one_is_no_longer_kept() {
     let mut talk = Talk::new();
     let (task, place) = (talk.begins(None, None), Place::task(talk.inbox));

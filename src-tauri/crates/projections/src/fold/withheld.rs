@@ -20,6 +20,8 @@ use values::{Values, values};
 /// Looks of the tasks of one root whose values are kept: each text of these tasks is searched for all of them. Behind one more, no
 /// more of their words are indexed.
 const LOOKS_MAX: i64 = 64;
+/// Digits of an identifier.
+const DIGITS: usize = 32;
 
 /// Keeps the values of what an act brought that was allowed to look into a secret: one a line, in small letters, as the index
 /// knows no others.
@@ -170,16 +172,20 @@ fn comes_from(seen: &Seen<'_>, body: &Body) -> Result<Option<Vec<TaskId>>, Error
 fn named_in(seen: &Seen<'_>, kept: Digest) -> Result<Option<Vec<TaskId>>, Error> {
     let Some(bytes) = search::kept(seen, kept)? else { return Ok(None) };
     let text = String::from_utf8_lossy(&bytes);
-    let mut named = Vec::new();
-    for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
-        if let Some(task) = word.strip_prefix("task_").and_then(|_| word.parse::<TaskId>().ok()) {
-            named.push(task);
-        } else if let Some(artifact) = word.strip_prefix("art_").and_then(|_| word.parse::<ArtifactId>().ok())
-        {
-            named.extend(seen.change((artifact,), |row: &mut ArtifactRow| row.task_id)?);
-        }
+    let tasks = identifiers(&text, TaskId::PREFIX).into_iter();
+    let mut named: Vec<TaskId> = tasks.filter_map(|task| task.parse().ok()).collect();
+    let artifacts = identifiers(&text, ArtifactId::PREFIX).into_iter();
+    for artifact in artifacts.filter_map(|artifact| artifact.parse::<ArtifactId>().ok()) {
+        named.extend(seen.change((artifact,), |row: &mut ArtifactRow| row.task_id)?);
     }
     Ok(Some(named))
+}
+
+/// What stands in a text like identifiers of a kind, whatever is right in front of them: a line that is escaped ends in a letter, `\n`.
+fn identifiers<'t>(text: &'t str, prefix: &str) -> Vec<&'t str> {
+    let begin = format!("{prefix}_");
+    let whole = |at: usize| text.get(at..at.saturating_add(begin.len()).saturating_add(DIGITS));
+    text.match_indices(begin.as_str()).filter_map(|(at, _)| whole(at)).collect()
 }
 
 /// What has to be taken out of the words of an event before they are indexed.
