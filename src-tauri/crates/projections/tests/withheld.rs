@@ -4,13 +4,15 @@ use crate::rebuilding::again;
 use crate::store::Store;
 use crate::world::{Place, World, looked_into_a_secret};
 use model::artifact::{ArtifactKind, ArtifactRef, EvidenceRef};
-use model::body::{ArtifactExpired, MemoryPromoted};
+use model::body::{ArtifactExpired, MemoryPromoted, SuccessorBegan};
 use model::ingress::{Channel, ContinuationAnchor, IngressRecord};
 use model::limits::INLINE_ARTIFACT_BYTES_MAX;
+use model::policy::Verdict;
 use model::task::TaskStatus;
-use model::{ArtifactId, Body, ConversationId, TaskId};
+use model::{ArtifactId, Body, ConversationId, TaskId, UnixMs};
 use projections::tables;
 use serde_json::{Value, json};
+use words::successor::PatchKind;
 
 /// A store with one conversation, in which tasks begin, look, say and remember.
 struct Talk {
@@ -248,6 +250,40 @@ fn who_proposes_what_was_found_behind_a_look_says_it_without_the_values() {
     assert_eq!(talk.stand(SEARCH, words), [0, 1, 0, 0]);
     talk.says(asker, "a kestrel");
     assert_eq!(talk.stand(SEARCH, ["kestrel"]), [0]);
+}
+
+#[test]
+fn what_a_task_says_of_a_change_that_it_proposes_is_found_by_its_other_words_alone() {
+    let mut talk = Talk::new();
+    let task = talk.begins(None, None);
+    let made = talk.looks(task, "PET=flamingo\n");
+    let (act, asked) = talk.world.action(Place::task(task), Verdict::RequireApproval);
+    talk.store.commit(asked, &[], &[]);
+    for (trial, proposed_by) in [("own", None), ("proposed", Some(act))] {
+        let began = SuccessorBegan {
+            trial_id: trial.to_owned(),
+            kind: PatchKind::Policy,
+            patch: talk.world.some_ref(),
+            about: format!("the {trial} one asks less for the flamingo").into(),
+            tasks: vec![],
+            seed: 1,
+            wall_ms: 1,
+            cpu_ms: 1,
+            memory_bytes: 1,
+            disk_bytes: 1,
+            processes: 1,
+            tokens: 1,
+            began_at: UnixMs(1),
+            group: None,
+            proposed_by,
+        };
+        let began = talk.world.draft(Place::task(talk.inbox), began);
+        talk.store.commit(vec![began], &[], &[]);
+    }
+    let words = ["own", "proposed", "flamingo"];
+    assert_eq!(talk.stand(SEARCH, words), [1, 1, 1], "a person may say what they like");
+    talk.lets_go(task, &made);
+    assert_eq!(talk.stand(SEARCH, words), [1, 0, 1]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod values;
 use super::search::{self, CONTENT};
 use super::{Seen, int, text};
 use crate::Error;
-use crate::rows::{ArtifactRow, BeliefRow};
+use crate::rows::{ActionRow, ArtifactRow, BeliefRow};
 use model::artifact::{Artifact, ArtifactKind, Sensitivity};
 use model::knowledge::MemoryRecord;
 use model::limits::INLINE_ARTIFACT_BYTES_MAX;
@@ -127,8 +127,9 @@ fn roots(
     Ok(roots)
 }
 
-/// The tasks that the words of an event come from, beside its own: those of what a claim of memory rests on; and in a conversation the one
-/// that work is a part of or follows, whose goal may be an agent's, and the one that somebody speaks to. None where nobody can tell any more.
+/// The tasks that the words of an event come from, beside its own: those of what a claim of memory rests on; the one that proposes a change of
+/// Hermit; and in a conversation the one that work is a part of or follows, whose goal may be an agent's, and the one that somebody speaks
+/// to. None where nobody can tell any more.
 fn comes_from(seen: &Seen<'_>, body: &Body) -> Result<Option<Vec<TaskId>>, Error> {
     let mut from: Vec<TaskId> = Vec::new();
     match body {
@@ -159,6 +160,11 @@ fn comes_from(seen: &Seen<'_>, body: &Body) -> Result<Option<Vec<TaskId>>, Error
             }
             if !is_known {
                 return Ok(None);
+            }
+        }
+        Body::SuccessorBegan(began) => {
+            if let Some(act) = began.proposed_by {
+                from.extend(seen.change((act,), |row: &mut ActionRow| row.task_id)?);
             }
         }
         Body::IngressBound(bound) => from.extend(bound.anchor.as_ref().map(|anchor| anchor.anchor_task_id)),
