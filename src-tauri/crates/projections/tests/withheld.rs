@@ -187,6 +187,26 @@ fn a_message_that_names_a_task_at_the_begin_of_a_line_is_told_without_what_that_
 }
 
 #[test]
+fn what_a_chat_is_told_of_a_question_or_an_act_is_found_by_its_other_words_alone() {
+    let mut talk = Talk::new();
+    let task = talk.begins(None, None);
+    talk.looks(task, "PET=flamingo\n");
+    let (step, planned) = talk.world.step(task);
+    let (place, attempt) = talk.world.attempt(task, step, 1);
+    let (question, asked) = talk.world.question(place);
+    let (act, proposed) = talk.world.action(place, Verdict::RequireApproval);
+    let (approval, waits) = talk.world.approval(place, act);
+    let drafts = [planned, attempt, asked].into_iter().chain(proposed).chain([waits]);
+    talk.store.commit(drafts.collect(), &[], &[]);
+    for about in [format!("question:{question}"), format!("approval:{approval}")] {
+        let change = json!({ "text": "is it the flamingo, or the crane?" }).to_string();
+        let work = json!({ "reasoning": { "change": change }, "idempotency_key": format!("message:home:1:{about}:1") });
+        talk.hears("send a message", &work, |_| ());
+    }
+    assert_eq!(talk.stand(SEARCH, ["crane", "flamingo"]), [2, 0]);
+}
+
+#[test]
 fn words_that_came_in_by_two_messages_are_gone_when_one_is_no_longer_kept() {
     let mut talk = Talk::new();
     let (task, place) = (talk.begins(None, None), Place::task(talk.inbox));

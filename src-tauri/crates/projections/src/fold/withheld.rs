@@ -7,14 +7,15 @@ mod values;
 use super::search::{self, CONTENT};
 use super::{Seen, int, text};
 use crate::Error;
-use crate::rows::{ActionRow, ArtifactRow, BeliefRow};
+use crate::rows::{ActionRow, ApprovalRow, ArtifactRow, BeliefRow, QuestionRow};
 use model::artifact::{Artifact, ArtifactKind, Sensitivity};
 use model::knowledge::MemoryRecord;
 use model::limits::INLINE_ARTIFACT_BYTES_MAX;
 use model::task::Task;
-use model::{ArtifactId, Body, Digest, TaskId};
+use model::{ApprovalId, ArtifactId, Body, ClarificationId, Digest, TaskId};
 use rusqlite::{OptionalExtension, params};
 use std::collections::BTreeSet;
+use std::str::FromStr;
 use values::{Values, values};
 
 /// Looks of the tasks of one root whose values are kept: each text of these tasks is searched for all of them. Behind one more, no
@@ -173,25 +174,30 @@ fn comes_from(seen: &Seen<'_>, body: &Body) -> Result<Option<Vec<TaskId>>, Error
     Ok(Some(from))
 }
 
-/// The tasks that are named in the message of which these bytes are kept, and those of the artifacts named there: of which one work is a
-/// part, which one it follows, and what it is to rest on. None where they are no longer kept, or are so many that they lie in a file.
+/// The tasks that are named in the message of which these bytes are kept, and those of the artifacts, questions and approvals named there:
+/// of which one work is a part, which one it follows, what it is to rest on, and what a message to a chat tells of. None where they are no
+/// longer kept, or are so many that they lie in a file.
 fn named_in(seen: &Seen<'_>, kept: Digest) -> Result<Option<Vec<TaskId>>, Error> {
     let Some(bytes) = search::kept(seen, kept)? else { return Ok(None) };
     let text = String::from_utf8_lossy(&bytes);
-    let tasks = identifiers(&text, TaskId::PREFIX).into_iter();
-    let mut named: Vec<TaskId> = tasks.filter_map(|task| task.parse().ok()).collect();
-    let artifacts = identifiers(&text, ArtifactId::PREFIX).into_iter();
-    for artifact in artifacts.filter_map(|artifact| artifact.parse::<ArtifactId>().ok()) {
+    let mut named: Vec<TaskId> = identifiers(&text, TaskId::PREFIX);
+    for artifact in identifiers::<ArtifactId>(&text, ArtifactId::PREFIX) {
         named.extend(seen.change((artifact,), |row: &mut ArtifactRow| row.task_id)?);
+    }
+    for question in identifiers::<ClarificationId>(&text, ClarificationId::PREFIX) {
+        named.extend(seen.change((question,), |row: &mut QuestionRow| row.task_id)?);
+    }
+    for approval in identifiers::<ApprovalId>(&text, ApprovalId::PREFIX) {
+        named.extend(seen.change((approval,), |row: &mut ApprovalRow| row.task_id)?);
     }
     Ok(Some(named))
 }
 
-/// What stands in a text like identifiers of a kind, whatever is right in front of them: a line that is escaped ends in a letter, `\n`.
-fn identifiers<'t>(text: &'t str, prefix: &str) -> Vec<&'t str> {
+/// The identifiers of a kind in a text, whatever is right in front of them: a line that is escaped ends in a letter, `\n`.
+fn identifiers<T: FromStr>(text: &str, prefix: &str) -> Vec<T> {
     let begin = format!("{prefix}_");
     let whole = |at: usize| text.get(at..at.saturating_add(begin.len()).saturating_add(DIGITS));
-    text.match_indices(begin.as_str()).filter_map(|(at, _)| whole(at)).collect()
+    text.match_indices(begin.as_str()).filter_map(|(at, _)| whole(at)?.parse().ok()).collect()
 }
 
 /// What has to be taken out of the words of an event before they are indexed.
