@@ -180,10 +180,14 @@ const READ_SHELLS: [&str; 3] = ["sh", "bash", "dash"];
 /// What Windows lets people leave out at the end of a program's name; `.com` is left out here, because hosts have names like that.
 const ENDS: [&str; 3] = [".exe", ".bat", ".cmd"];
 
-/// A program's name without folder, case, version and ending: `/usr/bin/Python3.13` and `python.exe` are `python`.
+/// A program's name without folder, case, version and ending: `/usr/bin/Python3.13` and `python.exe` are `python`. Windows knows a program
+/// behind a drive alone (`C:git.exe`) as well, and passes over blanks and full stops at an end.
 pub(crate) fn name(word: &str) -> String {
+    let is_drive = |first: &str| first.len() == 1 && first.bytes().all(|b| b.is_ascii_alphabetic());
+    let word = word.split_once(':').filter(|(first, _)| is_drive(first)).map_or(word, |(_, rest)| rest);
     let last = word.rsplit(['/', '\\']).next().unwrap_or(word).to_ascii_lowercase();
-    let last = ENDS.iter().find_map(|end| last.strip_suffix(*end)).unwrap_or(&last);
+    let last = Some(last.trim_end_matches([' ', '.'])).filter(|last| !last.is_empty()).unwrap_or(&last);
+    let last = ENDS.iter().find_map(|end| last.strip_suffix(*end)).unwrap_or(last);
     let bare = last.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     // `.` is a program of its own, and a name of digits alone has nothing else.
     if bare.is_empty() { last.to_owned() } else { bare.to_owned() }
@@ -342,6 +346,9 @@ mod tests {
             ("npx.CMD", "npx"),
             ("run.bat", "run"),
             ("RunDLL32.exe", "rundll"),
+            ("C:git.exe", "git"),
+            ("git.exe. ", "git"),
+            ("build:git", "build:git"),
             (".", "."),
             ("7", "7"),
             ("ld.so", "ld.so"),

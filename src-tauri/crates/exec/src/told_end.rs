@@ -28,10 +28,11 @@ const WAIT: Duration = Duration::from_millis(1);
 pub fn run(program: &OsStr, arguments: &[OsString]) -> io::Result<ExitCode> {
     // What outlives its own parent comes to this one, so that what it used is counted.
     set_child_subreaper(Some(getpid()))?;
+    // Before it is started: where this fails, nothing was.
+    let nothing = File::options().read(true).write(true).open("/dev/null")?;
     // A group of its own: what the command sends to its whole group is not for this one.
     let child = Command::new(program).args(arguments).process_group(0).spawn()?;
     // Only the command has the streams: whoever is at their other end hears at once that it has closed them.
-    let nothing = File::options().read(true).write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdin(nothing.as_fd())?;
     rustix::stdio::dup2_stdout(nothing.as_fd())?;
     let status = end_of(Pid::from_child(&child))?;
@@ -59,7 +60,7 @@ fn code_of(status: WaitStatus) -> u8 {
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }
 
-/// What everything that has ended used, how many threads there are now, and how full the home is.
+/// What everything that has ended used (of memory, what the largest of it had), how many threads there are now, and how full the home is.
 fn used() -> String {
     let (mut cpu_ms, mut memory_kib) = (0, 0);
     if let Ok(children) = getrusage(UsageWho::RUSAGE_CHILDREN) {

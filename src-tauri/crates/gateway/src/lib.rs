@@ -93,7 +93,7 @@
 //! parameter is 422 with `details.field`, too many streams and downloads at once are 429.
 //!
 //! **Notices.** First `event: hello` with `{"store_id"}`, for a page with `listener` too, its number: whatever is shown is asked for again,
-//! after every reconnect too. A model's words on their way (`delta`, `reasoning`) go to a page only of the conversation that it shows. Then `event: event | delta | progress | keys`, each `data:` a [`wire::Notice`] in one line, and `: alive` every ten
+//! after every reconnect too. A model's words on their way (`delta`, `reasoning`) go to a page only of the conversation that it shows. Then `event: event | delta | reasoning | output | progress | keys`, each `data:` a [`wire::Notice`] in one line, and `: alive` every ten
 //! seconds of silence. They are never truth and never replayed; a listener that falls too far behind is cut off.
 //!
 //! **Runs** (`/v1`, run-api.md): `POST /v1/runs`, `GET /v1/runs/{id}`, `GET /v1/runs/{id}/events` (a page, or with

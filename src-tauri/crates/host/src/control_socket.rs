@@ -344,7 +344,9 @@ mod here {
     /// Whether the process is in the foreground of a terminal: its group is the one the terminal talks to.
     #[cfg(target_os = "linux")]
     fn has_terminal(pid: i32) -> bool {
-        let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+        let Ok(stat) = std::fs::read(format!("/proc/{pid}/stat")) else { return false };
+        // A program is called whatever its files are, also what is no UTF-8.
+        let stat = String::from_utf8_lossy(&stat);
         let Some((_, rest)) = stat.rsplit_once(')') else { return false };
         let fields: Vec<i64> =
             rest.split_whitespace().skip(1).map_while(|field| field.parse().ok()).collect();

@@ -103,8 +103,12 @@ fn an_open_message_that_is_begun_by_one_key_at_the_same_time_begins_one_task() {
     });
     let tasks: BTreeSet<TaskId> = begun.iter().map(|begun| begun.task_id).collect();
     assert_eq!((tasks.len(), begun.iter().filter(|begun| !begun.duplicate).count()), (1, 1), "{begun:?}");
-    let other = Submission { constraints: vec!["touch nothing".to_owned()], ..begins };
-    assert!(matches!(world.kernel().begin_once(open, &other), Err(Error::Conflict(_))), "other terms");
+    for other in [
+        Submission { constraints: vec!["touch nothing".to_owned()], ..begins.clone() },
+        Submission { fallbacks: vec![begins.reasoning.clone()], ..begins },
+    ] {
+        assert!(matches!(world.kernel().begin_once(open, &other), Err(Error::Conflict(_))), "other terms");
+    }
 }
 
 #[conforms::conforms("HK-8.1.2-3")]

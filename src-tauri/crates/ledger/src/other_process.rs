@@ -23,10 +23,11 @@ mod system {
         rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH)
     }
 
-    /// Fields 3 and 22 of `/proc/PID/stat`; its second field may hold spaces and brackets, so it is cut at the last
-    /// bracket.
+    /// Fields 3 and 22 of `/proc/PID/stat`; its second field may hold anything, also brackets and what is no UTF-8, so it is cut at
+    /// the last bracket.
     pub(crate) fn stat(pid: u32) -> Option<Stat> {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+        let stat = String::from_utf8_lossy(&stat);
         let (_, rest) = stat.rsplit_once(')')?;
         let mut fields = rest.split_whitespace();
         let dead = matches!(fields.next()?, "Z" | "X");
@@ -73,5 +74,23 @@ mod system {
     /// The moments of [`stat`] count from no boot.
     pub(crate) const fn boot() -> Option<String> {
         None
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_whose_name_is_no_text_is_told_as_any_other() {
+        const NAME: &str = "/proc/self/comm";
+        let (own, before) = (std::process::id(), std::fs::read(NAME).unwrap());
+        let named = stat(own).unwrap();
+        std::fs::write(NAME, b"a\xff) b").unwrap();
+        let otherwise = stat(own);
+        std::fs::write(NAME, before.trim_ascii_end()).unwrap();
+        let otherwise = otherwise.unwrap();
+        assert!(!otherwise.dead);
+        assert_eq!(otherwise.started_ticks, named.started_ticks);
     }
 }

@@ -4,12 +4,15 @@ use crate::rebuilding::again;
 use crate::store::Store;
 use crate::world::{Place, World, looked_into_a_secret};
 use model::artifact::{ArtifactKind, ArtifactRef, EvidenceRef};
-use model::body::{ArtifactExpired, MemoryPromoted};
+use model::body::{ArtifactExpired, MemoryPromoted, SuccessorBegan};
 use model::ingress::{Channel, ContinuationAnchor, IngressRecord};
+use model::limits::INLINE_ARTIFACT_BYTES_MAX;
+use model::policy::Verdict;
 use model::task::TaskStatus;
-use model::{ArtifactId, Body, ConversationId, TaskId};
+use model::{ArtifactId, Body, ConversationId, TaskId, UnixMs};
 use projections::tables;
 use serde_json::{Value, json};
+use words::successor::PatchKind;
 
 /// A store with one conversation, in which tasks begin, look, say and remember.
 struct Talk {
@@ -73,7 +76,10 @@ impl Talk {
             b.record.referenced_artifact_refs = vec![made.artifact_id];
             with(&mut b.record);
         }
-        self.store.commit(vec![message, received], &[bytes], &[]);
+        // More than this lies in a file.
+        let blobs: Vec<Vec<u8>> =
+            Some(bytes).filter(|bytes| bytes.len() <= INLINE_ARTIFACT_BYTES_MAX).into_iter().collect();
+        self.store.commit(vec![message, received], &blobs, &[]);
         made
     }
 
@@ -165,6 +171,87 @@ fn what_a_conversation_holds_of_work_that_comes_from_a_look_is_found_by_its_othe
 }
 
 #[test]
+fn a_message_that_names_a_task_at_the_begin_of_a_line_is_told_without_what_that_looked_into() {
+    let mut talk = Talk::new();
+    let parent = talk.begins(None, None);
+    talk.looks(parent, "PET=flamingo\n");
+    let made = talk.says(parent, "what was seen");
+    for named in [parent.to_string(), made.to_string()] {
+        talk.hears(
+            "the flamingo and the heron",
+            &json!({ "goal": format!("go on with\n{named}\n") }),
+            |_| (),
+        );
+    }
+    assert_eq!(talk.stand(SEARCH, ["heron", "flamingo"]), [2, 0]);
+}
+
+#[test]
+fn what_a_chat_is_told_of_a_question_or_an_act_is_found_by_its_other_words_alone() {
+    let mut talk = Talk::new();
+    let task = talk.begins(None, None);
+    talk.looks(task, "PET=flamingo\n");
+    let (step, planned) = talk.world.step(task);
+    let (place, attempt) = talk.world.attempt(task, step, 1);
+    let (question, asked) = talk.world.question(place);
+    let (act, proposed) = talk.world.action(place, Verdict::RequireApproval);
+    let (approval, waits) = talk.world.approval(place, act);
+    let drafts = [planned, attempt, asked].into_iter().chain(proposed).chain([waits]);
+    talk.store.commit(drafts.collect(), &[], &[]);
+    for about in [format!("question:{question}"), format!("approval:{approval}")] {
+        let change = json!({ "text": "is it the flamingo, or the crane?" }).to_string();
+        let work = json!({ "reasoning": { "change": change }, "idempotency_key": format!("message:home:1:{about}:1") });
+        talk.hears("send a message", &work, |_| ());
+    }
+    assert_eq!(talk.stand(SEARCH, ["crane", "flamingo"]), [2, 0]);
+}
+
+#[test]
+fn words_that_came_in_by_two_messages_are_gone_when_one_is_no_longer_kept() {
+    let mut talk = Talk::new();
+    let (task, place) = (talk.begins(None, None), Place::task(talk.inbox));
+    let bytes = format!("a pelican of {task}").into_bytes();
+    let (note, made) = talk.world.artifact(place, ArtifactKind::Message, &bytes, vec![]);
+    talk.store.commit(vec![made], &[bytes], &[]);
+    let work = json!({ "goal": "an ostrich", "parent_task_id": task.to_string() });
+    let stays = note.artifact_id;
+    let gone = talk.hears("an ostrich", &work, |record| record.referenced_artifact_refs.push(stays));
+    let words = ["ostrich", "pelican"];
+    assert_eq!(talk.stand(SEARCH, words), [2, 1]);
+    let inbox = talk.inbox;
+    talk.lets_go(inbox, &gone);
+    assert_eq!(talk.stand(SEARCH, words), [0, 1]);
+    talk.lets_go(inbox, &note);
+    assert_eq!(talk.stand(SEARCH, words), [0, 0]);
+}
+
+#[test]
+fn a_message_that_is_no_longer_kept_and_by_which_nothing_came_in_leaves_nothing() {
+    let mut talk = Talk::new();
+    let (task, inbox) = (talk.begins(None, None), talk.inbox);
+    let bytes = format!("a pelican of {task}").into_bytes();
+    let (note, made) = talk.world.artifact(Place::task(inbox), ArtifactKind::Message, &bytes, vec![]);
+    talk.store.commit(vec![made], &[bytes], &[]);
+    assert_eq!(talk.stand(SEARCH, ["pelican"]), [1]);
+    talk.lets_go(inbox, &note);
+    assert_eq!(talk.stand(SEARCH, ["pelican"]), [0]);
+}
+
+#[test]
+fn words_of_a_message_that_is_too_large_to_tell_what_it_names_are_not_found() {
+    let mut talk = Talk::new();
+    let parent = talk.begins(None, None);
+    talk.looks(parent, "PET=flamingo\n");
+    let anchor = json!({ "anchor_task_id": parent.to_string(), "anchor_kind": "completed_outcome" });
+    let goal = "feed the flamingo and the ostrich again";
+    let work = |more: usize| json!({ "goal": goal, "done_when": ["x".repeat(more)], "continuation_anchor": &anchor });
+    talk.hears(goal, &work(INLINE_ARTIFACT_BYTES_MAX), |_| ());
+    assert_eq!(talk.stand(SEARCH, ["ostrich", "flamingo"]), [0, 0]);
+    talk.hears(goal, &work(1), |_| ());
+    assert_eq!(talk.stand(SEARCH, ["ostrich", "flamingo"]), [2, 0]);
+}
+
+#[test]
 fn who_proposes_what_was_found_behind_a_look_says_it_without_the_values() {
     let mut talk = Talk::new();
     let (looker, asker) = (talk.begins(None, None), talk.begins(None, None));
@@ -183,6 +270,40 @@ fn who_proposes_what_was_found_behind_a_look_says_it_without_the_values() {
     assert_eq!(talk.stand(SEARCH, words), [0, 1, 0, 0]);
     talk.says(asker, "a kestrel");
     assert_eq!(talk.stand(SEARCH, ["kestrel"]), [0]);
+}
+
+#[test]
+fn what_a_task_says_of_a_change_that_it_proposes_is_found_by_its_other_words_alone() {
+    let mut talk = Talk::new();
+    let task = talk.begins(None, None);
+    let made = talk.looks(task, "PET=flamingo\n");
+    let (act, asked) = talk.world.action(Place::task(task), Verdict::RequireApproval);
+    talk.store.commit(asked, &[], &[]);
+    for (trial, proposed_by) in [("own", None), ("proposed", Some(act))] {
+        let began = SuccessorBegan {
+            trial_id: trial.to_owned(),
+            kind: PatchKind::Policy,
+            patch: talk.world.some_ref(),
+            about: format!("the {trial} one asks less for the flamingo").into(),
+            tasks: vec![],
+            seed: 1,
+            wall_ms: 1,
+            cpu_ms: 1,
+            memory_bytes: 1,
+            disk_bytes: 1,
+            processes: 1,
+            tokens: 1,
+            began_at: UnixMs(1),
+            group: None,
+            proposed_by,
+        };
+        let began = talk.world.draft(Place::task(talk.inbox), began);
+        talk.store.commit(vec![began], &[], &[]);
+    }
+    let words = ["own", "proposed", "flamingo"];
+    assert_eq!(talk.stand(SEARCH, words), [1, 1, 1], "a person may say what they like");
+    talk.lets_go(task, &made);
+    assert_eq!(talk.stand(SEARCH, words), [1, 0, 1]);
 }
 
 #[test]

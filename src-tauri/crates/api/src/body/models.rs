@@ -52,14 +52,19 @@ fn used(host: &dyn Host, found: &Found) -> Result<Vec<String>, Error> {
             continue;
         }
         let Some(contract) = super::task_show::contract(host, &row)? else { continue };
-        // A model in the box is listed as long as its weights are here.
         let ModelChoice::Openai { base_url, .. } = &contract.model else { continue };
         let address = crate::runs::model_name(&contract.model);
-        if base_url != crate::runs::IN_BOX && known.insert(address.clone()) {
+        if is_told_again(base_url) && known.insert(address.clone()) {
             used.push(address);
         }
     }
     Ok(used)
+}
+
+/// Whether a server is told beside the task that named it. A model in the box is listed as long as its weights are here, and behind a `?`
+/// a key may stand.
+fn is_told_again(base_url: &str) -> bool {
+    base_url != crate::runs::IN_BOX && !base_url.contains('?')
 }
 
 pub(crate) fn standard(host: &dyn Host, p: Standard) -> Result<Chosen, Error> {
@@ -212,4 +217,19 @@ pub(crate) fn set_reads(host: &dyn Host, p: SetReads) -> Result<ReadsAtOnce, Err
 pub(crate) fn test(host: &dyn Host, p: Test) -> Result<Server, Error> {
     host.kernel()?;
     host.test_models(&p)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_told_again;
+
+    #[test]
+    fn a_server_whose_address_may_hold_a_key_is_told_by_its_task_alone() {
+        assert!(is_told_again("http://127.0.0.1:8080/v1"));
+        for server in
+            ["https://example.org/v1?key=kestrel", "https://example.org?kestrel", crate::runs::IN_BOX]
+        {
+            assert!(!is_told_again(server), "{server}");
+        }
+    }
 }

@@ -36,10 +36,11 @@ pub(crate) fn explain(host: &dyn Host, p: Explain) -> Result<Explained, Error> {
     if p.line.is_some() {
         return Err(usage("only a file has lines; give its path"));
     }
-    if subject.to_ascii_lowercase().starts_with(ArtifactId::PREFIX) {
+    let begins = |prefix: &str| subject.to_ascii_lowercase().starts_with(&format!("{prefix}_"));
+    if begins(ArtifactId::PREFIX) {
         return artifact(host, &subject);
     }
-    if subject.to_ascii_lowercase().starts_with(&format!("{}_", TaskId::PREFIX)) {
+    if begins(TaskId::PREFIX) {
         let task: TaskId = find(host, &subject)?;
         return Err(usage(format!("`{task}` is a task; what it did is explained one by one"))
             .hint(format!("name a receipt of it: `hermit receipts list --task {task}` lists them")));

@@ -67,6 +67,7 @@ fn of_what_hermit_has_no_record_it_says_so_and_what_can_be_explained() {
     for (subject, says) in [
         ("/nowhere/at/all.txt", "Hermit has no record of `/nowhere/at/all.txt`"),
         ("other.txt", "`other.txt` is no file, receipt or artifact that Hermit has a record of"),
+        ("article.txt", "`article.txt` is no file, receipt or artifact that Hermit has a record of"),
         (
             "cafebabecafe",
             "there is no receipt and no artifact whose identifier begins or ends with `cafebabecafe`",

@@ -5,11 +5,15 @@ use super::task::chain;
 use crate::context::{Context, absolute};
 use crate::output::{Output, Tone};
 use crate::text::{local_times, plain};
+use model::{ArtifactId, ReceiptId, TaskId};
 use std::path::Path;
 use wire::receipts::{Explanation, Link};
 use wire::trace::{Explain, Explained, Recall, Recalled};
 use wire::{Code, Error, exit};
 use words::artifact::TraceScope;
+
+/// Digits of a whole identifier.
+const WHOLE_DIGITS: usize = 32;
 
 /// `hermit explain`.
 pub fn explain(context: &Context, subject: &str, ids: bool) -> Came {
@@ -32,12 +36,16 @@ pub fn explain(context: &Context, subject: &str, ids: bool) -> Came {
 }
 
 /// Whether it is spelled as an identifier of Hermit's, as some digits of one, or in the short form of pages: `R-1a2b`,
-/// `rcp_…1a2b3c`.
+/// `rcp_…1a2b3c`. Files may have such an end, too: `my_face`.
 fn is_spelled_as_identifier(text: &str) -> bool {
     let text = text.trim();
-    let shown = text.strip_prefix("R-").or_else(|| text.strip_prefix("r-"));
-    let digits = shown.or_else(|| text.split_once('_').map(|(_, digits)| digits.trim_start_matches('…')));
-    is_digits(digits.unwrap_or(text))
+    let Some((kind, digits)) = text.split_once('_') else {
+        let shown = text.strip_prefix("R-").or_else(|| text.strip_prefix("r-"));
+        return is_digits(shown.unwrap_or(text));
+    };
+    let (kind, digits) = (kind.to_ascii_lowercase(), digits.trim_start_matches('…'));
+    let is_explained = [ReceiptId::PREFIX, ArtifactId::PREFIX, TaskId::PREFIX].contains(&kind.as_str());
+    is_digits(digits) && (is_explained || digits.len() == WHOLE_DIGITS)
 }
 
 fn is_digits(text: &str) -> bool {
@@ -56,7 +64,7 @@ pub(super) fn meant(text: &str) -> Result<(String, Option<u32>), Error> {
     }
     if let Some((path, line)) = text.rsplit_once(':')
         && let Ok(line) = line.parse::<u32>()
-        && (Path::new(path).exists() || path.contains('/'))
+        && (Path::new(path).exists() || path.contains('/') || !is_spelled_as_identifier(path))
     {
         return Ok((absolute(Path::new(path))?, Some(line)));
     }
@@ -185,11 +193,24 @@ mod tests {
             "R-1a2b",
             "r-1A2B",
             "task_…1a2b3c",
+            "TASK_1a2b",
+            "apr_01a2000000007000800000000000000b",
         ] {
             assert!(is_spelled_as_identifier(id), "{id}");
         }
-        for name in ["notes.txt", "notes_1.txt", "Makefile", "rcp_", "", "R-", "R-notes", "x-1a2b", "…1a2b"]
-        {
+        for name in [
+            "notes.txt",
+            "notes_1.txt",
+            "Makefile",
+            "my_face",
+            "test_bed",
+            "rcp_",
+            "",
+            "R-",
+            "R-notes",
+            "x-1a2b",
+            "…1a2b",
+        ] {
             assert!(!is_spelled_as_identifier(name), "{name}");
         }
     }

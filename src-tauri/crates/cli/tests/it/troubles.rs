@@ -217,6 +217,13 @@ fn a_file_that_hermit_has_no_record_of_is_said_to_be_that_and_what_can_be_explai
     for taken in ["nosuch.txt", "file", "receipt", "artifact", "`:LINE`"] {
         assert!(unknown.err.contains(taken), "`{taken}` is not in:\n{}", unknown.err);
     }
+    // Also of a line, and where its name ends as an identifier does.
+    for (named, file) in [("nosuch.txt:3", "nosuch.txt`"), ("my_face", "my_face`"), ("my_face:3", "my_face`")]
+    {
+        let unknown = bench.run(&["explain", named]).ends_with(1);
+        told(&unknown, "Hermit has no record of");
+        assert!(unknown.err.contains(file), "`{file}` is not in:\n{}", unknown.err);
+    }
 }
 
 #[test]

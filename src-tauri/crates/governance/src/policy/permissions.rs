@@ -13,6 +13,7 @@ use model::file_name::is_same;
 use model::{RelPath, ResourceId};
 use seal::Digest;
 use std::fmt::Write as _;
+use std::path::Path;
 pub use words::policy::RuleScope;
 
 /// Rules of one scope at most: they are judged for every request.
@@ -314,10 +315,16 @@ fn parts(request: &ActionRequest) -> Vec<Part> {
     parts
 }
 
-/// Whether what is started is a program, by its path or by its name, whichever way a system writes these.
+/// Whether what is started is a program, by its path or by its name, whichever way a system writes these: Windows also with a drive
+/// alone in front, `C:git.exe`.
 fn is_program(said: &str, program: &str) -> bool {
-    let name = said.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name = said.rsplit(['/', '\\', ':']).next().unwrap_or_default();
     [said, name].iter().any(|said| is_same(without_end(said).as_bytes(), without_end(program).as_bytes()))
+}
+
+/// Whether a program is named alone or by its whole path: what lies below the folder of the work, the work may have put there.
+fn is_named_surely(program: &str) -> bool {
+    Path::new(program).has_root() || !program.contains(['/', '\\', ':'])
 }
 
 /// A program without the end of its name that Windows lets people leave out.
@@ -376,7 +383,7 @@ impl Pattern {
         match (self, part) {
             (Self::Bash(words, _), Part::Command(said)) => {
                 said.first().and_then(Option::as_ref) == words.first()
-                    && words.first().is_some_and(|program| !program.contains('/') || program.starts_with('/'))
+                    && words.first().is_some_and(|program| is_named_surely(program))
             }
             (
                 Self::Edit(glob) | Self::Delete(glob) | Self::Read(glob),

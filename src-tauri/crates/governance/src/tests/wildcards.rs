@@ -37,6 +37,8 @@ fn a_rule_speaks_of_every_simple_command_path_and_host() {
         (command(&["git.exe", "push"], false), Verdict::Deny),
         (command(&["C:\\Git\\cmd\\Git.EXE", "push"], false), Verdict::Deny),
         (command(&["git.cmd ", "push"], false), Verdict::Deny),
+        (command(&["C:git.exe", "push"], false), Verdict::Deny),
+        (command(&["C:cargo", "test"], false), Verdict::RequireApproval),
         (command(&["cargo.exe", "test"], false), Verdict::RequireApproval),
         (command(&["CARGO", "test"], false), Verdict::RequireApproval),
         (command(&["git", "status"], false), Verdict::RequireApproval),
@@ -54,6 +56,21 @@ fn a_rule_speaks_of_every_simple_command_path_and_host() {
         (remember("x"), Verdict::RequireApproval),
     ] {
         assert_eq!(says(&mine, action.clone()), wanted, "{action:?}");
+    }
+}
+
+#[test]
+fn a_program_below_the_folder_is_allowed_by_no_rule_however_a_system_writes_its_path() {
+    let told = |program: &str| {
+        let rule = format!("allow Bash({program})\n");
+        let mine = engine(&[(RuleScope::User, rule.as_str())]);
+        says(&mine, command(&[program], false))
+    };
+    for program in ["tools/check", "./check", "tools\\check", "C:check"] {
+        assert_eq!(told(program), Verdict::RequireApproval, "{program}");
+    }
+    for program in ["check", "/usr/bin/check"] {
+        assert_eq!(told(program), Verdict::Allow, "{program}");
     }
 }
 

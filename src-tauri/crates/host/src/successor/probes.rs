@@ -69,7 +69,8 @@ fn sockets_in(folder: &Path) -> Vec<PathBuf> {
 
 /// When a process began, in the system's own count since it started.
 fn began(process: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
     stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }
 

@@ -137,8 +137,11 @@ impl Kernel {
         let state = self.lock_task(&cell)?;
         let contract: TaskContract = self.read_object(&state, task.task_contract_ref)?;
         let reasoning = self.reasoning_of(&state, contract.model.clone())?;
+        let fallbacks = contract.fallbacks.iter().map(|next| self.reasoning_of(&state, next.clone()));
+        let fallbacks = fallbacks.collect::<Result<Vec<_>, _>>()?;
         let same = |now: &Submission| {
             now.reasoning == reasoning
+                && now.fallbacks == fallbacks
                 && now.budget == contract.budget
                 && now.constraints == contract.constraints
                 && now.done_when == contract.success_criteria

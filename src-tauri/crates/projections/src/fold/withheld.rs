@@ -7,14 +7,15 @@ mod values;
 use super::search::{self, CONTENT};
 use super::{Seen, int, text};
 use crate::Error;
-use crate::rows::{ArtifactRow, BeliefRow};
+use crate::rows::{ActionRow, ApprovalRow, ArtifactRow, BeliefRow, QuestionRow};
 use model::artifact::{Artifact, ArtifactKind, Sensitivity};
 use model::knowledge::MemoryRecord;
 use model::limits::INLINE_ARTIFACT_BYTES_MAX;
 use model::task::Task;
-use model::{ArtifactId, Body, Digest, TaskId};
+use model::{ApprovalId, ArtifactId, Body, ClarificationId, Digest, TaskId};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeSet;
+use std::str::FromStr;
 use values::values;
 
 pub(crate) use values::{Values, is_telling};
@@ -22,6 +23,8 @@ pub(crate) use values::{Values, is_telling};
 /// Looks of the tasks of one root whose values are kept: each text of these tasks is searched for all of them. Behind one more, no
 /// more of their words are indexed.
 const LOOKS_MAX: i64 = 64;
+/// Digits of an identifier.
+const DIGITS: usize = 32;
 
 /// Keeps the values of what an act brought that was allowed to look into a secret: one a line, in small letters, as the index
 /// knows no others.
@@ -127,8 +130,9 @@ fn roots(
     Ok(roots)
 }
 
-/// The tasks that the words of an event come from, beside its own: those of what a claim of memory rests on; and in a conversation the one
-/// that work is a part of or follows, whose goal may be an agent's, and the one that somebody speaks to. None where nobody can tell any more.
+/// The tasks that the words of an event come from, beside its own: those of what a claim of memory rests on; the one that proposes a change of
+/// Hermit; and in a conversation the one that work is a part of or follows, whose goal may be an agent's, and the one that somebody speaks
+/// to. None where nobody can tell any more.
 fn comes_from(seen: &Seen<'_>, body: &Body) -> Result<Option<Vec<TaskId>>, Error> {
     let mut from: Vec<TaskId> = Vec::new();
     match body {
@@ -146,15 +150,25 @@ fn comes_from(seen: &Seen<'_>, body: &Body) -> Result<Option<Vec<TaskId>>, Error
             let record = &received.record;
             let named = [record.parent_task_id, record.chosen_task_id, record.explicit_task_ref];
             from.extend(named.into_iter().flatten());
+            let mut is_known = true;
             for artifact in &record.referenced_artifact_refs {
-                let kept = |row: &mut ArtifactRow| (row.kind, (row.content_hash, row.byte_size));
+                let kept = |row: &mut ArtifactRow| (row.kind, row.content_hash);
                 if let Some((ArtifactKind::Message, kept)) = seen.change((*artifact,), kept)? {
-                    let Some(named) = named_in(seen, kept)? else { return Ok(None) };
-                    from.extend(named);
+                    let named = named_in(seen, kept)?;
+                    is_known &= named.is_some();
+                    from.extend(named.into_iter().flatten());
                     let statement =
                         "INSERT OR IGNORE INTO view_word_messages (artifact_id, seq) VALUES (?1, ?2)";
                     seen.run(statement, params![text(artifact), int(seen.seq)])?;
                 }
+            }
+            if !is_known {
+                return Ok(None);
+            }
+        }
+        Body::SuccessorBegan(began) => {
+            if let Some(act) = began.proposed_by {
+                from.extend(seen.change((act,), |row: &mut ActionRow| row.task_id)?);
             }
         }
         Body::IngressBound(bound) => from.extend(bound.anchor.as_ref().map(|anchor| anchor.anchor_task_id)),
@@ -163,35 +177,35 @@ fn comes_from(seen: &Seen<'_>, body: &Body) -> Result<Option<Vec<TaskId>>, Error
     Ok(Some(from))
 }
 
-/// The tasks that are named in the message of which these bytes are kept, and those of the artifacts named there: of which one work is a
-/// part, which one it follows, and what it is to rest on. None where they are no longer kept.
-fn named_in(seen: &Seen<'_>, (kept, byte_size): (Digest, u64)) -> Result<Option<Vec<TaskId>>, Error> {
-    // It is nowhere in the index, and what it names was never known.
-    if usize::try_from(byte_size).is_ok_and(|bytes| bytes > INLINE_ARTIFACT_BYTES_MAX) {
-        return Ok(Some(Vec::new()));
-    }
+/// The tasks that are named in the message of which these bytes are kept, and those of the artifacts, questions and approvals named there:
+/// of which one work is a part, which one it follows, what it is to rest on, and what a message to a chat tells of. None where they are no
+/// longer kept, or are so many that they lie in a file.
+fn named_in(seen: &Seen<'_>, kept: Digest) -> Result<Option<Vec<TaskId>>, Error> {
     let Some(bytes) = search::kept(seen, kept)? else { return Ok(None) };
     let text = String::from_utf8_lossy(&bytes);
-    let mut named = Vec::new();
-    for word in identifiers(&text) {
-        if let Some(task) = word.strip_prefix("task_").and_then(|_| word.parse::<TaskId>().ok()) {
-            named.push(task);
-        } else if let Some(artifact) = word.strip_prefix("art_").and_then(|_| word.parse::<ArtifactId>().ok())
-        {
-            named.extend(seen.change((artifact,), |row: &mut ArtifactRow| row.task_id)?);
-        }
+    let mut named: Vec<TaskId> = identifiers(&text, TaskId::PREFIX);
+    for artifact in identifiers::<ArtifactId>(&text, ArtifactId::PREFIX) {
+        named.extend(seen.change((artifact,), |row: &mut ArtifactRow| row.task_id)?);
+    }
+    for question in identifiers::<ClarificationId>(&text, ClarificationId::PREFIX) {
+        named.extend(seen.change((question,), |row: &mut QuestionRow| row.task_id)?);
+    }
+    for approval in identifiers::<ApprovalId>(&text, ApprovalId::PREFIX) {
+        named.extend(seen.change((approval,), |row: &mut ApprovalRow| row.task_id)?);
     }
     Ok(Some(named))
 }
 
 /// The tasks that a text names: evidence of a claim says in which task it was found, also where another one asks about it.
-pub(crate) fn tasks_named(text: &str) -> impl Iterator<Item = TaskId> + '_ {
-    identifiers(text).filter_map(|word| word.strip_prefix("task_").and_then(|_| word.parse().ok()))
+pub(crate) fn tasks_named(text: &str) -> Vec<TaskId> {
+    identifiers(text, TaskId::PREFIX)
 }
 
-/// Each word of a text that may be an identifier.
-fn identifiers(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+/// The identifiers of a kind in a text, whatever is right in front of them: a line that is escaped ends in a letter, `\n`.
+fn identifiers<T: FromStr>(text: &str, prefix: &str) -> Vec<T> {
+    let begin = format!("{prefix}_");
+    let whole = |at: usize| text.get(at..at.saturating_add(begin.len()).saturating_add(DIGITS));
+    text.match_indices(begin.as_str()).filter_map(|(at, _)| whole(at)?.parse().ok()).collect()
 }
 
 /// What has to be taken out of the words of an event before they are indexed.
@@ -215,7 +229,7 @@ impl Withheld {
 
     /// The same for what is kept whole of a message.
     pub(super) fn of_message(seen: &Seen<'_>, message: &Artifact) -> Result<Self, Error> {
-        let named = named_in(seen, (message.content_hash, message.byte_size))?.unwrap_or_default();
+        let named = named_in(seen, message.content_hash)?.unwrap_or_default();
         Self::found_by(seen, roots(seen, &named, (false, CONTENT))?)
     }
 

@@ -4,6 +4,7 @@ use super::{CONTENT, DOCS_BEHIND, DOCS_MAX, DOCS_OF, disclosed, doc};
 use crate::Error;
 use crate::fold::{Seen, int, text};
 use crate::rows::ArtifactRow;
+use model::artifact::ArtifactKind;
 use model::{ArtifactId, Digest, TaskId};
 use rusqlite::{Params, params};
 
@@ -23,19 +24,18 @@ pub(super) fn content(seen: &Seen<'_>, artifact: ArtifactId) -> Result<(), Error
     drop_docs(seen, &numbers(seen, statement, [number])?)
 }
 
-/// Takes the words by which a message came in out of the index, once nobody can tell any more what the message names.
+/// Takes the words by which a message came in out of the index, once nobody can tell any more what the message names. Whoever folds the
+/// log anew does not know that of any message, also of one by which nothing came in.
 pub(super) fn message(seen: &Seen<'_>, artifact: ArtifactId) -> Result<(), Error> {
+    let of = |row: &mut ArtifactRow| (row.kind == ArtifactKind::Message).then_some(row.seq);
+    let Some(kept) = seen.change((artifact,), of)?.flatten() else { return Ok(()) };
     let statement = "SELECT seq FROM view_word_messages WHERE artifact_id = ?1";
     let came = numbers(seen, statement, [text(artifact)])?;
-    if came.is_empty() {
-        return Ok(());
-    }
-    if let Some(waiting) = seen.docs {
+    if let Some(waiting) = seen.docs.filter(|_| !came.is_empty()) {
         waiting.write(seen.conn)?;
     }
     seen.run("DELETE FROM view_word_messages WHERE artifact_id = ?1", [text(artifact)])?;
-    let kept = seen.change((artifact,), |row: &mut ArtifactRow| row.seq)?.map(int);
-    for seq in came.iter().copied().chain(kept) {
+    for seq in came.iter().copied().chain([int(kept)]) {
         seen.run("DELETE FROM view_word_roots WHERE seq = ?1", [seq])?;
     }
     for seq in came {
