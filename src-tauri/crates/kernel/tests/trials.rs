@@ -36,6 +36,7 @@ fn begun(task: TaskId, rules: &str) -> BegunTrial {
         patch: Patch { says: "it asks less".to_owned(), sources: vec!["my own idea".to_owned()], change },
         about: "it asks less and breaks nothing".to_owned(),
         tasks: vec![task],
+        left_out: Vec::new(),
         seed: 7,
         budget: BUDGET,
     }

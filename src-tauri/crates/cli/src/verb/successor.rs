@@ -311,6 +311,16 @@ fn shown_in_words(out: &Output, shown: &Trial) {
         row.seed,
         shown.tasks.iter().map(|id| short(id)).collect::<Vec<_>>().join(", ")
     ));
+    if !shown.left_out.is_empty() {
+        let ids: Vec<&str> = shown.left_out.iter().map(|id| short(id)).collect();
+        out.say(
+            Tone::Warn,
+            format!(
+                "  left out of the draw, as more stands on record of each than is read of one task: {}",
+                ids.join(", ")
+            ),
+        );
+    }
     if let Some(TrialAsked { model, parent, successor }) = &row.asked {
         let model = plain(model);
         out.line(format!(
