@@ -17,6 +17,7 @@ mod proposed;
 mod reach;
 mod refused;
 mod scheduled;
+mod seeded;
 mod skins_and_skills;
 mod trial;
 mod variants;

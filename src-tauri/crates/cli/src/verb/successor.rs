@@ -304,6 +304,26 @@ fn shown_in_words(out: &Output, shown: &Trial) {
     }
     edited_tests(out, shown);
     shown.sources.iter().for_each(|source| out.line(format!("  comes from: {}", plain(source))));
+    what_was_run(out, shown);
+    if let Some(verdict) = &shown.verdict {
+        verdict_in_words(out, row, verdict);
+    }
+    if !shown.rivals.is_empty() {
+        out.say(Tone::Bold, "It raced");
+        let row = |one: &TrialRow| {
+            vec![
+                short(&one.trial_id).to_owned(),
+                stands(one),
+                one.says.as_deref().map(plain).unwrap_or_default(),
+            ]
+        };
+        table(out, &["trial", "verdict", "for"], &shown.rivals.iter().map(row).collect::<Vec<_>>());
+    }
+}
+
+/// The tasks that both arms play, those that were too large for it, and the model that was asked.
+fn what_was_run(out: &Output, shown: &Trial) {
+    let row = &shown.trial;
     out.say(Tone::Bold, "What was run");
     let tasks = count(shown.tasks.len(), "task");
     out.line(format!(
@@ -327,20 +347,6 @@ fn shown_in_words(out: &Output, shown: &Trial) {
             "  the model {model} was asked again: {} without the change, {successor} with it",
             answers(*parent)
         ));
-    }
-    if let Some(verdict) = &shown.verdict {
-        verdict_in_words(out, row, verdict);
-    }
-    if !shown.rivals.is_empty() {
-        out.say(Tone::Bold, "It raced");
-        let row = |one: &TrialRow| {
-            vec![
-                short(&one.trial_id).to_owned(),
-                stands(one),
-                one.says.as_deref().map(plain).unwrap_or_default(),
-            ]
-        };
-        table(out, &["trial", "verdict", "for"], &shown.rivals.iter().map(row).collect::<Vec<_>>());
     }
 }
 
