@@ -4,6 +4,7 @@ mod as_typed;
 mod asked_words;
 mod budget;
 mod code;
+mod copied;
 mod ended;
 mod from_a_page;
 mod killed;
