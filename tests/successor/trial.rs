@@ -310,6 +310,28 @@ fn a_drawn_task_that_is_too_large_is_left_out_and_a_named_one_is_refused_with_wo
     assert!(why.contains(&format!("more than {TASK_BYTES_MAX} bytes")), "{why}");
 }
 
+/// Each of them could be played, and not all of them together.
+#[test]
+fn drawn_tasks_that_are_too_large_together_are_left_out_until_the_rest_fits() {
+    let (world, tasks) = worked();
+    let kernel = world.kernel();
+    let text = "x".repeat(800_000);
+    for at in 0..7 {
+        let many = |part: usize| Answer {
+            text: text.clone(),
+            ..write(&format!("notes/long{at}-{part}.md"), "text\n")
+        };
+        let script = (0..2).map(many).chain([done("written")]).collect();
+        let task = world.script(&format!("say much, number {at}"), script);
+        assert_eq!(ended(&world, task), TaskStatus::Completed);
+    }
+    let drawn = draw(kernel, 3, &[], 100).expect("drawn");
+    assert_eq!((drawn.tasks.len(), drawn.left_out.len()), (tasks.len() + 5, 2));
+    assert_eq!(drawn, draw(kernel, 3, &[], 100).expect("drawn"));
+    let of = CaseOf { trial_id: "trial", seed: 7, budget: AMPLE, profile: PROFILE, tasks: &drawn.tasks };
+    export(kernel, &of, ParentPlaces::default()).expect("it is no larger than a case may be");
+}
+
 #[conforms(part = "HV-5-6")]
 #[test]
 fn no_value_of_a_secret_leaves_with_a_case() {

@@ -9,7 +9,7 @@ use wire::Error;
 pub struct Drawn {
     /// Those that both arms play: the ones that were named, then the ones that the seed drew.
     pub tasks: Vec<TaskId>,
-    /// Those that the seed drew and that are not played, as more stands on record of each than is read of one task; as many as are told.
+    /// Those that the seed drew and that are not played, as they are too large; as many as are told.
     pub left_out: Vec<TaskId>,
 }
 

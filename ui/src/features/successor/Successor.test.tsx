@@ -76,8 +76,8 @@ test("what each copy may use is said while a trial runs, and not when it is over
   expect(screen.queryByText(says)).toBeNull();
 });
 
-test("tasks that were too large to be read for the trial are told to be left out", async () => {
-  const words = /^2 tasks left out of the draw, because more is on record than a trial reads of one task: left-out task 1, left-out task 2$/;
+test("tasks that were too large for the trial are told to be left out", async () => {
+  const words = /^2 tasks left out of the draw, because too large for this trial: left-out task 1, left-out task 2$/;
   const says = (_: string, element: Element | null) => element?.tagName === "P" && words.test(element.textContent ?? "");
   const { unmount } = show(scene({ "successor.show": trial({ left_out: ["task_0a", "task_0b"] }) }), AT);
   const told = await screen.findByText(says);

@@ -133,7 +133,7 @@ export interface Trial {
   changes: TrialChange[];
   /** Tasks that both arms play. */
   tasks: string[];
-  /** Tasks that were drawn and are not played: more stands on record of each than is read of one task. */
+  /** Tasks that were drawn and are not played, as they are too large. */
   left_out: string[];
   budget: TrialBudget;
   verdict: TrialVerdict | null;

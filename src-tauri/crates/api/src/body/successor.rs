@@ -51,7 +51,7 @@ pub(crate) fn try_change(host: &dyn Host, p: Try) -> Result<TrialList, Error> {
             "there is no completed task that can be played again, so there is nothing to try it on"
                 .to_owned();
         if !left_out.is_empty() {
-            says.push_str(&format!("; too large to be read for a trial: {}", left_out.len()));
+            says.push_str(&format!("; too large for a trial: {}", left_out.len()));
         }
         return Err(usage(says).hint("name one with `--task`, or do some work first"));
     }

@@ -215,7 +215,7 @@ fn what_was_drawn_and_is_too_large_is_on_record_and_told() {
     let nothing =
         home.ask("successor.try_change", json!({ "patches": [patch("")], "about": "less", "tasks": [] }));
     let why = nothing.expect_err("there is no task").message;
-    assert!(why.contains("too large to be read for a trial: 1"), "{why}");
+    assert!(why.contains("too large for a trial: 1"), "{why}");
 }
 
 /// Who says that a trial is to begin, and waits before it cannot.

@@ -333,13 +333,8 @@ fn what_was_run(out: &Output, shown: &Trial) {
     ));
     if !shown.left_out.is_empty() {
         let ids: Vec<&str> = shown.left_out.iter().map(|id| short(id)).collect();
-        out.say(
-            Tone::Warn,
-            format!(
-                "  left out of the draw, as more stands on record of each than is read of one task: {}",
-                ids.join(", ")
-            ),
-        );
+        let ids = ids.join(", ");
+        out.say(Tone::Warn, format!("  left out of the draw, as too large for this trial: {ids}"));
     }
     if let Some(TrialAsked { model, parent, successor }) = &row.asked {
         let model = plain(model);

@@ -33,6 +33,8 @@ pub const CASE_TASKS_MAX: usize = 100;
 const TRIES: &str = "try_change";
 /// Bytes of a case.
 pub const CASE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Bytes of the tasks that a seed draws for one: what else stands in it has room beside them.
+const DRAWN_BYTES_MAX: usize = CASE_BYTES_MAX / 2;
 
 /// What a clone reads from its standard input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -131,15 +133,18 @@ pub struct CaseOf<'a> {
 
 /// Draws tasks that can be played again, by a seed: the same log and seed give the same ones. Those that a person named come first. What
 /// another machine gave is played only where a person names it: it would say by what a change of this one is judged. One that the seed
-/// drew and that is too large to be read is left out, and told to be.
+/// drew and that is too large to be read, or for the case with those before it, is left out, and told to be.
 ///
 /// # Errors
 /// In words, when the log cannot be read, or a named task cannot be played again.
 pub fn draw(kernel: &Kernel, seed: u64, named: &[TaskId], most: usize) -> Result<Drawn, String> {
     let (mut tasks, mut left_out): (Vec<TaskId>, Vec<TaskId>) = (Vec::new(), Vec::new());
+    let mut bytes = 0_usize;
     for task in named {
-        recorded(kernel, *task).map_err(|why| format!("the task `{task}` cannot be played again: {why}"))?;
+        let why = |why: Unplayable| format!("the task `{task}` cannot be played again: {why}");
+        let played = recorded(kernel, *task).map_err(why)?;
         if !tasks.contains(task) {
+            bytes = bytes.saturating_add(size_of(&played)?);
             tasks.push(*task);
         }
     }
@@ -156,13 +161,24 @@ pub fn draw(kernel: &Kernel, seed: u64, named: &[TaskId], most: usize) -> Result
         if !is_given_here(kernel, task) {
             continue;
         }
-        match recorded(kernel, task) {
-            Ok(_) => tasks.push(task),
-            Err(Unplayable::TooLarge { .. }) if left_out.len() < LEFT_OUT_MAX => left_out.push(task),
-            Err(_) => {}
+        let with_it = match recorded(kernel, task) {
+            Ok(played) => bytes.saturating_add(size_of(&played)?),
+            Err(Unplayable::TooLarge { .. }) => usize::MAX,
+            Err(Unplayable::Other(_)) => continue,
+        };
+        if with_it <= DRAWN_BYTES_MAX {
+            bytes = with_it;
+            tasks.push(task);
+        } else if left_out.len() < LEFT_OUT_MAX {
+            left_out.push(task);
         }
     }
     Ok(Drawn { tasks, left_out })
+}
+
+/// Bytes that a task has in a case.
+fn size_of(played: &(RecordedTask, TaskTerms)) -> Result<usize, String> {
+    serde_json::to_vec(played).map(|bytes| bytes.len()).map_err(|e| e.to_string())
 }
 
 /// Whether a task was given at this machine.

@@ -34,7 +34,7 @@ pub struct BegunTrial {
     pub about: String,
     /// The person's past work that both arms play.
     pub tasks: Vec<TaskId>,
-    /// Tasks that were drawn and are too large to be read for a trial.
+    /// Tasks that were drawn and are not played, as they are too large.
     pub left_out: Vec<TaskId>,
     /// What the draw of them began with.
     pub seed: u64,

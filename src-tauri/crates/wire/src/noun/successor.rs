@@ -119,7 +119,7 @@ answers! {
         changes: Vec<TrialChange>,
         /// Tasks that both arms play.
         tasks: Vec<String>,
-        /// Tasks that were drawn and are not played: more stands on record of each than is read of one task.
+        /// Tasks that were drawn and are not played, as they are too large.
         left_out: Vec<String>,
         budget: TrialBudget,
         verdict: Option<TrialVerdict>,
