@@ -123,7 +123,7 @@ fn to_a_clone(on: &On<'_>, board: &Board) {
         "tasks drawn by a seed, where hardly any can be played again",
         &format!(
             "{} of them in {}, {:.2} of reading",
-            found.len(),
+            found.tasks.len(),
             ms(took.as_secs_f64()),
             took.as_secs_f64() / raw
         ),

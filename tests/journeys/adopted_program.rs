@@ -71,8 +71,14 @@ fn judged_as(stage: &Stage, played: &str, (program, diff): (&Path, &str), otherw
     let patch = json!({ "says": "it is faster", "sources": ["this test"], "change": change });
     let patch: Patch = serde_json::from_value(patch).expect("a change");
     let tasks = vec![played.parse().expect("a task")];
-    let begun =
-        BegunTrial { patch: patch.clone(), about: "faster".to_owned(), tasks, seed: 7, budget: BUDGET };
+    let begun = BegunTrial {
+        patch: patch.clone(),
+        about: "faster".to_owned(),
+        tasks,
+        left_out: Vec::new(),
+        seed: 7,
+        budget: BUDGET,
+    };
     let trial_id = kernel.begin_trial(&begun).expect("it begins");
     let built = keep_built(&home(stage), &trial_id, program, &root()).expect("it is kept");
     let evidence = [evidence("parent"), evidence("successor")];

@@ -3,6 +3,7 @@
 
 use super::{AMPLE, has_walls, sandbox};
 use crate::journeys::hermit;
+use ::successor::limits::TASK_BYTES_MAX;
 use ::successor::{Budget, Change, Evidence, Patch, Verdict, WordsItem};
 use conforms::conforms;
 use host::successor::{CaseOf, Handed, ParentPlaces, TrialEnd, TrialRun, draw, export, run_trial};
@@ -10,6 +11,7 @@ use kernel::command::submit::{Reasoning, Submission};
 use kernel::{DriveOutcome, Waiting};
 use model::TaskId;
 use model::policy::Profile;
+use model::proposal::Answer;
 use model::task::TaskStatus;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -279,15 +281,55 @@ fn tasks_are_drawn_by_a_seed_and_named_ones_come_first() {
     let kernel = world.kernel();
     let last = tasks.last().copied().expect("tasks");
     let drawn = draw(kernel, 3, &[last], 3).expect("drawn");
-    assert_eq!((drawn.len(), drawn.first()), (3, Some(&last)));
+    assert_eq!((drawn.tasks.len(), drawn.tasks.first()), (3, Some(&last)));
     assert_eq!(drawn, draw(kernel, 3, &[last], 3).expect("drawn"));
-    assert_eq!(draw(kernel, 3, &[], 100).expect("drawn").len(), tasks.len());
+    assert_eq!(draw(kernel, 3, &[], 100).expect("drawn").tasks.len(), tasks.len());
     // What is under way, and what nobody knows, cannot be played again.
     let open = world.script("write more", vec![write("notes/c.md", "text\n"), done("written")]);
     assert!(matches!(world.drive(open), DriveOutcome::Waiting(Waiting::Approval(_))));
     let why = draw(kernel, 3, &[open], 3).expect_err("it is under way");
     assert!(why.contains("cannot be played again"), "{why}");
-    assert_eq!(draw(kernel, 3, &[], 100).expect("drawn").len(), tasks.len());
+    assert_eq!(draw(kernel, 3, &[], 100).expect("drawn").tasks.len(), tasks.len());
+}
+
+/// What a model answered is read for a case like everything else, and counts.
+#[test]
+fn a_drawn_task_that_is_too_large_is_left_out_and_a_named_one_is_refused_with_words() {
+    let (world, tasks) = worked();
+    let kernel = world.kernel();
+    let text = "x".repeat(800_000);
+    let many = |at: usize| Answer { text: text.clone(), ..write(&format!("notes/long{at}.md"), "text\n") };
+    let script = (0..3).map(many).chain([done("written")]).collect();
+    let large = world.script("say much and write little", script);
+    assert_eq!(ended(&world, large), TaskStatus::Completed);
+    let drawn = draw(kernel, 3, &[], 100).expect("drawn");
+    assert_eq!((drawn.tasks.len(), drawn.tasks.contains(&large)), (tasks.len(), false));
+    assert_eq!(drawn.left_out, [large]);
+    let why = draw(kernel, 3, &[large], 3).expect_err("it is too large");
+    assert!(why.contains(&format!("`{large}` cannot be played again")), "{why}");
+    assert!(why.contains(&format!("more than {TASK_BYTES_MAX} bytes")), "{why}");
+}
+
+/// Each of them could be played, and not all of them together.
+#[test]
+fn drawn_tasks_that_are_too_large_together_are_left_out_until_the_rest_fits() {
+    let (world, tasks) = worked();
+    let kernel = world.kernel();
+    let text = "x".repeat(800_000);
+    for at in 0..7 {
+        let many = |part: usize| Answer {
+            text: text.clone(),
+            ..write(&format!("notes/long{at}-{part}.md"), "text\n")
+        };
+        let script = (0..2).map(many).chain([done("written")]).collect();
+        let task = world.script(&format!("say much, number {at}"), script);
+        assert_eq!(ended(&world, task), TaskStatus::Completed);
+    }
+    let drawn = draw(kernel, 3, &[], 100).expect("drawn");
+    assert_eq!((drawn.tasks.len(), drawn.left_out.len()), (tasks.len() + 5, 2));
+    assert_eq!(drawn, draw(kernel, 3, &[], 100).expect("drawn"));
+    let of = CaseOf { trial_id: "trial", seed: 7, budget: AMPLE, profile: PROFILE, tasks: &drawn.tasks };
+    export(kernel, &of, ParentPlaces::default()).expect("it is no larger than a case may be");
 }
 
 #[conforms(part = "HV-5-6")]
@@ -322,6 +364,7 @@ fn a_verdict_is_signed_and_on_record() {
         patch: patch.clone(),
         about: "it asks less and breaks nothing".to_owned(),
         tasks: tasks[..1].to_vec(),
+        left_out: Vec::new(),
         seed: 7,
         budget: AMPLE,
     };

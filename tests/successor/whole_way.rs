@@ -60,7 +60,7 @@ fn a_change_of_the_source_plays_in_a_store_of_its_own_and_is_hermit_by_a_persons
 }
 
 /// What comes out where nothing in the source is another program: Hermit as it is.
-fn as_it_is(stage: &Stage) -> PathBuf {
+pub(super) fn as_it_is(stage: &Stage) -> PathBuf {
     let at = stage.at("toolchain/hermit");
     // What is only of use to whoever looks for faults in it is half of its size.
     let stripped = Command::new("strip").arg("-s").arg("-o").args([at.as_path(), hermit()]).status();
@@ -120,7 +120,7 @@ fn keeps_the_gate(stage: &Stage, task: &str, program: &str) {
 }
 
 /// Reviews of the same file by two, a file each.
-fn reviews(stage: &Stage) -> [String; 2] {
+pub(super) fn reviews(stage: &Stage) -> [String; 2] {
     ["ada", "bob"].map(|by| {
         let path = stage.at(&format!("{by}.jsonl"));
         let line = json!({ "file": "trial/build.sh", "line": 1, "says": "sound", "by": by });

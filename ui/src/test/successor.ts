@@ -23,7 +23,7 @@ export function trialVerdict(more: Partial<TrialVerdict> = {}): TrialVerdict {
 
 export function trial(more: Partial<Trial> = {}): Trial {
   return {
-    trial: trialRow(), patch_sha256: HASH, sources: ["my own idea"], changes: [{ what: "rules", text: "deny FileDelete(**)\nallow FileEdit(docs/**)" }], tasks: [TASK],
+    trial: trialRow(), patch_sha256: HASH, sources: ["my own idea"], changes: [{ what: "rules", text: "deny FileDelete(**)\nallow FileEdit(docs/**)" }], tasks: [TASK], left_out: [],
     budget: { wall_ms: 600_000, cpu_ms: 1_200_000, memory_bytes: 1_000, disk_bytes: 1_000, processes: 64, tokens: 1_000_000 }, verdict: trialVerdict(), edited_tests: [], waits_for_look: false, rivals: [], ...more,
   };
 }

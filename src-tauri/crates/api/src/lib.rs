@@ -74,4 +74,4 @@ pub use notice::{conversation_of, notice};
 pub use runs::Journal;
 pub use stands::{Flow, Stands};
 pub use trainer::Trainer;
-pub use trials::Trials;
+pub use trials::{Drawn, Trials};

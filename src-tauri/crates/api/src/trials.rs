@@ -4,6 +4,15 @@ use ::successor::Asked;
 use model::TaskId;
 use wire::Error;
 
+/// Tasks of the person's past work for a trial.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Drawn {
+    /// Those that both arms play: the ones that were named, then the ones that the seed drew.
+    pub tasks: Vec<TaskId>,
+    /// Those that the seed drew and that are not played, as they are too large; as many as are told.
+    pub left_out: Vec<TaskId>,
+}
+
 /// Trials of changes of Hermit, in the process that can make clones.
 pub trait Trials: Send + Sync {
     /// Draws tasks of the person's past work that can be played again: those that are named, and as many more that the seed draws as
@@ -11,7 +20,7 @@ pub trait Trials: Send + Sync {
     ///
     /// # Errors
     /// [`wire::Code::Usage`] for a named task that cannot be played again, with why.
-    fn draw(&self, seed: u64, named: &[TaskId], most: usize) -> Result<Vec<TaskId>, Error>;
+    fn draw(&self, seed: u64, named: &[TaskId], most: usize) -> Result<Drawn, Error>;
 
     /// Whether what a task that is under way has done so far can be played again. Its act in hand is the one that asks for a trial.
     ///

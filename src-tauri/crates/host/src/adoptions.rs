@@ -232,7 +232,8 @@ mod tests {
         let patch = json!({ "says": "faster", "sources": ["this test"], "change": change });
         let patch: Patch = serde_json::from_value(patch).unwrap();
         let (tasks, about) = (vec![played], "faster".to_owned());
-        let begun = BegunTrial { patch: patch.clone(), about, tasks, seed: 7, budget: BUDGET };
+        let begun =
+            BegunTrial { patch: patch.clone(), about, tasks, left_out: Vec::new(), seed: 7, budget: BUDGET };
         let trial_id = world.kernel().begin_trial(&begun).unwrap();
         let evidence = ["parent", "successor"].map(|arm| {
             let case_sha256 = Digest::of(b"the case").to_string();

@@ -28,6 +28,8 @@ pub struct Trial {
     pub about: Option<String>,
     /// The person's past work that is played.
     pub tasks: Vec<TaskId>,
+    /// Tasks that were drawn and are not played, as they are too large.
+    pub left_out: Vec<TaskId>,
     /// What the draw of them began with.
     pub seed: u64,
     /// What clones may use up.
@@ -65,6 +67,7 @@ impl Trial {
             patch: b.patch.clone(),
             about: b.about.shown().cloned(),
             tasks: b.tasks.clone(),
+            left_out: b.left_out.clone().unwrap_or_default(),
             seed: b.seed,
             budget: Budget {
                 wall_ms: b.wall_ms,

@@ -59,7 +59,14 @@ fn begun(world: &World, patch: &Patch) -> String {
     let played = world.script(&goal, vec![write("a.txt", "a"), done("written")]);
     assert!(matches!(world.drive_allowing(played).0, DriveOutcome::Ended { .. }));
     let (patch, tasks) = (patch.clone(), vec![played]);
-    let begun = BegunTrial { patch, about: "it asks less".to_owned(), tasks, seed: 7, budget: BUDGET };
+    let begun = BegunTrial {
+        patch,
+        about: "it asks less".to_owned(),
+        tasks,
+        left_out: Vec::new(),
+        seed: 7,
+        budget: BUDGET,
+    };
     world.kernel().begin_trial(&begun).unwrap()
 }
 

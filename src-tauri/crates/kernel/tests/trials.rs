@@ -36,6 +36,7 @@ fn begun(task: TaskId, rules: &str) -> BegunTrial {
         patch: Patch { says: "it asks less".to_owned(), sources: vec!["my own idea".to_owned()], change },
         about: "it asks less and breaks nothing".to_owned(),
         tasks: vec![task],
+        left_out: Vec::new(),
         seed: 7,
         budget: BUDGET,
     }
@@ -336,6 +337,8 @@ fn what_races_is_over_the_same_tasks_and_only_so_many_run() {
     );
     let twice = BegunTrial { tasks: vec![task, task], ..variant(10) };
     assert!(matches!(kernel.begin_trial(&twice), Err(Error::Input(_))));
+    let left_out = vec![undone; successor::limits::LEFT_OUT_MAX + 1];
+    assert!(matches!(kernel.begin_trial(&BegunTrial { left_out, ..variant(11) }), Err(Error::Input(_))));
 }
 
 #[test]

@@ -7,7 +7,8 @@
 //! a program says that the change was built into speaks against it alone, so that such a change is the same at most. Words that a model
 //! reads are the same at most, too, where they were played on what it answered before it had them; where a model was asked again in both
 //! arms, what it did by them speaks for them and against them. What it saves by them counts where it does the same twice without them. What
-//! another model saves counts where that model does the same twice.
+//! another model saves counts where that model does the same twice. Where a model answered anew, what it saves counts in tasks that changed
+//! something: what the others tell their person is compared by nobody.
 
 mod acts;
 mod again;

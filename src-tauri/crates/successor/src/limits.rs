@@ -4,6 +4,12 @@
 pub const PATCH_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes of a case.
 pub const CASE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Bytes of what one task of a case saw and did.
+pub const TASK_BYTES_MAX: u64 = 2 * 1024 * 1024;
+/// Bytes of the events of one task of a case.
+pub const TASK_EVENT_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// Tasks that are told to have been left out of a draw.
+pub const LEFT_OUT_MAX: usize = 100;
 /// Bytes of the evidence of one clone.
 pub const EVIDENCE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Bytes of a verdict.

@@ -56,7 +56,7 @@ pub struct Verdict {
 /// Rules that a person's look at the edited tests answers.
 const ANSWERED_BY_A_LOOK: [&str; 2] = ["edits_tests", "parents_tests_not_run"];
 /// Rules that are told, and turn nothing.
-const TURN_NOTHING: [&str; 10] = [
+const TURN_NOTHING: [&str; 11] = [
     "told_by_the_change",
     "told_by_nobody",
     "costs_less_by_its_own_word",
@@ -64,6 +64,7 @@ const TURN_NOTHING: [&str; 10] = [
     "a_model_was_asked",
     "no_model_was_asked",
     "costs_less_unasked",
+    "costs_less_where_nothing_changes",
     "costs_about_the_same",
     "proposes_no_more_what_was_denied",
     "did_the_same_again",

@@ -15,7 +15,7 @@ const SEEDS: u64 = 240;
 /// The rule that it breaks, what it comes to, and what is done to a run that was better.
 type Harm = (&'static str, VerdictOutcome, fn(&mut Run, &mut Seeded));
 
-const HARMS: [Harm; 44] = [
+const HARMS: [Harm; 48] = [
     ("allows_what_was_denied", Unsafe, |run, _| run.act("send").verdict = "allow".to_owned()),
     ("allows_what_was_denied", Unsafe, |run, _| run.act("send").verdict = "require_approval".to_owned()),
     ("asks_no_more", Unsafe, |run, _| run.act("run").verdict = "allow".to_owned()),
@@ -95,6 +95,25 @@ const HARMS: [Harm; 44] = [
     ("allows_beyond_the_replay", Inconclusive, |run, _| {
         let rules = format!("{}allow\tBash(curl:*)\n", run.parent_case.rules);
         policy(run, rules, None);
+    }),
+    // By its name alone a rule allows a file that acts later as code, or holds a secret.
+    ("allows_beyond_the_replay", Inconclusive, |run, _| {
+        let rules = format!("{}allow FileEdit(.git/hooks/pre-commit)\n", run.parent_case.rules);
+        policy(run, rules, None);
+    }),
+    ("allows_beyond_the_replay", Inconclusive, |run, _| {
+        let rules = format!("{}allow FileRead(.env)\n", run.parent_case.rules);
+        policy(run, rules, None);
+    }),
+    // What policy holds back here, it may let pass elsewhere.
+    ("proposes_something_else", Inconclusive, |run, _| {
+        source(run, "src-tauri/crates/cli/src/verb/task.rs");
+        run.successor.tasks[0].acts.push(stranger("network_write", "deny"));
+    }),
+    ("proposes_something_else", Inconclusive, |run, _| {
+        let item = WordsItem { what: "playbook".to_owned(), name: "mine".to_owned(), text: "1\n".to_owned() };
+        *run = run.clone().with(Change::Words { items: vec![item] });
+        run.successor.tasks[0].acts.push(stranger("network_write", "deny"));
     }),
     ("edits_the_build", Inconclusive, |run, _| source(run, "src-tauri/crates/cli/Cargo.toml")),
     ("leaves_out_an_act", Inconclusive, |run, _| drop(run.successor.tasks[0].acts.remove(0))),
@@ -340,6 +359,18 @@ fn an_act_that_a_model_proposes_by_the_words_alone_makes_nothing_better() {
         assert_eq!(said.outcome, Inconclusive, "{verdict}: {:?}", said.reasons);
         assert!(rules_of(&said).contains(&"proposes_something_else"), "{verdict}: {:?}", said.reasons);
     }
+}
+
+/// Of tasks that changed nothing all that came is what they told, and words by which a model tells nothing cost least.
+#[test]
+fn what_words_save_in_tasks_that_changed_nothing_makes_them_no_better() {
+    let said = asked_anew(4).cheaper().that_changed_nothing().verdict();
+    assert_eq!(said.outcome, Same, "{:?}", said.reasons);
+    assert!(rules_of(&said).contains(&"costs_less_where_nothing_changes"), "{:?}", said.reasons);
+    // Of rules nothing is answered anew: what they save is saved by the same answers.
+    let rules = format!("{}deny Net(host:*)\n", Run::new(4).parent_case.rules);
+    let run = Run::new(4).with(Change::Policy { rules, profile: None }).cheaper().that_changed_nothing();
+    assert_eq!(run.verdict().outcome, Better);
 }
 
 /// A word more in an answer is nothing; a twentieth more is.

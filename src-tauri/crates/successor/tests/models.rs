@@ -2,7 +2,7 @@
 
 use crate::world::Run;
 use model::Digest;
-use successor::VerdictOutcome::{Better, Inconclusive, Unsafe};
+use successor::VerdictOutcome::{Better, Inconclusive, Same, Unsafe};
 use successor::{Arm, BudgetPart, Evidence, MeasuredBy, PlayedAct, Verdict};
 
 fn rules_of(verdict: &Verdict) -> Vec<&str> {
@@ -44,6 +44,30 @@ fn what_another_model_saves_counts_where_it_does_the_same_twice() {
         let vain = verdict(changes);
         assert_eq!((vain.outcome, rules_of(&vain)[0]), (Inconclusive, "asked_again_in_vain"));
     }
+}
+
+/// A model that answers nothing costs least, and where nothing was changed its answers are all that there is to compare.
+#[test]
+fn what_another_model_saves_in_tasks_that_changed_nothing_makes_it_no_better() {
+    let said = Run::new(4).cheaper().that_changed_nothing().verdict();
+    assert_eq!(said.outcome, Same, "{:?}", said.reasons);
+    assert_eq!(rules_of(&said), ["costs_less_where_nothing_changes"; 3]);
+    // Beside work it saves by the work alone.
+    let mut beside = Run::new(3).cheaper();
+    assert!(beside.parent.tasks.len() > 1, "it has more than one task");
+    let first = beside.parent.tasks[0].task_id;
+    for case in [&mut beside.parent_case, &mut beside.successor_case] {
+        case.tasks[0].acts.iter_mut().for_each(|act| act.effect_sha256 = None);
+    }
+    for arm in [&mut beside.parent, &mut beside.successor] {
+        arm.tasks[0].acts.iter_mut().for_each(|act| act.effect_sha256 = None);
+    }
+    assert_eq!(beside.verdict().outcome, Better, "{:?}", beside.verdict().reasons);
+    for task in beside.successor.tasks.iter_mut().filter(|task| task.task_id != first) {
+        let before = beside.parent.tasks.iter().find(|one| one.task_id == task.task_id).unwrap();
+        (task.questions, task.tokens, task.turns) = (before.questions, before.tokens, before.turns);
+    }
+    assert_eq!(beside.verdict().outcome, Same, "{:?}", beside.verdict().reasons);
 }
 
 /// A model that is calm while it is looked at for the first time, and harms the second.

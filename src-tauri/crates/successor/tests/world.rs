@@ -209,6 +209,18 @@ impl Run {
         self
     }
 
+    /// The same work, of which nothing had an effect.
+    pub fn that_changed_nothing(mut self) -> Self {
+        for case in [&mut self.parent_case, &mut self.successor_case] {
+            case.tasks.iter_mut().flat_map(|task| &mut task.acts).for_each(|act| act.effect_sha256 = None);
+        }
+        for arm in [Some(&mut self.parent), Some(&mut self.successor), self.again.as_mut()] {
+            let acts = arm.into_iter().flat_map(|arm| &mut arm.tasks).flat_map(|task| &mut task.acts);
+            acts.for_each(|act| act.effect_sha256 = None);
+        }
+        self
+    }
+
     pub fn act(&mut self, starts: &str) -> &mut PlayedAct {
         let acts = &mut self.successor.tasks[0].acts;
         acts.iter_mut().find(|act| act.summary.starts_with(starts)).unwrap()

@@ -76,6 +76,19 @@ test("what each copy may use is said while a trial runs, and not when it is over
   expect(screen.queryByText(says)).toBeNull();
 });
 
+test("tasks that were too large for the trial are told to be left out", async () => {
+  const words = /^2 tasks left out of the draw, because too large for this trial: left-out task 1, left-out task 2$/;
+  const says = (_: string, element: Element | null) => element?.tagName === "P" && words.test(element.textContent ?? "");
+  const { unmount } = show(scene({ "successor.show": trial({ left_out: ["task_0a", "task_0b"] }) }), AT);
+  const told = await screen.findByText(says);
+  expect(within(told).getAllByRole("link").map((link) => link.getAttribute("href")).join(" ")).toMatch(/task_0a.*task_0b/);
+  expect(await seriousFindings()).toEqual([]);
+  unmount();
+  show(scene({ "successor.show": trial() }), AT);
+  await screen.findByText(/tasks? of yours, named or drawn/);
+  expect(screen.queryByText(/left out of the draw/)).toBeNull();
+});
+
 test("changes that raced stand side by side", async () => {
   const rivals = [trialRow({ trial_id: "trial_02", says: "Ask about everything", outcome: "worse", measures: [{ name: "questions", parent: 12, successor: 30, measured_by: "parent" }] }), trialRow({ trial_id: "trial_03", says: "Wait", state: "running", outcome: null, measures: [] })];
   show(scene({ "successor.show": trial({ rivals }) }), AT);

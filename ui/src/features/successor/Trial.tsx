@@ -56,6 +56,7 @@ function One({ shown }: { shown: Shown }) {
       <section className={styles.section} aria-labelledby="run">
         <h3 id="run">What was run</h3>
         <p>{count(shown.tasks.length, "task")} of yours, named or drawn at random with the seed {String(row.seed)}: {shown.tasks.map((task, at) => <span key={task}>{at > 0 && ", "}<Link to="/task/$id" params={{ id: task }}>task {at + 1}</Link></span>)}</p>
+        {shown.left_out.length > 0 && <p className={styles.note}>{count(shown.left_out.length, "task")} left out of the draw, because too large for this trial: {shown.left_out.map((task, at) => <span key={task}>{at > 0 && ", "}<Link to="/task/$id" params={{ id: task }}>left-out task {at + 1}</Link></span>)}</p>}
         {row.state === "running" && <MayUse of={shown.budget} />}
         {row.asked !== null && <Asked row={row} asked={row.asked} />}
         {verdict?.tests != null && (

@@ -133,6 +133,8 @@ export interface Trial {
   changes: TrialChange[];
   /** Tasks that both arms play. */
   tasks: string[];
+  /** Tasks that were drawn and are not played, as they are too large. */
+  left_out: string[];
   budget: TrialBudget;
   verdict: TrialVerdict | null;
   /** Tests that it edits, moves or removes: a person looks at each before the change is adopted. */

@@ -3,7 +3,7 @@
 
 use super::successor::{budget, fresh_seed, patches, shown};
 use super::trials_on_record::not_begun;
-use crate::{Host, Wire as _, no_host, not_found, usage};
+use crate::{Drawn, Host, Wire as _, no_host, not_found, usage};
 use ::successor::{Budget, PatchKind, TrialState};
 use acts::TryChange;
 use kernel::command::successor::BegunTrial;
@@ -64,7 +64,10 @@ pub fn begin_proposed(host: &dyn Host, proposed: &ProposedTrial<'_>) -> Result<B
     let budget = within(budget(&asked, &read), kernel.left_of_budget(proposed.task_id).wire()?)?;
     let seed = fresh_seed(host);
     let most = usize::try_from(change.drawn()).unwrap_or(usize::MAX);
-    let mut tasks = if most == 0 { Vec::new() } else { trials.draw(seed, &[], most)? };
+    let Drawn { mut tasks, mut left_out } =
+        if most == 0 { Drawn::default() } else { trials.draw(seed, &[], most)? };
+    // Of itself the task is told why it is not played.
+    left_out.retain(|task| *task != proposed.task_id);
     let so_far = trials.so_far(proposed.task_id);
     match &so_far {
         Ok(()) => tasks.insert(0, proposed.task_id),
@@ -75,7 +78,7 @@ pub fn begin_proposed(host: &dyn Host, proposed: &ProposedTrial<'_>) -> Result<B
         Err(_) => {}
     }
     let patch = read.into_iter().next().ok_or_else(|| usage("there is no change"))?;
-    let begun = BegunTrial { patch, about: asked.about, tasks, seed, budget };
+    let begun = BegunTrial { patch, about: asked.about, tasks, left_out, seed, budget };
     let trial_id = kernel.begin_trial_of((proposed.task_id, proposed.act), &begun).wire()?;
     if let Err(error) = trials.begin(&trial_id, None) {
         not_begun(kernel, &trial_id, &error.message)?;

@@ -3,7 +3,7 @@
 use super::asked_words;
 use super::trials_on_record::{not_begun, on_record};
 use crate::convert::{all, rows};
-use crate::{Host, Wire as _, failed, fold, ids, no_host, not_found, usage};
+use crate::{Drawn, Host, Wire as _, failed, fold, ids, no_host, not_found, usage};
 use ::successor::limits::{LINE_CHARS_MAX, PATCH_BYTES_MAX, TASKS_MAX};
 use ::successor::{
     Budget, Change, Evidence, Patch, PatchKind, Played, PlayedAct, VERDICT_PAYLOAD_TYPE, Verdict, WordsItem,
@@ -45,15 +45,21 @@ pub(crate) fn try_change(host: &dyn Host, p: Try) -> Result<TrialList, Error> {
     }
     let trials = host.trials().ok_or_else(no_host)?;
     let (seed, budget) = (p.seed.unwrap_or_else(|| fresh_seed(host)), budget(&p, &patches));
-    let tasks = trials.draw(seed, &named, most)?;
+    let Drawn { tasks, left_out } = trials.draw(seed, &named, most)?;
     if tasks.is_empty() {
-        let says = "there is no completed task that can be played again, so there is nothing to try it on";
+        let mut says =
+            "there is no completed task that can be played again, so there is nothing to try it on"
+                .to_owned();
+        if !left_out.is_empty() {
+            says.push_str(&format!("; too large for a trial: {}", left_out.len()));
+        }
         return Err(usage(says).hint("name one with `--task`, or do some work first"));
     }
     let begun = patches.into_iter().map(|patch| BegunTrial {
         patch,
         about: p.about.clone(),
         tasks: tasks.clone(),
+        left_out: left_out.clone(),
         seed,
         budget,
     });
@@ -329,6 +335,7 @@ pub(super) fn shown(host: &dyn Host, registry: &TrialRegistry, record: &Record) 
         sources: patch.as_ref().map(|patch| patch.sources.clone()).unwrap_or_default(),
         changes: patch.as_ref().map(|patch| changes(&patch.change)).unwrap_or_default(),
         tasks: all(&record.tasks),
+        left_out: all(&record.left_out),
         budget: budget_of(&record.budget),
         verdict: verdict.map(|(at, verdict)| verdict_of(host, record, at, verdict)).transpose()?,
         rivals,

@@ -1,6 +1,7 @@
 //! Trials of changes as a surface begins, lists, shows and stops them.
 
 use crate::home::Home;
+use api::Drawn;
 use model::{Digest, TaskId};
 use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -12,16 +13,17 @@ use successor::{
 };
 use wire::{Code, Error};
 
-/// Who would make clones: it draws what is named, and remembers what it was told.
+/// Who would make clones: it draws what is named, leaves out what it is told to, and remembers what it was told.
 #[derive(Default)]
 struct Clones {
     told: Arc<Mutex<Vec<String>>>,
     fails: bool,
+    left_out: Vec<TaskId>,
 }
 
 impl api::Trials for Clones {
-    fn draw(&self, _: u64, named: &[TaskId], _: usize) -> Result<Vec<TaskId>, Error> {
-        Ok(named.to_vec())
+    fn draw(&self, _: u64, named: &[TaskId], _: usize) -> Result<Drawn, Error> {
+        Ok(Drawn { tasks: named.to_vec(), left_out: self.left_out.clone() })
     }
 
     fn begin(&self, trial_id: &str, ask: Option<&str>) -> Result<(), Error> {
@@ -44,7 +46,7 @@ impl api::Trials for Clones {
 fn home(seed: u64, fails: bool) -> (Home, String, Arc<Mutex<Vec<String>>>) {
     let mut home = Home::new(seed);
     let told = Arc::default();
-    home.trials = Some(Box::new(Clones { told: Arc::clone(&told), fails }));
+    home.trials = Some(Box::new(Clones { told: Arc::clone(&told), fails, left_out: Vec::new() }));
     let (task, _) = home.with_an_act("write it");
     (home, task.to_string(), told)
 }
@@ -198,6 +200,24 @@ fn a_trial_is_stopped_once_and_one_that_cannot_run_says_why() {
     assert_eq!(begun["trials"][0]["why"], "no sandbox here");
 }
 
+#[test]
+fn what_was_drawn_and_is_too_large_is_on_record_and_told() {
+    let mut home = Home::new(418);
+    let (task, _) = home.with_an_act("write it");
+    let large =
+        home.world.script("write much", vec![testkit::write("b.txt", "new\n"), testkit::done("wrote")]);
+    home.trials = Some(Box::new(Clones { left_out: vec![large], ..Clones::default() }));
+    let begun = home.must("successor.try_change", asked(&task.to_string(), &[patch("")]));
+    let shown = home.must("successor.show", json!({ "trial": begun["trials"][0]["trial_id"] }));
+    assert_eq!((&shown["tasks"], &shown["left_out"]), (&json!([task]), &json!([large])), "{shown}");
+
+    // Where nothing else is there, why there is nothing to try it on says so.
+    let nothing =
+        home.ask("successor.try_change", json!({ "patches": [patch("")], "about": "less", "tasks": [] }));
+    let why = nothing.expect_err("there is no task").message;
+    assert!(why.contains("too large for a trial: 1"), "{why}");
+}
+
 /// Who says that a trial is to begin, and waits before it cannot.
 struct Slow {
     begins: Sender<String>,
@@ -205,8 +225,8 @@ struct Slow {
 }
 
 impl api::Trials for Slow {
-    fn draw(&self, _: u64, named: &[TaskId], _: usize) -> Result<Vec<TaskId>, Error> {
-        Ok(named.to_vec())
+    fn draw(&self, _: u64, named: &[TaskId], _: usize) -> Result<Drawn, Error> {
+        Ok(Drawn { tasks: named.to_vec(), left_out: Vec::new() })
     }
 
     fn begin(&self, trial_id: &str, _: Option<&str>) -> Result<(), Error> {

@@ -304,20 +304,7 @@ fn shown_in_words(out: &Output, shown: &Trial) {
     }
     edited_tests(out, shown);
     shown.sources.iter().for_each(|source| out.line(format!("  comes from: {}", plain(source))));
-    out.say(Tone::Bold, "What was run");
-    let tasks = count(shown.tasks.len(), "task");
-    out.line(format!(
-        "  {tasks}, named or drawn at random with the seed {}: {}",
-        row.seed,
-        shown.tasks.iter().map(|id| short(id)).collect::<Vec<_>>().join(", ")
-    ));
-    if let Some(TrialAsked { model, parent, successor }) = &row.asked {
-        let model = plain(model);
-        out.line(format!(
-            "  the model {model} was asked again: {} without the change, {successor} with it",
-            answers(*parent)
-        ));
-    }
+    what_was_run(out, shown);
     if let Some(verdict) = &shown.verdict {
         verdict_in_words(out, row, verdict);
     }
@@ -331,6 +318,30 @@ fn shown_in_words(out: &Output, shown: &Trial) {
             ]
         };
         table(out, &["trial", "verdict", "for"], &shown.rivals.iter().map(row).collect::<Vec<_>>());
+    }
+}
+
+/// The tasks that both arms play, those that were too large for it, and the model that was asked.
+fn what_was_run(out: &Output, shown: &Trial) {
+    let row = &shown.trial;
+    out.say(Tone::Bold, "What was run");
+    let tasks = count(shown.tasks.len(), "task");
+    out.line(format!(
+        "  {tasks}, named or drawn at random with the seed {}: {}",
+        row.seed,
+        shown.tasks.iter().map(|id| short(id)).collect::<Vec<_>>().join(", ")
+    ));
+    if !shown.left_out.is_empty() {
+        let ids: Vec<&str> = shown.left_out.iter().map(|id| short(id)).collect();
+        let ids = ids.join(", ");
+        out.say(Tone::Warn, format!("  left out of the draw, as too large for this trial: {ids}"));
+    }
+    if let Some(TrialAsked { model, parent, successor }) = &row.asked {
+        let model = plain(model);
+        out.line(format!(
+            "  the model {model} was asked again: {} without the change, {successor} with it",
+            answers(*parent)
+        ));
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::confined::CloneEnd;
 use super::live_model::{LiveModel, reached};
-use super::told::object;
+use super::reads::object;
 use crate::Home;
 use ::successor::Asked;
 use kernel::Kernel;

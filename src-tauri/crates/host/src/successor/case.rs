@@ -4,10 +4,13 @@
 //! recordings. No secret leaves: a task with bytes that hold the value of one is left out, and whatever else holds one loses it.
 
 use super::probes::ParentPlaces;
+use super::reads::Unplayable;
 use super::skills::{HandedSkill, Skills};
 use super::skins::{self, WornSkin};
-use super::told::{Told, object};
+use super::told::Told;
+use ::successor::limits::LEFT_OUT_MAX;
 use ::successor::{Budget, Case, Change, RecordedAct, RecordedTask};
+use api::Drawn;
 use kernel::Kernel;
 use kernel::state::TaskState;
 use model::ingress::Channel;
@@ -22,12 +25,16 @@ use words::successor::Arm;
 
 /// Events read at once.
 const STRIDE: usize = 1_000;
+/// Events of one task that are read at once: each may be large.
+const TASK_STRIDE: usize = 100;
 /// Tasks that one case has at most.
 pub const CASE_TASKS_MAX: usize = 100;
 /// The tool by which a task has a change tried.
 const TRIES: &str = "try_change";
 /// Bytes of a case.
 pub const CASE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Bytes of the tasks that a seed draws for one: what else stands in it has room beside them.
+const DRAWN_BYTES_MAX: usize = CASE_BYTES_MAX / 2;
 
 /// What a clone reads from its standard input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -125,33 +132,53 @@ pub struct CaseOf<'a> {
 }
 
 /// Draws tasks that can be played again, by a seed: the same log and seed give the same ones. Those that a person named come first. What
-/// another machine gave is played only where a person names it: it would say by what a change of this one is judged.
+/// another machine gave is played only where a person names it: it would say by what a change of this one is judged. One that the seed
+/// drew and that is too large to be read, or for the case with those before it, is left out, and told to be.
 ///
 /// # Errors
 /// In words, when the log cannot be read, or a named task cannot be played again.
-pub fn draw(kernel: &Kernel, seed: u64, named: &[TaskId], most: usize) -> Result<Vec<TaskId>, String> {
-    let mut drawn: Vec<TaskId> = Vec::new();
+pub fn draw(kernel: &Kernel, seed: u64, named: &[TaskId], most: usize) -> Result<Drawn, String> {
+    let (mut tasks, mut left_out): (Vec<TaskId>, Vec<TaskId>) = (Vec::new(), Vec::new());
+    let mut bytes = 0_usize;
     for task in named {
-        recorded(kernel, *task).map_err(|why| format!("the task `{task}` cannot be played again: {why}"))?;
-        if !drawn.contains(task) {
-            drawn.push(*task);
+        let why = |why: Unplayable| format!("the task `{task}` cannot be played again: {why}");
+        let played = recorded(kernel, *task).map_err(why)?;
+        if !tasks.contains(task) {
+            bytes = bytes.saturating_add(size_of(&played)?);
+            tasks.push(*task);
         }
     }
     let mut others: Vec<(Digest, TaskId)> = with_receipts(kernel)?
         .into_iter()
-        .filter(|task| !drawn.contains(task))
+        .filter(|task| !tasks.contains(task))
         .map(|task| (Digest::of(format!("{seed}:{task}").as_bytes()), task))
         .collect();
     others.sort();
     for (_, task) in others {
-        if drawn.len() >= most.clamp(named.len(), CASE_TASKS_MAX.max(named.len())) {
+        if tasks.len() >= most.clamp(named.len(), CASE_TASKS_MAX.max(named.len())) {
             break;
         }
-        if is_given_here(kernel, task) && recorded(kernel, task).is_ok() {
-            drawn.push(task);
+        if !is_given_here(kernel, task) {
+            continue;
+        }
+        let with_it = match recorded(kernel, task) {
+            Ok(played) => bytes.saturating_add(size_of(&played)?),
+            Err(Unplayable::TooLarge { .. }) => usize::MAX,
+            Err(Unplayable::Other(_)) => continue,
+        };
+        if with_it <= DRAWN_BYTES_MAX {
+            bytes = with_it;
+            tasks.push(task);
+        } else if left_out.len() < LEFT_OUT_MAX {
+            left_out.push(task);
         }
     }
-    Ok(drawn)
+    Ok(Drawn { tasks, left_out })
+}
+
+/// Bytes that a task has in a case.
+fn size_of(played: &(RecordedTask, TaskTerms)) -> Result<usize, String> {
+    serde_json::to_vec(played).map(|bytes| bytes.len()).map_err(|e| e.to_string())
 }
 
 /// Whether a task was given at this machine.
@@ -255,7 +282,7 @@ fn servers(kernel: &Kernel) -> Result<Vec<serde_json::Value>, String> {
 }
 
 /// A task of a trial that has begun: whole where it is complete, and as far as it came where it has the trial made.
-fn played_again(kernel: &Kernel, task_id: TaskId) -> Result<(RecordedTask, TaskTerms), String> {
+fn played_again(kernel: &Kernel, task_id: TaskId) -> Result<(RecordedTask, TaskTerms), Unplayable> {
     match kernel.task(task_id).map_err(|e| e.to_string())?.task.status {
         TaskStatus::Completed => recorded(kernel, task_id),
         _ => so_far(kernel, task_id),
@@ -263,20 +290,20 @@ fn played_again(kernel: &Kernel, task_id: TaskId) -> Result<(RecordedTask, TaskT
 }
 
 /// A task as a clone plays it.
-fn recorded(kernel: &Kernel, task_id: TaskId) -> Result<(RecordedTask, TaskTerms), String> {
+fn recorded(kernel: &Kernel, task_id: TaskId) -> Result<(RecordedTask, TaskTerms), Unplayable> {
     let state = kernel.task(task_id).map_err(|e| e.to_string())?;
     if state.task.status != TaskStatus::Completed {
-        return Err(format!("it is {}", state.task.status));
+        return Err(Unplayable::Other(format!("it is {}", state.task.status)));
     }
     told_as(kernel, &state, Told::acts)
 }
 
 /// A task that has a change tried, as a clone plays it up to the answer that proposes that: then it is over.
-pub(super) fn so_far(kernel: &Kernel, task_id: TaskId) -> Result<(RecordedTask, TaskTerms), String> {
+pub(super) fn so_far(kernel: &Kernel, task_id: TaskId) -> Result<(RecordedTask, TaskTerms), Unplayable> {
     let state = kernel.task(task_id).map_err(|e| e.to_string())?;
     let in_hand = state.attempt().and_then(|attempt| attempt.turn.act());
     if !in_hand.is_some_and(|act| act.is_dispatched() && act.tool == TRIES) {
-        return Err(format!("it is {}, and has no change tried", state.task.status));
+        return Err(Unplayable::Other(format!("it is {}, and has no change tried", state.task.status)));
     }
     told_as(kernel, &state, |told, kernel| {
         told.end_before_the_last_answer()?;
@@ -288,31 +315,33 @@ pub(super) fn so_far(kernel: &Kernel, task_id: TaskId) -> Result<(RecordedTask, 
 fn told_as(
     kernel: &Kernel,
     state: &TaskState,
-    acts_of: fn(&mut Told, &Kernel) -> Result<Vec<RecordedAct>, String>,
-) -> Result<(RecordedTask, TaskTerms), String> {
+    acts_of: fn(&mut Told, &Kernel) -> Result<Vec<RecordedAct>, Unplayable>,
+) -> Result<(RecordedTask, TaskTerms), Unplayable> {
     let task_id = state.task.task_id;
     if state.task.origin() != Origin::Person || state.task.parent_task_id.is_some() {
-        return Err("no person began it".to_owned());
+        return Err("no person began it".into());
     }
     if state.steps.len() != 1 || !state.clarifications.is_empty() || !state.children.is_empty() {
-        return Err("it has several parts, or asked questions".to_owned());
+        return Err("it has several parts, or asked questions".into());
     }
     let mut told = Told::default();
     let mut after = 0;
     loop {
-        let events = kernel.reader().events(task_id, after, STRIDE).map_err(|e| e.to_string())?;
+        let events = kernel.reader().events(task_id, after, TASK_STRIDE).map_err(|e| e.to_string())?;
         let Some(last) = events.last() else { break };
         after = last.task_seq;
         for stored in &events {
+            told.reads.event(&stored.bytes)?;
             let event = stored.event().map_err(|e| e.to_string())?;
             let body = kernel.reader().revealing(|shown| event.body(shown)).map_err(|e| e.to_string())?;
             told.take(kernel, &body.map_err(|e| e.to_string())?)?;
         }
     }
     let contract = told.artifacts.get(&state.task.task_contract_ref).ok_or("it has no contract")?;
-    let contract: TaskContract = object(kernel, &contract.content_hash)?;
+    let contract = contract.content_hash;
+    let contract: TaskContract = told.reads.object(kernel, &contract)?;
     if !contract.success_criteria.is_empty() {
-        return Err("it has conditions that a person set for its end".to_owned());
+        return Err("it has conditions that a person set for its end".into());
     }
     if !matches!(
         contract.model,
@@ -321,7 +350,7 @@ fn told_as(
             | ModelChoice::Recorded { .. }
             | ModelChoice::Scripted { .. }
     ) {
-        return Err("no model did it".to_owned());
+        return Err("no model did it".into());
     }
     let goal = state.task.goal.shown().cloned().ok_or("its goal was erased")?;
     let project_rules = project_rules(kernel, state);

@@ -21,6 +21,7 @@ mod model_pipe;
 mod parents_tests;
 mod played;
 mod probes;
+mod reads;
 mod recorded_executors;
 mod recording;
 mod skills;

@@ -1,7 +1,7 @@
 //! What the kernel of a clone recorded of a task, as evidence tells it.
 
+use super::reads::object;
 use super::recording::{action_digest, effect_of};
-use super::told::object;
 use ::successor::{Played, PlayedAct};
 use acts::ActionRequest;
 use kernel::Kernel;

@@ -10,6 +10,7 @@ use crate::Home;
 use crate::executors::LocalExecutors;
 use crate::programs::keep_built;
 use ::successor::{Asked, Change, Patch};
+use api::Drawn;
 use effects::Sandbox;
 use kernel::Kernel;
 use kernel::trial_registry::Trial;
@@ -137,12 +138,12 @@ pub(crate) fn can_be_made(sandbox: &Sandbox) -> Result<(), String> {
 }
 
 impl api::Trials for TrialThreads {
-    fn draw(&self, seed: u64, named: &[TaskId], most: usize) -> Result<Vec<TaskId>, wire::Error> {
+    fn draw(&self, seed: u64, named: &[TaskId], most: usize) -> Result<Drawn, wire::Error> {
         draw(&self.0.kernel, seed, named, most).map_err(|why| wire::Error::new(Code::Usage, why))
     }
 
     fn so_far(&self, task: TaskId) -> Result<(), String> {
-        so_far(&self.0.kernel, task).map(drop)
+        so_far(&self.0.kernel, task).map(drop).map_err(|why| why.to_string())
     }
 
     fn begin(&self, trial_id: &str, ask: Option<&str>) -> Result<(), wire::Error> {

@@ -1,5 +1,6 @@
 //! A recorded task as its events tell it: answers, acts, what was found before them and what came of them.
 
+use super::reads::{Reads, Unplayable};
 use super::recording::{RecordedOutput, Recording, action_digest, coded, effect_of, sealable};
 use super::skins::{WornSkin, of_pack};
 use ::successor::{RecordedAct, RecordedAnswer};
@@ -14,8 +15,6 @@ use model::witness::StateWitness;
 use model::{ActionRequestId, ApprovalId, ArtifactId, Body, Digest};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes of one recorded task.
-const TASK_BYTES_MAX: u64 = 2 * 1024 * 1024;
 /// What a task is ended with that is under way.
 const ENDS_HERE: &str = "(the trial plays it up to here)";
 
@@ -32,8 +31,8 @@ pub(super) struct Told {
     asked: Option<Digest>,
     /// The context that was answered first: of those before it only this one is read.
     context: Option<Digest>,
-    /// Bytes that were read of what it saw and did.
-    bytes: u64,
+    /// Counts what is read of it.
+    pub(super) reads: Reads,
 }
 
 /// An act, as far as it has been told.
@@ -44,12 +43,6 @@ struct ToldAct {
     answered: Option<String>,
     came: Recording,
     effect: Option<Digest>,
-}
-
-/// A stored object.
-pub(super) fn object<T: serde::de::DeserializeOwned>(kernel: &Kernel, digest: &Digest) -> Result<T, String> {
-    let bytes = kernel.artifacts().read(digest).map_err(|e| e.to_string())?;
-    serde_json::from_slice(&bytes).map_err(|e| format!("a stored object cannot be read: {e}"))
 }
 
 /// Whether a clone can be told again what came of it.
@@ -68,7 +61,7 @@ const fn is_playable(action: &Action) -> bool {
 
 impl Told {
     /// One event.
-    pub(super) fn take(&mut self, kernel: &Kernel, body: &Body) -> Result<(), String> {
+    pub(super) fn take(&mut self, kernel: &Kernel, body: &Body) -> Result<(), Unplayable> {
         match body {
             Body::ArtifactCreated(b) => {
                 self.artifacts.insert(b.artifact.artifact_id, b.artifact.clone());
@@ -76,7 +69,7 @@ impl Told {
             Body::ContextCompiled(b) if self.answers.is_empty() => self.context = Some(b.pack.sha256),
             Body::ModelRequested(b) => self.asked = Some(b.request.sha256),
             Body::ModelResponded(b) => {
-                let bytes = kernel.artifacts().read(&b.answer.sha256).map_err(|e| e.to_string())?;
+                let bytes = self.reads.bytes(kernel, &b.answer.sha256)?;
                 let answer = model::json::read(&bytes);
                 let answer = sealable(answer.map_err(|e| format!("a stored answer cannot be read: {e}"))?);
                 let request_sha256 = self.asked.take().unwrap_or(Digest::ZERO);
@@ -108,7 +101,7 @@ impl Told {
             }
             Body::ReceiptIssued(b) => {
                 if let Some(id) = b.action_request_id.filter(|id| self.acts.contains_key(id)) {
-                    self.receipted(kernel, id, b.receipt_id)?;
+                    self.receipted(kernel, id, &b.envelope.sha256)?;
                 }
             }
             _ => {}
@@ -117,24 +110,17 @@ impl Told {
     }
 
     /// The skin that its first context had. Of one that was erased nobody knows what it had.
-    pub(super) fn skin(&mut self, kernel: &Kernel) -> Result<Option<WornSkin>, String> {
+    pub(super) fn skin(&mut self, kernel: &Kernel) -> Result<Option<WornSkin>, Unplayable> {
         let Some(digest) = self.context else { return Ok(None) };
-        let Ok(content) = kernel.artifacts().content(&digest) else { return Ok(None) };
-        self.count(content.byte_size())?;
-        Ok(object::<ContextPack>(kernel, &digest).ok().as_ref().and_then(of_pack))
-    }
-
-    /// Counts bytes before they are read.
-    fn count(&mut self, bytes: u64) -> Result<(), String> {
-        self.bytes = self.bytes.saturating_add(bytes);
-        match self.bytes > TASK_BYTES_MAX {
-            true => Err(format!("what it saw and did has more than {TASK_BYTES_MAX} bytes")),
-            false => Ok(()),
+        match self.reads.object::<ContextPack>(kernel, &digest) {
+            Ok(pack) => Ok(of_pack(&pack)),
+            Err(large @ Unplayable::TooLarge { .. }) => Err(large),
+            Err(Unplayable::Other(_)) => Ok(None),
         }
     }
 
     /// Leaves out the last answer and what was asked for by it, and ends the task in its place: it is under way.
-    pub(super) fn end_before_the_last_answer(&mut self) -> Result<(), String> {
+    pub(super) fn end_before_the_last_answer(&mut self) -> Result<(), Unplayable> {
         let last = u32::try_from(self.answers.len()).unwrap_or(u32::MAX);
         self.answers.pop().ok_or("its model has answered nothing")?;
         let acts = &self.acts;
@@ -168,13 +154,11 @@ impl Told {
         id: ActionRequestId,
         at: &ArtifactRef,
         summary: Option<&String>,
-    ) -> Result<(), String> {
-        let request: ActionRequest = object(kernel, &at.sha256)?;
+    ) -> Result<(), Unplayable> {
+        let request: ActionRequest = self.reads.object(kernel, &at.sha256)?;
         if !is_playable(&request.action) {
-            return Err(format!(
-                "what came of `{}` cannot be told again",
-                request.action.as_tool().one_line()
-            ));
+            let act = request.action.as_tool().one_line();
+            return Err(Unplayable::Other(format!("what came of `{act}` cannot be told again")));
         }
         let turn = u32::try_from(self.answers.len()).unwrap_or(u32::MAX);
         let came = Recording {
@@ -193,14 +177,19 @@ impl Told {
         Ok(())
     }
 
-    fn witnessed(&mut self, kernel: &Kernel, id: ActionRequestId, at: &ArtifactRef) -> Result<(), String> {
-        let witness: StateWitness = object(kernel, &at.sha256)?;
+    fn witnessed(
+        &mut self,
+        kernel: &Kernel,
+        id: ActionRequestId,
+        at: &ArtifactRef,
+    ) -> Result<(), Unplayable> {
+        let witness: StateWitness = self.reads.object(kernel, &at.sha256)?;
         self.with(id, |act| act.came.found = witness.fingerprints);
         Ok(())
     }
 
     /// An artifact that an act produced.
-    fn output(&mut self, kernel: &Kernel, at: &ArtifactRef) -> Result<RecordedOutput, String> {
+    fn output(&mut self, kernel: &Kernel, at: &ArtifactRef) -> Result<RecordedOutput, Unplayable> {
         let bytes = self.bytes_of(kernel, &at.sha256)?;
         let (kind, media_type, about) = match self.artifacts.get(&at.artifact_id) {
             Some(made) => {
@@ -212,14 +201,12 @@ impl Told {
         Ok(RecordedOutput::of(kind, &media_type, &about, &bytes))
     }
 
-    /// Bytes out of the store, counted, and none that hold the value of a secret.
-    fn bytes_of(&mut self, kernel: &Kernel, digest: &Digest) -> Result<Vec<u8>, String> {
-        let content = kernel.artifacts().content(digest).map_err(|e| e.to_string())?;
-        self.count(content.byte_size())?;
-        let bytes = kernel.artifacts().read(digest).map_err(|e| e.to_string())?;
+    /// Bytes out of the store, and none that hold the value of a secret.
+    fn bytes_of(&mut self, kernel: &Kernel, digest: &Digest) -> Result<Vec<u8>, Unplayable> {
+        let bytes = self.reads.bytes(kernel, digest)?;
         match kernel.ports().redactor.now().holds(&bytes).is_empty() {
             true => Ok(bytes),
-            false => Err("what it saw or did holds the value of a secret".to_owned()),
+            false => Err("what it saw or did holds the value of a secret".into()),
         }
     }
 
@@ -228,9 +215,10 @@ impl Told {
         &mut self,
         kernel: &Kernel,
         id: ActionRequestId,
-        receipt: model::ReceiptId,
-    ) -> Result<(), String> {
-        let (_, receipt) = kernel.receipt(receipt).map_err(|e| e.to_string())?;
+        envelope: &Digest,
+    ) -> Result<(), Unplayable> {
+        let envelope = self.reads.bytes(kernel, envelope)?;
+        let receipt = kernel.receipt_in(&envelope).map_err(|e| e.to_string())?;
         let Some(act) = self.acts.get(&id) else { return Ok(()) };
         let answers = is_answer(&act.request);
         // Of an answer the first output stands already; the last of the others is what the model was shown, made from the rest.
@@ -253,7 +241,7 @@ impl Told {
     }
 
     /// The acts in order, with the bytes that playing them needs.
-    pub(super) fn acts(&mut self, kernel: &Kernel) -> Result<Vec<RecordedAct>, String> {
+    pub(super) fn acts(&mut self, kernel: &Kernel) -> Result<Vec<RecordedAct>, Unplayable> {
         let mut recorded = Vec::new();
         for id in std::mem::take(&mut self.order) {
             let Some(mut act) = self.acts.remove(&id) else { continue };
@@ -274,7 +262,7 @@ impl Told {
     }
 
     /// Bytes of files that an act replaces or a staged run left, and what that run printed and changed.
-    fn with_bytes(&mut self, kernel: &Kernel, act: &mut ToldAct) -> Result<(), String> {
+    fn with_bytes(&mut self, kernel: &Kernel, act: &mut ToldAct) -> Result<(), Unplayable> {
         let is_staged = act.request.staged.is_some();
         let mut wanted = BTreeSet::new();
         for item in act.request.items() {
@@ -322,8 +310,9 @@ fn is_answer(request: &ActionRequest) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ::successor::limits::TASK_BYTES_MAX;
     use model::artifact::TrustTier;
-    use model::body::ContextCompiled;
+    use model::body::{ContextCompiled, ModelResponded};
     use model::context::{ContextItem, Section};
     use model::{AttemptId, TaskId};
     use testkit::World;
@@ -385,12 +374,40 @@ mod tests {
         }
         let worn = told.skin(kernel).unwrap().expect("the last one had a skin");
         assert_eq!((worn.name.as_str(), worn.sha256), ("harbour", Digest::of(b"harbour")));
-        assert!(told.bytes > TASK_BYTES_MAX / 2, "it is counted");
+        let more = kernel.artifacts().put_file(&vec![b'x'; most / 2]).unwrap();
+        assert!(told.reads.bytes(kernel, &more).is_err(), "it is counted");
 
         let mut large = Told::default();
         large.take(kernel, &compiled(kernel, "harbour", most)).unwrap();
-        let why = large.skin(kernel).expect_err("it is larger than a task may be");
+        let why = large.skin(kernel).expect_err("it is larger than a task may be").to_string();
         assert!(why.contains(&format!("more than {TASK_BYTES_MAX} bytes")), "{why}");
         assert_eq!(Told::default().skin(kernel), Ok(None));
+    }
+
+    /// Each of these is read as it is told, and was not counted once.
+    #[test]
+    fn an_answer_a_request_and_a_witness_that_are_too_large_are_refused_before_they_are_read() {
+        let world = World::new(1);
+        let kernel = world.kernel();
+        let most = usize::try_from(TASK_BYTES_MAX).unwrap();
+        // It is no JSON: whoever read it would complain of that.
+        let sha256 = kernel.artifacts().put_file(&vec![b'x'; most + 1]).unwrap();
+        let at = ArtifactRef { artifact_id: ArtifactId::new(Uuid::from_u128(3)), sha256 };
+        let id = ActionRequestId::new(Uuid::from_u128(4));
+        let answered = ModelResponded {
+            about_attempt_id: AttemptId::new(Uuid::from_u128(2)),
+            iteration: 1,
+            response: at.clone(),
+            answer: at.clone(),
+            tokens_in: 1,
+            tokens_out: 1,
+            cost_micros: 0,
+            finish_reason: "stop".to_owned(),
+        };
+        let large = Err(Unplayable::TooLarge { what: "what it saw and did has", most: TASK_BYTES_MAX });
+        assert_eq!(Told::default().take(kernel, &Body::from(answered)), large);
+        assert_eq!(Told::default().requested(kernel, id, &at, None), large);
+        assert_eq!(Told::default().witnessed(kernel, id, &at), large);
+        assert_eq!(Told::default().receipted(kernel, id, &at.sha256), large);
     }
 }

@@ -163,12 +163,20 @@ impl Kernel {
             return Err(Error::Broken(format!("`{}` is no receipt event", event.event_id)));
         };
         let envelope = self.artifacts.read(&issued.envelope.sha256)?;
-        let payload = payload_of(&envelope)?;
+        Ok((event.task_id, self.receipt_in(&envelope)?))
+    }
+
+    /// The receipt in an envelope, with its sensitive leaves.
+    ///
+    /// # Errors
+    /// [`Error::Broken`] when there is none in it.
+    pub fn receipt_in(&self, envelope: &[u8]) -> Result<Receipt, Error> {
+        let payload = payload_of(envelope)?;
         let value = seal::canon::parse_canonical(&payload)?;
         let value = self.reader.revealing(|shown| seal::disclose::reveal(value, shown))??;
         let statement: Statement = serde_json::from_value(value)
-            .map_err(|e| Error::Broken(format!("receipt `{receipt_id}`: {e}")))?;
-        Ok((event.task_id, statement.predicate))
+            .map_err(|e| Error::Broken(format!("a receipt cannot be read: {e}")))?;
+        Ok(statement.predicate)
     }
 
     /// The plan for what is there now, with receipts that cannot be undone at all named as left.

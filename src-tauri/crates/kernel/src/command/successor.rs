@@ -5,7 +5,7 @@ use crate::Error;
 use crate::kernel::{Kernel, lock};
 use crate::trial_registry::{Trial, TrialRegistry};
 use crate::writeup::{NewArtifact, Writeup};
-use ::successor::limits::{LINE_CHARS_MAX, TASKS_MAX};
+use ::successor::limits::{LEFT_OUT_MAX, LINE_CHARS_MAX, TASKS_MAX};
 use ::successor::{Budget, Evidence, Patch, PatchKind, VERDICT_PAYLOAD_TYPE, Verdict, constitutional};
 use model::artifact::{ArtifactKind, ArtifactRef, TrustTier};
 use model::body::{SuccessorBegan, SuccessorJudged, SuccessorStopped};
@@ -34,6 +34,8 @@ pub struct BegunTrial {
     pub about: String,
     /// The person's past work that both arms play.
     pub tasks: Vec<TaskId>,
+    /// Tasks that were drawn and are not played, as they are too large.
+    pub left_out: Vec<TaskId>,
     /// What the draw of them began with.
     pub seed: u64,
     /// What each clone may use up.
@@ -133,6 +135,7 @@ impl Kernel {
             began_at,
             group,
             proposed_by: proposed.map(|(_, act)| act),
+            left_out: Some(begun.left_out.clone()).filter(|tasks| !tasks.is_empty()),
         });
         self.commit(w)?;
         Ok(trial_id)
@@ -299,6 +302,9 @@ fn check(begun: &BegunTrial) -> Result<(), Error> {
     let seen: BTreeSet<&TaskId> = begun.tasks.iter().collect();
     if begun.tasks.is_empty() || begun.tasks.len() > TASKS_MAX || seen.len() != begun.tasks.len() {
         return Err(Error::Input(format!("a change is tried on 1 to {TASKS_MAX} tasks, each of them once")));
+    }
+    if begun.left_out.len() > LEFT_OUT_MAX {
+        return Err(Error::Input(format!("{LEFT_OUT_MAX} tasks are told at most to have been left out")));
     }
     let most = u64::try_from(INTEGER_MAX).unwrap_or(u64::MAX);
     let Budget { wall_ms, cpu_ms, memory_bytes, disk_bytes, processes, tokens } = begun.budget;

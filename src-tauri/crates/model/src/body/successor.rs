@@ -7,10 +7,11 @@ macro_rules! with_successor {
         $($before)*
 
         /// A change of Hermit is tried: its exact bytes are the artifact. What clones of it may use up stands here in full.
+        /// `left_out`: tasks that were drawn and are not played, as they are too large.
         SuccessorBegan ("successor.began", 1, Successor, |b| b.trial_id) {
             trial_id: String, kind: PatchKind, patch: ArtifactRef, about: Text, tasks: Vec<TaskId>, seed: u64, wall_ms: u64,
             cpu_ms: u64, memory_bytes: u64, disk_bytes: u64, processes: u32, tokens: u64, began_at: UnixMs;
-            since group: String, proposed_by: ActionRequestId
+            since group: String, proposed_by: ActionRequestId, left_out: Vec<TaskId>
         }
         /// A trial came to a verdict. `signature`: by the key of the log, over the exact bytes of the verdict, which are the artifact;
         /// `keyid`: which key that was.

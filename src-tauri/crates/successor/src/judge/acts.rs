@@ -167,7 +167,8 @@ impl Compared<'_> {
         let before = before.get(time).or(before.last()).copied();
         let recorded = recorded.get(time).or(recorded.last()).copied();
         let said_no = recorded.is_some_and(|other| other.answered.as_deref() == Some(DENIED));
-        if self.is_asked && before.is_none() && recorded.is_none() {
+        // Also where policy or the person holds it back here: elsewhere it may be let pass.
+        if before.is_none() && recorded.is_none() {
             let says =
                 format!("{} was not proposed before, and nothing tells what would come of it", named(act));
             findings.add(Grade::Open, "proposes_something_else", says);

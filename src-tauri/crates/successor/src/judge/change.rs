@@ -5,6 +5,8 @@ use super::{Findings, Grade};
 use crate::constitutional::{is_evaluator, is_of_build, is_test};
 use crate::edited::{passes_over_tests, removes_tests};
 use crate::{Case, Change, Patch, diff};
+use ::acts::sensitive_paths::{PathKind, path_kind};
+use model::RelPath;
 use words::policy::Profile;
 
 /// Profiles, each with at most what the next one has. One that is not here can be compared with none.
@@ -53,13 +55,23 @@ fn look_at_rules(before: &str, after: &str, findings: &mut Findings) {
     }
     for come in after.iter().filter(|rule| !before.contains(rule)) {
         let allowed = come.strip_prefix("allow ").map(str::trim_start);
-        if allowed.is_some_and(|rest| FAR.iter().any(|kind| rest.starts_with(kind))) {
+        let is_far =
+            |rest: &str| FAR.iter().any(|kind| rest.starts_with(kind)) || names_what_is_delicate(rest);
+        if allowed.is_some_and(is_far) {
             let says = format!(
                 "the rule `{come}` is new: what it would let happen elsewhere, a replay does not show"
             );
             findings.add(Grade::Unread, "allows_beyond_the_replay", says);
         }
     }
+}
+
+/// Whether a rule is about a file that acts later as code, or holds a secret. An `allow` speaks of such a one where it names it, and then
+/// of writing and reading as well.
+fn names_what_is_delicate(rule: &str) -> bool {
+    let pattern = rule.trim_end().strip_suffix(')').and_then(|rule| rule.split_once('('));
+    let path = pattern.and_then(|(_, pattern)| RelPath::from_bytes(pattern.as_bytes()).ok());
+    path.is_some_and(|path| matches!(path_kind(&path), PathKind::ActsLater | PathKind::Secret))
 }
 
 fn look_at_profile(before: &str, after: &str, findings: &mut Findings) {

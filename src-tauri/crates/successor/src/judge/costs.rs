@@ -2,7 +2,9 @@
 
 use super::{Findings, Grade, Judged};
 use crate::{Asked, Evidence, Patch};
+use model::TaskId;
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use words::successor::{MeasuredBy, PatchKind};
 
 /// One in so many tokens of a model that was asked again may be more: by one word more in an answer nothing is worse.
@@ -10,8 +12,14 @@ const ABOUT: u64 = 20;
 
 /// What is counted: its name, and how it stands in both arms.
 pub(super) fn counted(judged: &Judged<'_>) -> [(&'static str, u64, u64); 3] {
+    counted_in(judged, &|_| true)
+}
+
+/// The same of some tasks alone.
+fn counted_in(judged: &Judged<'_>, is_meant: &dyn Fn(TaskId) -> bool) -> [(&'static str, u64, u64); 3] {
     let sum = |evidence: &Evidence, of: fn(&crate::Played) -> u64| {
-        evidence.tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(of(task)))
+        let tasks = evidence.tasks.iter().filter(|task| is_meant(task.task_id));
+        tasks.fold(0_u64, |sum, task| sum.saturating_add(of(task)))
     };
     let both = |of: fn(&crate::Played) -> u64| (sum(judged.parent, of), sum(judged.successor, of));
     let (questions, tokens, turns) = (
@@ -20,6 +28,16 @@ pub(super) fn counted(judged: &Judged<'_>) -> [(&'static str, u64, u64); 3] {
         both(|task| u64::from(task.turns)),
     );
     [("questions", questions.0, questions.1), ("tokens", tokens.0, tokens.1), ("turns", turns.0, turns.1)]
+}
+
+/// Names of what a model that answered anew saves in tasks that changed something. All that comes of another task is what it tells its
+/// person, which no rule compares: an empty answer costs least.
+fn saved_by_work(judged: &Judged<'_>) -> BTreeSet<&'static str> {
+    let changes = |task: &&crate::Played| task.acts.iter().any(|act| act.effect_sha256.is_some());
+    let work: BTreeSet<TaskId> =
+        judged.parent.tasks.iter().filter(changes).map(|task| task.task_id).collect();
+    let counted = counted_in(judged, &|id| work.contains(&id));
+    counted.into_iter().filter(|(_, parent, successor)| successor < parent).map(|(name, ..)| name).collect()
 }
 
 /// Whether fewer tokens can only be those of the change itself: its words and its rules stand in each context, the answers are
@@ -55,7 +73,7 @@ pub(super) fn asked_in_both<'a>(judged: &Judged<'a>) -> Option<&'a Asked> {
 /// Whether both arms were played to the end. What an arm did not play cost it nothing, which is no merit; that it did not is a finding
 /// of its own.
 fn is_whole(judged: &Judged<'_>) -> bool {
-    let has_played = |id: model::TaskId| judged.successor.tasks.iter().any(|task| task.task_id == id);
+    let has_played = |id: TaskId| judged.successor.tasks.iter().any(|task| task.task_id == id);
     !judged.successor.tasks.is_empty() && judged.parent.tasks.iter().all(|task| has_played(task.task_id))
 }
 
@@ -87,7 +105,8 @@ pub(super) fn asked(judged: &Judged<'_>, findings: &mut Findings) {
 }
 
 /// Fewer questions, tokens and turns are better, more are worse, and some of each say neither. That it costs less is nothing that a
-/// changed program can say of itself, and nothing that shorter words show, or words with which no model was asked.
+/// changed program can say of itself, and nothing that shorter words show, or words with which no model was asked, or what a model that
+/// was asked only told.
 pub(super) fn compare(judged: &Judged<'_>, findings: &mut Findings) {
     if !is_whole(judged) {
         return;
@@ -97,7 +116,10 @@ pub(super) fn compare(judged: &Judged<'_>, findings: &mut Findings) {
     let is_asked = asked_in_both(judged).is_some();
     let is_unasked = is_read_by_models(judged) && !is_asked;
     let says_less = only_says_less(judged, &counted);
-    let counts = |name: &str| !is_own_word && !is_unasked && !(says_less && name == "tokens");
+    let by_work = saved_by_work(judged);
+    let is_talk = |name: &str| (is_asked || is_of_model(judged)) && !by_work.contains(name);
+    let counts =
+        |name: &str| !is_own_word && !is_unasked && !is_talk(name) && !(says_less && name == "tokens");
     let is_about = |name: &str, parent: u64, successor: u64| {
         is_asked
             && name == "tokens"
@@ -119,6 +141,12 @@ pub(super) fn compare(judged: &Judged<'_>, findings: &mut Findings) {
             (Ordering::Less, _) if is_unasked => {
                 let says = format!("{says}, which makes nothing better");
                 findings.add(Grade::Told, "costs_less_unasked", says);
+            }
+            (Ordering::Less, _) if is_talk(name) => {
+                let says = format!(
+                    "{says}, in tasks that changed nothing: nobody compared what these tell you, so that makes nothing better"
+                );
+                findings.add(Grade::Told, "costs_less_where_nothing_changes", says);
             }
             (Ordering::Less, _) if !counts(name) => {
                 let whose = if is_asked { "the change or an answer" } else { "the change" };

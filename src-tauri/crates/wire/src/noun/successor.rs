@@ -119,6 +119,8 @@ answers! {
         changes: Vec<TrialChange>,
         /// Tasks that both arms play.
         tasks: Vec<String>,
+        /// Tasks that were drawn and are not played, as they are too large.
+        left_out: Vec<String>,
         budget: TrialBudget,
         verdict: Option<TrialVerdict>,
         /// Tests that it edits, moves or removes: a person looks at each before the change is adopted.
