@@ -296,6 +296,7 @@ fn what_a_task_says_of_a_change_that_it_proposes_is_found_by_its_other_words_alo
             began_at: UnixMs(1),
             group: None,
             proposed_by,
+            left_out: None,
         };
         let began = talk.world.draft(Place::task(talk.inbox), began);
         talk.store.commit(vec![began], &[], &[]);
