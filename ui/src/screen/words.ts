@@ -224,7 +224,7 @@ export function modelCalled(id: string): string {
 /** A model or playbook by its name, without where it is asked. */
 export function modelName(address: string): string {
   const [, id] = address.split("#");
-  return id === undefined ? address.replace(/^playbook:/, "playbook ").replace(/^guest:/, "agent ") : modelCalled(id);
+  return id === undefined ? address.replace(/^playbook:/, "playbook ").replace(/^guest:/, "agent ").replace(/\brcp_[0-9a-f]+/, (receipt) => `receipt ${receipt.slice(-8)}`) : modelCalled(id);
 }
 
 /** The last part of a path. */
