@@ -22,8 +22,9 @@ export function Layout() {
   const [help, setHelp] = useState(false);
   const go = useCallback((path: string) => void navigate({ to: path }), [navigate]);
   useKeyboard(go, useCallback(() => setHelp(true), []));
+  const link = useLink();
   return (
-    <div className={styles.app}>
+    <div className={styles.app} data-link={link}>
       <a className={styles.jump} href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>
         To the screen
       </a>

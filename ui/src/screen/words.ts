@@ -216,9 +216,15 @@ export function tokens(n: number): string {
   return n < 10_000 ? many(n) : `${(n / 1000).toFixed(1).replace(/\.0$/, "")}k`;
 }
 
+/** What a server calls a model; where that is a file of its machine, the file's name. */
+export function modelCalled(id: string): string {
+  return /^(?:\/|[A-Za-z]:[\\/])/.test(id) ? folderName(id) : id;
+}
+
 /** A model or playbook by its name, without where it is asked. */
 export function modelName(address: string): string {
-  return address.split("#")[1] ?? address.replace(/^playbook:/, "playbook ").replace(/^guest:/, "agent ");
+  const [, id] = address.split("#");
+  return id === undefined ? address.replace(/^playbook:/, "playbook ").replace(/^guest:/, "agent ").replace(/\brcp_[0-9a-f]+/, (receipt) => `receipt ${receipt.slice(-8)}`) : modelCalled(id);
 }
 
 /** The last part of a path. */

@@ -8,6 +8,9 @@ use model::{RelPath, ResourceId, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
+/// Files that one line names where they are hashed; of more it tells how many.
+const HASHES_NAMED_MAX: usize = 3;
+
 /// A look at files; at most [`model::limits::PARALLEL_READS`] run at once, unless a person set another number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observe {
@@ -57,6 +60,11 @@ impl Tool for Observe {
     }
 
     fn one_line(&self) -> String {
+        // A playbook hashes whole folders: their names are in the lines.
+        let hashes = self.items.iter().all(|item| matches!(item, ReadItem::Hash { .. }));
+        if hashes && self.items.len() > HASHES_NAMED_MAX {
+            return format!("hash {}", count(self.items.len(), "file"));
+        }
         let look = |item: &ReadItem| match item {
             ReadItem::List { path, .. } => format!("list {}", place(path)),
             ReadItem::Read { path } => format!("read {}", place(path)),

@@ -145,8 +145,8 @@ impl Dataset {
             projects.entry(example.project.as_str()).or_insert((example.at, 0)).1 += 1;
         }
         if projects.len() < 2 {
-            let words = "all examples are of one project, so nothing can be held out that is of another; say that \
-                         time alone divides them, or add work in another project";
+            let words = "all examples are of one project, so nothing can be held out that is of another; divide \
+                         them by time alone (`--by-time`), or add work in another project";
             return Err(Error::Dataset(words.to_owned()));
         }
         let mut newest: Vec<(&str, (i64, usize))> = projects.into_iter().collect();

@@ -124,7 +124,7 @@ export function Evidence({ approval, packet, part }: { approval: Approval; packe
                 {sum.moved > 0 && <span>{many(sum.moved)} to move</span>}
                 {sum.created > 0 && <span>{many(sum.created)} to create</span>}
                 {lines.del + lines.add > 0 && (
-                  <span className={styles.lines}>{lines.del > 0 && <span className={styles.del}>−{lines.del}</span>} {lines.add > 0 && <span className={styles.add}>+{lines.add}</span>} lines</span>
+                  <span className={styles.lines}>{lines.del > 0 && <span className={styles.del}>−{lines.del}</span>} {lines.add > 0 && <span className={styles.add}>+{lines.add}</span>} {lines.del + lines.add === 1 ? "line" : "lines"}</span>
                 )}
               </div>
               {part !== undefined && approval.row.status === "pending" && hasParts(packet, changes) && <PartialApproval approval={approval} changes={changes} {...part} />}

@@ -103,7 +103,7 @@ test("a server is tested with a key of one's choice: its models are a choice, an
     { url: "http://127.0.0.1:11434/v1", api: "openai" }, { url: "http://127.0.0.1:11434/v1", api: "openai", secret: "away" },
   ]);
   await user.click(screen.getByRole("button", { name: "Use qwen2.5-coder by default" }));
-  await screen.findByText("default");
+  await screen.findByText("Default");
   expect(host.asked.find((one) => one.name === "models.standard")?.params).toEqual({ address });
   // The form of one model tests its server, and says whether it offers this one.
   await user.click(screen.getByRole("button", { name: `Change how ${address} is asked` }));

@@ -26,7 +26,7 @@ export function Serving({ server, standard, choose }: { server: Server; standard
           <li key={model.address}>
             <Mark name={standard === model.address ? "done" : "idle"} />
             <div><code><Words of={model.id} /></code><How asked={model.asked} /></div>
-            {standard === model.address ? <span>default</span> : <Button aria-label={`Use ${model.id} by default`} onClick={() => choose(model.address)}>Use by default</Button>}
+            {standard === model.address ? <span>Default</span> : <Button aria-label={`Use ${model.id} by default`} onClick={() => choose(model.address)}>Use by default</Button>}
           </li>
         ))}
       </ul>

@@ -25,7 +25,7 @@ export function Successor({ of }: { of: string | undefined }) {
   const [isNew, setNew] = useState(draft !== "");
   return (
     <Screen title="Changes" sub={<span>Changes of Hermit itself, tried on your own past work before you adopt one</span>}>
-      <div className={styles.two}>
+      <div className={styles.two} data-chosen={of !== undefined || undefined}>
         <div>
           <section className={styles.section} aria-labelledby="what">
             <h2 id="what">What a trial tells</h2>
@@ -43,7 +43,7 @@ export function Successor({ of }: { of: string | undefined }) {
         <div>
           {of === undefined
             ? <Empty title="No trial is chosen" small>Choose a trial to see what changed, what Hermit ran, what differed, what it cost, and the reasons for its verdict.</Empty>
-            : <Trial key={of} id={of} />}
+            : <><Link to="/successor" className={styles.back}>All trials</Link><Trial key={of} id={of} /></>}
         </div>
       </div>
     </Screen>

@@ -41,6 +41,9 @@ export function TaskScreen({ id, chosen }: { id: string; chosen: string | undefi
 /** What is seen of a task where there is room for one part. */
 type Pane = "conversation" | "timeline" | "details";
 const PANES: readonly { value: Pane; label: string }[] = [{ value: "conversation", label: "Conversation" }, { value: "timeline", label: "Timeline" }, { value: "details", label: "Details" }];
+/** What stands beside the details where there is room for two parts. */
+type Side = Exclude<Pane, "details">;
+const SIDES: readonly { value: Side; label: string }[] = [{ value: "conversation", label: "Conversation" }, { value: "timeline", label: "Timeline" }];
 
 const NONE: readonly Event[] = [];
 
@@ -85,6 +88,11 @@ function Opened({ task, chosen }: { task: Task; chosen: string | undefined }) {
   const [until, setUntil] = useState<number | null>(null);
   const [see, setChosen] = useState<See | null>(null);
   const [pane, setPane] = useState<Pane>("conversation");
+  const [side, setSide] = useState<Side>("conversation");
+  const turn = (to: Pane) => {
+    setPane(to);
+    if (to !== "details") setSide(to);
+  };
   // Where one part is seen at a time, choosing something leads to what is behind it.
   const setSee = useCallback((to: See) => {
     setChosen(to);
@@ -105,9 +113,12 @@ function Opened({ task, chosen }: { task: Task; chosen: string | undefined }) {
         </p>
       )}
       <div className={styles.panes}>
-        <Segmented<Pane> label="Part of the task" value={pane} options={PANES} onChange={setPane} />
+        <Segmented<Pane> label="Part of the task" value={pane} options={PANES} onChange={turn} />
       </div>
-      <div className={styles.columns} data-pane={pane}>
+      <div className={styles.sides}>
+        <Segmented<Side> label="Beside the details" value={side} options={SIDES} onChange={turn} />
+      </div>
+      <div className={styles.columns} data-pane={pane} data-side={side}>
         <Conversation task={task} story={beside} live={until === null} events={events} see={setSee} />
         <Timeline story={told} events={events} chosen={shown} see={setSee} until={until} />
         <Inspector task={task} events={all} see={until !== null && isAfter(shown, whole, until) ? null : shown} onSee={setSee} />

@@ -8,6 +8,7 @@ import { Button } from "~/primitives/Button";
 import { TextField } from "~/primitives/Field";
 import { Failed, Said } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
+import { modelCalled, modelName } from "~/screen/words";
 import styles from "./Tasks.module.css";
 
 /** A model as it is chosen. */
@@ -22,11 +23,11 @@ function isGone(found: Found, address: string): boolean {
   return address.startsWith(BOX) && !found.servers.some((server) => server.models.some((model) => model.address === name));
 }
 
-const elsewhere = (address: string): Known => ({ address, name: address.split("#")[1] ?? address, where: address.replace(/#.*$/, "").replace(/^(openai|responses|anthropic|gemini|ollama):/, "") });
+const elsewhere = (address: string): Known => ({ address, name: modelName(address), where: address.replace(/#.*$/, "").replace(/^(openai|responses|anthropic|gemini|ollama):/, "") });
 
 /** Every model that is known here and those that were used by their address, the default first, each once. */
 export function known(found: Found): Known[] {
-  const here = found.servers.flatMap((server) => server.models.map((model) => ({ address: model.address, name: model.id, where: `${server.name} on this machine` })));
+  const here = found.servers.flatMap((server) => server.models.map((model) => ({ address: model.address, name: modelCalled(model.id), where: `${server.name} on this machine` })));
   const others = [...found.set.map(({ address }) => address), ...(found.used ?? [])].filter((address) => !isGone(found, address)).map(elsewhere);
   const all = [...here, ...others].filter((one, at, list) => list.findIndex((other) => other.address === one.address) === at);
   return all.sort((a, b) => Number(b.address === found.standard) - Number(a.address === found.standard));

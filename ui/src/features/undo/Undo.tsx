@@ -7,7 +7,7 @@ import type { Left, UndoItem, UndoPlan } from "~/ipc/generated/receipts";
 import { Button } from "~/primitives/Button";
 import { bytes } from "~/primitives/Diff";
 import { Icon } from "~/primitives/Icon";
-import { Failed } from "~/primitives/States";
+import { Failed, sentence } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import { count, said } from "~/screen/words";
 import styles from "./Undo.module.css";
@@ -85,7 +85,7 @@ function PlanOf({ plan }: { plan: UndoPlan }) {
       <List label="It would make" rows={plan.items.map((item) => ({ key: `${item.what} ${item.path}`, what: wordsOf(item), more: item.bytes === null ? "" : bytes(item.bytes) }))} />
       {plan.left.length > 0 && <h3>{count(plan.left.length, "place")} would stay as {plan.left.length === 1 ? "it is" : "they are"}</h3>}
       <List label="Stays as it is" rows={plan.left.map((left) => ({ key: `${left.receipt_id} ${left.place}`, what: left.place, more: staying(left) }))} />
-      {plan.notes.length > 0 && <ul className={styles.notes}>{plan.notes.map((note, at) => <li key={at}><Words of={note} /></li>)}</ul>}
+      {plan.notes.length > 0 && <ul className={styles.notes}>{plan.notes.map((note, at) => <li key={at}>{sentence(note)}</li>)}</ul>}
     </section>
   );
 }

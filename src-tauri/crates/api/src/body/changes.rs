@@ -326,7 +326,13 @@ fn changed(change: &Value) -> Result<Row, Error> {
         Ok(Some(Known { sha256: sha256.parse::<Digest>().wire()?, byte_size, at: At::Kept }))
     };
     let (before, after) = (side("before")?, side("after")?);
+    let is_folder = |name: &str| {
+        change.get(name).and_then(|found| found.get("found")).and_then(Value::as_str) == Some("folder")
+    };
+    // A folder that was there is taken away, or was to be: one that is to be made was not there.
+    let went = is_folder("before") && (!is_folder("after") || word("outcome") == "not_done");
     let op = match (&before, &after) {
+        (None, None) if went => ChangeKind::Delete,
         (None, None) => ChangeKind::Folder,
         (Some(_), None) => ChangeKind::Delete,
         (_, Some(_)) => ChangeKind::Write,
@@ -486,5 +492,29 @@ impl Sides<'_> {
         let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')).map(str::to_owned);
         let missing = text.is_none().then_some(NoText::Binary);
         Side { sha256: sha256.to_string(), byte_size: Some(size), text, missing }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_folder_that_went_is_told_as_deleted_and_one_that_came_as_made() {
+        let (there, gone) = (json!({ "found": "folder", "mode": 493 }), json!({ "found": "absent" }));
+        let told = |before: &Value, after: &Value, outcome: &str| {
+            let change = json!({
+                "resource": "file:wsp_1/Images", "before": before, "after": after, "outcome": outcome,
+            });
+            let row = changed(&change).expect("it is read");
+            (row.op, row.path)
+        };
+        let path = || "Images".to_owned();
+        assert_eq!(told(&there, &gone, "done"), (ChangeKind::Delete, path()));
+        assert_eq!(told(&there, &there, "not_done"), (ChangeKind::Delete, path()));
+        assert_eq!(told(&gone, &there, "done"), (ChangeKind::Folder, path()));
+        assert_eq!(told(&gone, &gone, "not_done"), (ChangeKind::Folder, path()));
+        assert_eq!(told(&there, &there, "done"), (ChangeKind::Folder, path()));
     }
 }

@@ -140,12 +140,14 @@ fn action(act: Act) -> Result<Action, Error> {
 
 fn judged(engine: &PolicyEngine, result: &PolicyResult) -> Judged {
     let all = engine.rules(result.policy_profile);
-    // What is no rule (the default deny, a failed evaluation) stands there by its name alone.
+    // What is no rule (the default deny, a failed evaluation) stands there by its name alone. A rule of a person that
+    // spares them a question is none of the profile's, and permits.
+    let spares = |name: &str| result.verdict == Verdict::Allow && !own_rules::whose(name).is_empty();
     let named = |name: &String| match all.iter().find(|rule| rule.name == *name) {
         Some(known) => rule(known),
         None => RuleRow {
             name: name.clone(),
-            effect: RuleEffect::Forbid,
+            effect: if spares(name) { RuleEffect::Permit } else { RuleEffect::Forbid },
             reason: own_rules::whose(name).to_owned(),
             text: String::new(),
         },

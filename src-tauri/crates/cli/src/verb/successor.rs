@@ -153,24 +153,39 @@ fn given_up(session: &Session, list: &TrialList) -> Came {
 
 /// The changes that are named, each as JSON.
 fn patches(args: &SuccessorTry) -> Result<Vec<String>, Error> {
-    let says = args.says.as_deref().unwrap_or(&args.task);
-    let whole =
-        |change: Value| json!({ "says": says, "sources": args.sources, "change": change }).to_string();
+    let words = usize::from(!args.words.is_empty());
+    let files = [&args.policies, &args.diffs, &args.patches].map(Vec::len);
+    let is_race = files.into_iter().chain([args.models.len(), words]).sum::<usize>() > 1;
+    // Of several that say the same, a person could not tell which one they adopt.
+    let says = |which: &str| match &args.says {
+        Some(says) => says.clone(),
+        None if is_race => format!("{} ({which})", args.task),
+        None => args.task.clone(),
+    };
+    let whole = |which: &str, change: Value| {
+        json!({ "says": says(which), "sources": args.sources, "change": change }).to_string()
+    };
+    let named = |file: &Path| {
+        file.file_name()
+            .map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
+    };
     let mut all = Vec::new();
     for file in &args.policies {
         let mut change = json!({ "kind": "policy", "rules": change_in(file)? });
         if let (Some(profile), Some(change)) = (&args.profile, change.as_object_mut()) {
             change.insert("profile".to_owned(), json!(profile));
         }
-        all.push(whole(change));
+        all.push(whole(&named(file), change));
     }
     if !args.words.is_empty() {
         let items = args.words.iter().map(|word| item(word)).collect::<Result<Vec<Value>, Error>>()?;
-        all.push(whole(json!({ "kind": "words", "items": items })));
+        all.push(whole("words", json!({ "kind": "words", "items": items })));
     }
-    all.extend(args.models.iter().map(|address| whole(json!({ "kind": "model", "address": address }))));
+    let model = |address: &String| whole(address, json!({ "kind": "model", "address": address }));
+    all.extend(args.models.iter().map(model));
     for file in &args.diffs {
-        all.push(whole(json!({ "kind": "code", "source": args.base, "diff": change_in(file)? })));
+        let change = json!({ "kind": "code", "source": args.base, "diff": change_in(file)? });
+        all.push(whole(&named(file), change));
     }
     for file in &args.patches {
         all.push(change_in(file)?);

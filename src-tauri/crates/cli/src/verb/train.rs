@@ -242,7 +242,7 @@ fn would_hold(out: &Output, found: &Curation) {
             let learned = found.examples.saturating_sub(found.held_out);
             out.say(Tone::Bold, format!("a dataset of {}", count(found.examples as usize, "example")));
             out.line(format!(
-                "  {learned} are learned from, with {}; {} are held out{}",
+                "  {learned} to learn from, with {}; {} held out{}",
                 count(found.receipts as usize, "receipt"),
                 found.held_out,
                 if found.by_time { ", new in time alone" } else { ", of other projects" },
