@@ -5,9 +5,10 @@ use super::tree::sources;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a host gives only where it holds the store, or gives less of elsewhere; and what it refuses elsewhere.
-const GIVEN: [&str; 10] = [
+const GIVEN: [&str; 11] = [
     "anchor_clocks",
     "chats",
+    "facts",
     "listen",
     "logins",
     "mesh",

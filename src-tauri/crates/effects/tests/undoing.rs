@@ -5,6 +5,7 @@ use acts::{Action, ActionRequest};
 use effects::plan_rollback;
 use model::action::{ChangeItem, Prior};
 use model::receipt::{ItemOutcome, Receipt, ResultCode};
+use model::witness::Found;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -271,8 +272,16 @@ fn an_undone_deletion_has_its_mode_again_and_made_folders_with_somebodys_files_s
     }));
     let (done, _) = governed(&world, &request);
     world.put("made/theirs", "theirs");
-    let (_, code) = undo(&world, &done);
+    let (undone, code) = undo(&world, &done);
     assert_eq!(code, ResultCode::Succeeded);
+    // What stays is told as there, and what went as gone.
+    let told = |path: &str| {
+        let change =
+            undone.changes.iter().find(|change| change.resource.shown().unwrap().ends_with(path)).unwrap();
+        (change.outcome, change.after == Found::Absent)
+    };
+    assert_eq!(told("/made"), (ItemOutcome::NotDone, false));
+    assert_eq!(told("/made/by"), (ItemOutcome::Done, true));
     assert_eq!(world.get("run.sh").unwrap(), b"#!/bin/sh");
     assert_eq!(file_bits::of(&world.at("run.sh")), file_bits::seen(0o755));
     assert_eq!(world.get("made/theirs").unwrap(), b"theirs");

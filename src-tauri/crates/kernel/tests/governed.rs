@@ -4,6 +4,7 @@ use crate::story::events;
 use kernel::{DriveOutcome, Waiting};
 use model::Body;
 use model::attempt::TerminationReason;
+use model::receipt::ItemOutcome;
 use model::task::TaskStatus;
 use serde_json::json;
 use testkit::{World, change, done, look, say, write};
@@ -145,6 +146,33 @@ fn a_change_set_is_undone_and_the_undo_is_undone() {
     let redo = world.kernel().rollback(receipt, model::ingress::Channel::Cli, "redo".into()).unwrap().task_id;
     world.drive_allowing(redo);
     assert_eq!(world.files(), after);
+}
+
+#[test]
+fn an_undo_that_leaves_a_folder_with_a_later_file_says_so_where_it_ends_and_on_its_receipt() {
+    let world = World::new(5);
+    let task = world.script("write", vec![write("made/by/agent.txt", "agent"), done("written")]);
+    world.drive_allowing(task);
+    world.file("made/person.txt", "person");
+    let receipt = world.kernel().task(task).unwrap().receipts.last().unwrap().receipt_id;
+    let undo = world.kernel().rollback(receipt, model::ingress::Channel::Cli, "undo".into()).unwrap().task_id;
+    let (standing, _) = world.drive_allowing(undo);
+    assert_eq!(standing, ended(TaskStatus::Completed, TerminationReason::Done));
+    assert_eq!(world.files()["made/person.txt"], b"person");
+    let told = events(world.kernel(), undo).into_iter().find_map(|(_, body)| match body {
+        Body::RunTerminated(b) => b.summary.shown().cloned(),
+        _ => None,
+    });
+    assert_eq!(
+        told.as_deref(),
+        Some("Undone, but for one place: made: the folder holds something and stays")
+    );
+    let receipt = world.kernel().task(undo).unwrap().receipts.last().unwrap().receipt_id;
+    let receipt = world.kernel().receipt(receipt).unwrap().1;
+    let summary = receipt.result_summary.shown().unwrap();
+    assert!(summary.starts_with("2 of 3 changes done"), "{summary}");
+    let left = receipt.changes.iter().find(|c| c.resource.shown().unwrap().ends_with("/made")).unwrap();
+    assert_eq!(left.outcome, ItemOutcome::NotDone);
 }
 
 #[test]

@@ -255,7 +255,10 @@ fn item_done(
         ChangeItem::Link { path, target, prior } => link::link(&mut job, path, target, prior),
     });
     let result = result.and_then(|()| still_there(&mut job, item));
+    // A folder that holds something stays. Nothing failed, and it is told as there.
+    let stays = result.is_ok() && is_folder_left(&job, item);
     let outcome = match &result {
+        Ok(()) if stays => ItemOutcome::NotDone,
         Ok(()) => ItemOutcome::Done,
         Err(error) => after_failure(&job, item, &before, error),
     };
@@ -263,7 +266,11 @@ fn item_done(
         done.changes.push(made(job.executors, &folder));
     }
     let places = done.changes.len();
-    record(job.executors, done, item, &before, outcome);
+    if stays {
+        tell(job.executors, done, item, &before, outcome);
+    } else {
+        record(job.executors, done, item, &before, outcome);
+    }
     unsynced.add(item, std::mem::take(&mut job.unsynced), places..done.changes.len());
     done.observed.append(&mut job.notes);
     if let Err(error) = result {
@@ -320,8 +327,19 @@ fn witnessed(executors: &Executors, settled: &settle::Settled, item: &ChangeItem
     seen.unwrap_or_default()
 }
 
+/// Whether the item was to take away a folder that is there.
+fn is_folder_left(job: &Job<'_>, item: &ChangeItem) -> bool {
+    matches!(item, ChangeItem::Delete { path, prior: Prior::EmptyFolder }
+        if matches!(job.executors.workspace.look(path), Found::Folder { .. }))
+}
+
 fn record(executors: &Executors, done: &mut Done, item: &ChangeItem, before: &[Found], outcome: ItemOutcome) {
     done.count(outcome);
+    tell(executors, done, item, before, outcome);
+}
+
+/// Names what became of an item's places.
+fn tell(executors: &Executors, done: &mut Done, item: &ChangeItem, before: &[Found], outcome: ItemOutcome) {
     for (at, path) in changed_paths(item).enumerate() {
         let after = executors.workspace.look(path);
         let before = before.get(at).cloned().unwrap_or_else(|| match outcome {

@@ -17,10 +17,11 @@ use model::fault::Point;
 use model::ingress::Channel;
 use model::limits::CHANGE_ITEMS_MAX;
 use model::policy::Profile;
-use model::receipt::{Change, Receipt, ReceiptClass, Statement};
+use model::receipt::{Change, ItemOutcome, Receipt, ReceiptClass, Statement};
 use model::task::{Priority, TaskStatus};
 use model::witness::Found;
 use model::{Body, Event, ReceiptId, RelPath, ResourceId, TaskId, WorkspaceId};
+use serde_json::Value;
 
 /// Digits of a short reference: the end of an identifier, where it is random.
 const SHORT: usize = 8;
@@ -297,20 +298,34 @@ impl Kernel {
             }
             _ => return Ok("Undone.".to_owned()),
         };
-        let places: Vec<String> = left
-            .iter()
-            .take(NAMED)
-            .map(|stays| format!("{}: {}", shown(&stays.resource.to_string()), stays.why))
-            .collect();
-        let more = match left.len().saturating_sub(NAMED) {
+        let stays = left.iter().map(|stays| format!("{}: {}", shown(&stays.resource.to_string()), stays.why));
+        let all: Vec<String> = stays.chain(self.folders_left(tx)?).collect();
+        let places = all.get(..NAMED).unwrap_or(&all);
+        let more = match all.len().saturating_sub(NAMED) {
             0 => String::new(),
             more => format!("; and {more} more, which the receipt names"),
         };
-        Ok(match left.len() {
+        Ok(match all.len() {
             0 => "Undone.".to_owned(),
             1 => format!("Undone, but for one place: {}", places.join("; ")),
             many => format!("Undone, but for {many} places: {}{more}", places.join("; ")),
         })
+    }
+
+    /// Folders that the undo in hand was to take away and that hold something by then, each in words.
+    fn folders_left(&self, tx: &Tx<'_>) -> Result<Vec<String>, Error> {
+        let told = self.result_in_hand(tx)?.unwrap_or_default();
+        let items = told.get("items").and_then(Value::as_array).cloned().unwrap_or_default();
+        let is =
+            |item: &Value, name: &str, value: &str| item.get(name).and_then(Value::as_str) == Some(value);
+        let left = items
+            .iter()
+            .filter(|item| is(item, "op", "delete") && is(item, "outcome", ItemOutcome::NotDone.as_str()));
+        let path = |item: &Value| RelPath::from_bytes(item.get("path")?.as_str()?.as_bytes()).ok();
+        Ok(left
+            .filter_map(path)
+            .map(|path| format!("{}: the folder holds something and stays", acts::visible_path(&path)))
+            .collect())
     }
 
     /// Tasks whose every effect is undone now that this undo is over, in order.

@@ -361,15 +361,7 @@ impl Kernel {
 
     /// What a tool answered, as far as a line of it is shown; the whole is the result of the act.
     pub(crate) fn answer_words(&self, tx: &Tx<'_>) -> Result<String, Error> {
-        let Stage::Observed { result, .. } = &self.act(tx)?.stage else {
-            return Ok("It answered.".to_owned());
-        };
-        let bytes = match tx.kept(&result.sha256) {
-            Some(bytes) => bytes.to_vec(),
-            None => self.artifacts.read(&result.sha256)?,
-        };
-        let told: Value = serde_json::from_slice(&bytes)
-            .map_err(|e| Error::Broken(format!("what a tool answered is malformed: {e}")))?;
+        let Some(told) = self.result_in_hand(tx)? else { return Ok("It answered.".to_owned()) };
         let shown: String = told
             .get("answer")
             .map(effects::words_of)
@@ -378,5 +370,17 @@ impl Kernel {
             .take(ANSWER_SHOWN)
             .collect();
         Ok(format!("It answered: {shown}"))
+    }
+
+    /// What is kept of how the act in hand went, once it is observed.
+    pub(crate) fn result_in_hand(&self, tx: &Tx<'_>) -> Result<Option<Value>, Error> {
+        let Stage::Observed { result, .. } = &self.act(tx)?.stage else { return Ok(None) };
+        let bytes = match tx.kept(&result.sha256) {
+            Some(bytes) => bytes.to_vec(),
+            None => self.artifacts.read(&result.sha256)?,
+        };
+        let told = serde_json::from_slice(&bytes)
+            .map_err(|e| Error::Broken(format!("what came of an act is malformed: {e}")))?;
+        Ok(Some(told))
     }
 }
