@@ -126,9 +126,8 @@ fn a_new_allow_that_spares_no_question_is_told_with_the_rules_that_still_ask() {
     let verdict = run.verdict();
     assert_eq!(verdict.outcome, VerdictOutcome::Same, "{:?}", verdict.reasons);
     let told = verdict.reasons.iter().find(|reason| reason.rule == "still_asked").unwrap();
-    let why =
-        "still asked about, because of `base.untrusted_context` (the model had read untrusted content);";
-    assert!(told.says.contains(why), "{}", told.says);
+    let why = "still asked about, because of `base.untrusted_context` (the model had read untrusted content)";
+    assert!(told.says.ends_with(why), "{}", told.says);
     // One question less, and the change did something.
     run.act("publish").verdict = "allow".to_owned();
     assert!(run.verdict().reasons.iter().all(|reason| reason.rule != "still_asked"));

@@ -73,7 +73,7 @@ fn look_at_rules(before: &str, after: &str, findings: &mut Findings) {
     }
 }
 
-/// Tells which rules still ask where a new `allow` spares no question, as what asks comes before what allows.
+/// Tells which rules still ask where a new `allow` spares no question.
 pub(super) fn still_asked(judged: &Judged<'_>, findings: &mut Findings) {
     let Some(Patch { change: Change::Policy { rules, .. }, .. }) = &judged.successor_case.patch else {
         return;
@@ -106,8 +106,7 @@ pub(super) fn still_asked(judged: &Judged<'_>, findings: &mut Findings) {
         many => format!("{many} acts are"),
     };
     let says = format!(
-        "what is newly allowed spares no question: {acts} still asked about, because of {}{more}; a rule that asks comes \
-         before one that allows",
+        "what is newly allowed spares no question: {acts} still asked about, because of {}{more}",
         named.join(", ")
     );
     findings.add(Grade::Told, "still_asked", says);
