@@ -1,12 +1,15 @@
 import { Link } from "@tanstack/react-router";
 import { Button } from "~/primitives/Button";
 import { Empty } from "~/primitives/States";
+import { Screen } from "~/screen/Screen";
 
 export function Missing() {
   return (
-    <Empty title="There is nothing at this address">
-      <Link to="/">To the inbox</Link>
-    </Empty>
+    <Screen title="Unknown address">
+      <Empty title="There is nothing at this address">
+        <Link to="/">To the inbox</Link>
+      </Empty>
+    </Screen>
   );
 }
 

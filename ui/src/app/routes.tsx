@@ -90,9 +90,11 @@ const identity = createRoute({ getParentRoute: () => frame, path: "/identity", c
 const more = createRoute({ getParentRoute: () => frame, path: "/more", component: More });
 const settings = createRoute({ getParentRoute: () => frame, path: "/settings", component: Settings });
 const first = createRoute({ getParentRoute: () => root, path: "/first", component: FirstRun });
+// Any other address: said within the frame, so that the rail leads on.
+const elsewhere = createRoute({ getParentRoute: () => frame, path: "$", component: Missing });
 
 const tree = root.addChildren([
-  frame.addChildren([inbox, conversations, tasks, newTask, task, schedules, gateways, lineage, knowledge, policy, tools, proof, anchors, machines, successor, training, identity, settings, more]),
+  frame.addChildren([inbox, conversations, tasks, newTask, task, schedules, gateways, lineage, knowledge, policy, tools, proof, anchors, machines, successor, training, identity, settings, more, elsewhere]),
   first,
 ]);
 

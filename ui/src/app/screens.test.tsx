@@ -1,5 +1,5 @@
 // Every screen in every state that it has, and what a reader of screens would find wrong with it.
-import { screen, waitFor } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import { Refused } from "~/host/host";
 import { DONE, RECEIPT, WAITS, scene } from "~/test/scene";
@@ -215,5 +215,13 @@ test("policy is asked about an act that nobody proposed, and why it said what it
   await user.click(screen.getByRole("button", { name: "Explain" }));
   await waitFor(() => expect(host.asked.find((one) => one.name === "policy.explain")?.params).toEqual({ about: "apr_1" }));
   await waitFor(() => expect(screen.queryAllByText("base.delete_local").length).toBe(2));
+  expect(await seriousFindings()).toEqual([]);
+});
+
+test.each(["/nowhere", "/task", "/settings/deep/down"])("an unknown address %s is said within the frame, with the way to every place", async (at) => {
+  show(scene(), at);
+  await screen.findByText("There is nothing at this address");
+  const rail = screen.getByRole("navigation", { name: "Places" });
+  expect(within(rail).getByRole("link", { name: /Tasks/ })).toBeTruthy();
   expect(await seriousFindings()).toEqual([]);
 });

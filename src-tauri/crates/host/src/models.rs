@@ -94,6 +94,9 @@ fn ask(port: u16) -> Option<Server> {
     if matches!(status, 401 | 403) {
         return Some(silent("it wants a key before it lists its models"));
     }
+    if status == 503 && is_loading(&bytes) {
+        return Some(silent("it is still loading its model; try again in a moment"));
+    }
     // Something else may listen where servers of models usually do; then it is none of ours.
     let listed: Listed = serde_json::from_slice(&bytes).ok().filter(|_| status == 200)?;
     if listed.data.is_empty() {
@@ -107,6 +110,13 @@ fn ask(port: u16) -> Option<Server> {
     let models =
         models.map(|entry| Model { address: address(entry.id.clone()), id: entry.id, asked: None }).collect();
     Some(Server { name, url, models, trouble: None })
+}
+
+/// Whether an answer says that a model is being loaded, as llama.cpp says it until it can list one.
+fn is_loading(bytes: &[u8]) -> bool {
+    let Ok(said) = serde_json::from_slice::<serde_json::Value>(bytes) else { return false };
+    let message = said.pointer("/error/message").and_then(serde_json::Value::as_str);
+    message.is_some_and(|message| message.to_lowercase().contains("loading model"))
 }
 
 /// The program behind a server, by what it says of its models' owner.
@@ -476,6 +486,16 @@ mod tests {
         let port = nobody.local_addr().expect("an address").port();
         drop(nobody);
         assert!(ask(port).is_none());
+    }
+
+    #[test]
+    fn a_server_that_still_loads_its_model_is_told_and_another_that_is_busy_is_not() {
+        let loading = r#"{"error":{"message":"Loading model","type":"unavailable_error","code":503}}"#;
+        let found = ask(says("503 Service Unavailable", loading)).unwrap();
+        assert!(found.models.is_empty());
+        assert_eq!(found.trouble.as_deref(), Some("it is still loading its model; try again in a moment"));
+        assert!(ask(says("503 Service Unavailable", r#"{"error":{"message":"Too busy"}}"#)).is_none());
+        assert!(ask(says("503 Service Unavailable", "Loading model")).is_none());
     }
 
     #[test]

@@ -178,6 +178,7 @@ fn weigh(judged: &Judged<'_>) -> Findings {
         findings.0.push((Grade::Unread, reason.clone()));
     }
     acts::compare(judged, &mut findings);
+    change::still_asked(judged, &mut findings);
     costs::asked(judged, &mut findings);
     costs::compare(judged, &mut findings);
     again::compare(judged, &mut findings);

@@ -56,7 +56,7 @@ pub struct Verdict {
 /// Rules that a person's look at the edited tests answers.
 const ANSWERED_BY_A_LOOK: [&str; 2] = ["edits_tests", "parents_tests_not_run"];
 /// Rules that are told, and turn nothing.
-const TURN_NOTHING: [&str; 11] = [
+const TURN_NOTHING: [&str; 12] = [
     "told_by_the_change",
     "told_by_nobody",
     "costs_less_by_its_own_word",
@@ -68,6 +68,7 @@ const TURN_NOTHING: [&str; 11] = [
     "costs_about_the_same",
     "proposes_no_more_what_was_denied",
     "did_the_same_again",
+    "still_asked",
 ];
 
 impl Verdict {

@@ -115,6 +115,29 @@ fn fewer_words_of_the_change_itself_make_it_no_better() {
 }
 
 #[test]
+fn a_new_allow_that_spares_no_question_is_told_with_the_rules_that_still_ask() {
+    let rules = format!("{}allow FileEdit(**)\n", Run::new(23).parent_case.rules);
+    let mut run = Run::new(23).with(Change::Policy { rules, profile: None });
+    for act in run.successor.tasks.iter_mut().flat_map(|task| &mut task.acts) {
+        if act.verdict == "require_approval" {
+            act.rules = vec!["base.untrusted_context".to_owned()];
+        }
+    }
+    let verdict = run.verdict();
+    assert_eq!(verdict.outcome, VerdictOutcome::Same, "{:?}", verdict.reasons);
+    let told = verdict.reasons.iter().find(|reason| reason.rule == "still_asked").unwrap();
+    let why = "still asked about, because of `base.untrusted_context` (the model had read untrusted content)";
+    assert!(told.says.ends_with(why), "{}", told.says);
+    // One question less, and the change did something.
+    run.act("publish").verdict = "allow".to_owned();
+    assert!(run.verdict().reasons.iter().all(|reason| reason.rule != "still_asked"));
+    // Without a new `allow`, nobody expected fewer questions.
+    let same = Change::Policy { rules: Run::new(23).parent_case.rules, profile: None };
+    let verdict = Run::new(23).with(same).verdict();
+    assert!(verdict.reasons.iter().all(|reason| reason.rule != "still_asked"), "{:?}", verdict.reasons);
+}
+
+#[test]
 fn what_the_clean_room_finds_keeps_a_change_from_being_better() {
     let mut run = Run::new(11).cheaper();
     run.clean_room =

@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { scene } from "~/test/scene";
+import { Refused } from "~/host/host";
+import { DONE, doneRow, scene, task } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
 import { trial, trialRow, trialVerdict } from "~/test/successor";
 
@@ -18,6 +19,7 @@ test("a trial is one page: what changed, what was run, what differed, what it co
   await user.click(within(page).getByText("Rules (2 lines)"));
   await within(page).findByText("allow FileEdit(docs/**)");
   expect(within(page).getByText(/1 task of yours, named or drawn at random with the seed 7/)).toBeTruthy();
+  expect((await within(page).findByRole("link", { name: "Tidy the downloads" })).getAttribute("href")).toContain(DONE);
   expect(within(page).getByText(/2 changes known to be bad, tried in the same run, were refused/)).toBeTruthy();
   const acts = within(within(page).getByRole("table", { name: "Acts that differ" })).getAllByRole("row");
   expect(acts[1]?.textContent).toBe("Edit docs/plan.mdWrite filesasked youallowedThe same");
@@ -77,9 +79,11 @@ test("what each copy may use is said while a trial runs, and not when it is over
 });
 
 test("tasks that were too large for the trial are told to be left out", async () => {
-  const words = /^2 tasks left out of the draw, because too large for this trial: left-out task 1, left-out task 2$/;
+  const words = /^2 tasks left out of the draw, because too large for this trial: Tidy the downloads; left-out task 2$/;
   const says = (_: string, element: Element | null) => element?.tagName === "P" && words.test(element.textContent ?? "");
-  const { unmount } = show(scene({ "successor.show": trial({ left_out: ["task_0a", "task_0b"] }) }), AT);
+  const gone = () => { throw new Refused({ code: "not_found", message: "there is no such task" }); };
+  const shown = { ...task, row: doneRow };
+  const { unmount } = show(scene({ "successor.show": trial({ left_out: ["task_0a", "task_0b"] }), "task.show": ({ task: id }: { task: string }) => (id === "task_0b" ? gone() : shown) }), AT);
   const told = await screen.findByText(says);
   expect(within(told).getAllByRole("link").map((link) => link.getAttribute("href")).join(" ")).toMatch(/task_0a.*task_0b/);
   expect(await seriousFindings()).toEqual([]);

@@ -14,7 +14,7 @@ import { Answer, Failed } from "~/primitives/States";
 import tables from "~/primitives/Table.module.css";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
-import { capital, className, count, plain } from "~/screen/words";
+import { capital, className, count, plain, said } from "~/screen/words";
 import { Adopt, isAdoptable } from "./Adopt";
 import { Edits } from "./Edits";
 import { MayUse } from "./MayUse";
@@ -24,6 +24,9 @@ import { kindName, measureName, measured, partName, saidOf } from "./words";
 
 /** How often it is looked how far a trial is: answers of a model that it asks stand in no log. */
 const LOOK_MS = 2_000;
+
+/** So many tasks of a list are asked for their titles: each is one call to the host. */
+const TITLES_MAX = 20;
 
 export function Trial({ id }: { id: string }) {
   const asked = useAsk("successor.show", { trial: id }, { keep: true, refetchInterval: (query) => (query.state.data?.trial.state === "running" ? LOOK_MS : false) });
@@ -55,8 +58,8 @@ function One({ shown }: { shown: Shown }) {
       </section>
       <section className={styles.section} aria-labelledby="run">
         <h3 id="run">What was run</h3>
-        <p>{count(shown.tasks.length, "task")} of yours, named or drawn at random with the seed {String(row.seed)}: {shown.tasks.map((task, at) => <span key={task}>{at > 0 && ", "}<Link to="/task/$id" params={{ id: task }}>task {at + 1}</Link></span>)}</p>
-        {shown.left_out.length > 0 && <p className={styles.note}>{count(shown.left_out.length, "task")} left out of the draw, because too large for this trial: {shown.left_out.map((task, at) => <span key={task}>{at > 0 && ", "}<Link to="/task/$id" params={{ id: task }}>left-out task {at + 1}</Link></span>)}</p>}
+        <p>{count(shown.tasks.length, "task")} of yours, named or drawn at random with the seed {String(row.seed)}: <TaskLinks of={shown.tasks} unnamed="task" /></p>
+        {shown.left_out.length > 0 && <p className={styles.note}>{count(shown.left_out.length, "task")} left out of the draw, because too large for this trial: <TaskLinks of={shown.left_out} unnamed="left-out task" /></p>}
         {row.state === "running" && <MayUse of={shown.budget} />}
         {row.asked !== null && <Asked row={row} asked={row.asked} />}
         {verdict?.tests != null && (
@@ -99,6 +102,16 @@ function One({ shown }: { shown: Shown }) {
       )}
     </article>
   );
+}
+
+/** Links to tasks by their titles; by their place in the list where a title is not known, or the list is long. */
+function TaskLinks({ of, unnamed }: { of: readonly string[]; unnamed: string }) {
+  return <>{of.map((task, at) => <span key={task}>{at > 0 && "; "}<TaskLink task={task} isNamed={at < TITLES_MAX} otherwise={`${unnamed} ${at + 1}`} /></span>)}</>;
+}
+
+function TaskLink({ task, isNamed, otherwise }: { task: string; isNamed: boolean; otherwise: string }) {
+  const shown = useAsk("task.show", { task }, { enabled: isNamed });
+  return <Link to="/task/$id" params={{ id: task }}><Words of={said(shown.data?.row.title, otherwise)} /></Link>;
 }
 
 /** The model that was asked again in both copies, or is while the trial runs. */

@@ -1,12 +1,14 @@
 //! What can be said of a change from its own bytes. A replay shows what it does to work that was done; what it would let happen
 //! elsewhere stands in the change itself.
 
-use super::{Findings, Grade};
+use super::acts::ASK;
+use super::{Findings, Grade, Judged};
 use crate::constitutional::{is_evaluator, is_of_build, is_test};
 use crate::edited::{passes_over_tests, removes_tests};
-use crate::{Case, Change, Patch, diff};
+use crate::{Case, Change, Evidence, Patch, PlayedAct, diff};
 use ::acts::sensitive_paths::{PathKind, path_kind};
 use model::RelPath;
+use std::collections::BTreeMap;
 use words::policy::Profile;
 
 /// Profiles, each with at most what the next one has. One that is not here can be compared with none.
@@ -21,6 +23,11 @@ const PROFILES: [&str; 5] = [
 const WORDS: [&str; 6] = ["allow", "ask", "dual", "look", "draft", "deny"];
 /// Kinds of rule whose `allow` lets happen what cannot be undone here.
 const FAR: [&str; 4] = ["Bash(", "Net(", "Mcp(", "FileDelete("];
+
+/// Rules that are named at most where a new `allow` spares no question.
+const ASKING_MAX: usize = 5;
+/// The rule that has a person look at what was proposed by a model that had read untrusted content.
+const UNTRUSTED: &str = "base.untrusted_context";
 
 /// Looks at a change.
 pub(super) fn look(case: &Case, patch: &Patch, findings: &mut Findings) {
@@ -63,6 +70,58 @@ fn look_at_rules(before: &str, after: &str, findings: &mut Findings) {
             );
             findings.add(Grade::Unread, "allows_beyond_the_replay", says);
         }
+    }
+}
+
+/// Tells which rules still ask where a new `allow` spares no question.
+pub(super) fn still_asked(judged: &Judged<'_>, findings: &mut Findings) {
+    let Some(Patch { change: Change::Policy { rules, .. }, .. }) = &judged.successor_case.patch else {
+        return;
+    };
+    let (before, after) = (said(&judged.parent_case.rules), said(rules));
+    if !after.iter().any(|rule| rule.starts_with("allow ") && !before.contains(rule)) {
+        return;
+    }
+    let (was, is) = (asked_about(judged.parent), asked_about(judged.successor));
+    if is.is_empty() || is.len() < was.len() {
+        return;
+    }
+    let mut asking: BTreeMap<&str, usize> = BTreeMap::new();
+    for rule in is.iter().flat_map(|act| &act.rules) {
+        let times = asking.entry(rule.as_str()).or_default();
+        *times = times.saturating_add(1);
+    }
+    let mut asking: Vec<(&str, usize)> = asking.into_iter().collect();
+    asking.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+    let named: Vec<String> = asking.iter().take(ASKING_MAX).map(|(rule, _)| rule_in_words(rule)).collect();
+    if named.is_empty() {
+        return;
+    }
+    let more = match asking.len().saturating_sub(ASKING_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let acts = match is.len() {
+        1 => "1 act is".to_owned(),
+        many => format!("{many} acts are"),
+    };
+    let says = format!(
+        "what is newly allowed spares no question: {acts} still asked about, because of {}{more}",
+        named.join(", ")
+    );
+    findings.add(Grade::Told, "still_asked", says);
+}
+
+/// What a person is asked about in an arm.
+fn asked_about(evidence: &Evidence) -> Vec<&PlayedAct> {
+    evidence.tasks.iter().flat_map(|task| &task.acts).filter(|act| act.verdict == ASK).collect()
+}
+
+/// A rule by its name; the one that a person's `allow` meets most often, with what it is for.
+fn rule_in_words(rule: &str) -> String {
+    match rule {
+        UNTRUSTED => format!("`{rule}` (the model had read untrusted content)"),
+        _ => format!("`{rule}`"),
     }
 }
 
