@@ -5,10 +5,15 @@ use crate::store::{Store, make_folder, sync_folder};
 use model::fault::Point;
 use model::{Digest, limits};
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How often a name is tried that the system does not give, and how long between.
+const NAMED_TRIES: u32 = 20;
+const BETWEEN_TRIES: Duration = Duration::from_millis(25);
 
 /// Where bytes went.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,8 +159,12 @@ impl Store {
             let _one = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
             make_folder(path.parent().unwrap_or(&self.root))?;
         }
-        self.at(Point::ArtifactRename, || std::fs::rename(&temporary.path, path))?;
-        temporary.kept = true;
+        let mut kept = true;
+        self.at(Point::ArtifactRename, || {
+            kept = renamed(&temporary.path, path)?;
+            Ok(())
+        })?;
+        temporary.kept = kept;
         Ok(())
     }
 
@@ -176,6 +185,29 @@ impl Store {
         let done = self.faults.before(point).and_then(|()| act()).and_then(|()| self.faults.after(point));
         done.map_err(|e| Error::file(format!("keeping an artifact (`{point}`)"), &e))
     }
+}
+
+/// Gives a file its name, unless one of that name holds the same. Windows refuses the name while somebody has such a file open, who may have
+/// given it the name just now, or may be about to remove it.
+fn renamed(from: &Path, to: &Path) -> std::io::Result<bool> {
+    let mut tries = 0;
+    loop {
+        match std::fs::rename(from, to) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied && tries < NAMED_TRIES => {
+                if is_same(from, to) {
+                    return Ok(false);
+                }
+                tries += 1;
+                std::thread::sleep(BETWEEN_TRIES);
+            }
+            done => return done.map(|()| true),
+        }
+    }
+}
+
+/// Whether two files hold the same bytes; one that cannot be read is like no other. None is larger than what is kept whole.
+fn is_same(one: &Path, other: &Path) -> bool {
+    matches!((std::fs::read(one), std::fs::read(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 /// What a source begins with: one byte more than `most` when it has more.
