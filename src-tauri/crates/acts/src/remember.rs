@@ -291,3 +291,38 @@ fn between(start_ms: u64, end_ms: u64) -> String {
 fn lines(start: u64, end: u64) -> String {
     if start == end { format!("line {start}") } else { format!("lines {start} to {end}") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Digest;
+
+    #[test]
+    fn evidence_is_told_in_words_and_its_identifier_and_digest_stand_among_the_details() {
+        let evidence = EvidenceRef {
+            artifact_id: format!("art_{}", "0".repeat(32)).parse().expect("an id"),
+            selector: Selector::Whole,
+            excerpt_hash: Digest::of(b"words"),
+            capture_method: "said".to_owned(),
+            confidence: 1000,
+            trust_tier: TrustTier::UserAsserted,
+        };
+        assert_eq!(support(&evidence, None), "evidence: all of artifact `00000000`; said by you, sure");
+        let less = EvidenceRef {
+            selector: Selector::Lines { start: 2, end: 2, of: None },
+            confidence: 875,
+            trust_tier: TrustTier::Untrusted,
+            ..evidence.clone()
+        };
+        let told = |source: &str| support(&less, Some(source));
+        assert_eq!(
+            told("\"a\", line 2, as it was seen"),
+            "evidence: \"a\", line 2, as it was seen; untrusted, 87.5 % sure"
+        );
+        assert_eq!(told("a page"), "evidence: line 2 of a page; untrusted, 87.5 % sure");
+        let whole = exactly(&evidence);
+        assert!(whole.contains(&evidence.artifact_id.to_string()), "{whole}");
+        assert!(whole.contains(&evidence.excerpt_hash.to_string()), "{whole}");
+        assert_eq!(how_sure(870), "87 % sure");
+    }
+}
