@@ -48,6 +48,11 @@ export interface HunkChoice {
   turn: (hunk: number, many: number) => void;
 }
 
+/** Whether what stood there stands there still: an undo leaves it, or nothing came of the change. */
+export function isLeft({ op, before, after, outcome }: { op: string; before: { sha256: string } | null; after: { sha256: string } | null; outcome: string | null }): boolean {
+  return outcome === "not_done" && op === "write" && before !== null && before.sha256 !== "" && before.sha256 === after?.sha256;
+}
+
 export function hunksOf({ edits }: Pick<DiffFile, "edits">): number {
   return edits.at(-1)?.hunk ?? 0;
 }
@@ -104,6 +109,7 @@ const MISSING: Record<string, string> = {
 /** What is asked is named, and only what was done is told as done. */
 function word(file: DiffFile): string {
   const isDone = file.outcome === "done";
+  if (isLeft(file)) return "Left as it is";
   if (file.op === "delete") return isDone ? "Deleted" : "Delete";
   if (file.op === "move") return isDone ? "Moved" : "Move";
   if (file.op === "folder") return isDone ? "Folder made" : "Make folder";
@@ -144,7 +150,7 @@ export function FileDiff({ file, choice }: { file: DiffFile; choice?: HunkChoice
         <span className={styles.word}>{word(file)}</span>
         <code><Name of={file.path} /></code>
         {file.to !== null && <><span className={styles.to}>to</span><code><Name of={file.to} /></code></>}
-        {file.outcome !== null && file.outcome !== "done" && <span className={styles.word}>{file.outcome.replace("_", " ")}</span>}
+        {file.outcome !== null && file.outcome !== "done" && !isLeft(file) && <span className={styles.word}>{file.outcome.replace("_", " ")}</span>}
         <span className={styles.counts}>
           {del > 0 && <span className={styles.del}>−{del}</span>}
           {add > 0 && <span className={styles.add}>+{add}</span>}

@@ -224,7 +224,7 @@ export function sceneAnswers(): Answers {
     "context.show": { task_id: DONE, turns: [{ attempt_id: "att_1", attempt: 1, iteration: 1, provider: "playbook", model: "tidy", remote: false, pack_tokens: 74, pack_items: 3, pack_omissions: 0, tokens_in: 0, tokens_out: 0, cost_micros: 0, finish_reason: "tool_calls", rejections: 0, tool: "observe", summary: null, error: null, completed_at: AT }],
       shown: { attempt: 1, iteration: 1, pack: { artifact_id: ART, sha256: HASH, byte_size: 60, bytes: btoa(JSON.stringify({ items: [{ title: "Goal", section: "task_contract", trust_tier: "user_asserted", text: "Tidy", tokens: 3 }] })) }, request: null, response: null } },
     "artifacts.list": page([]),
-    "artifacts.weigh": { contents: 4, content_bytes: 90_000_000, files: 130, disk_bytes: 60_000_000, saved_bytes: 30_000_000, quota_bytes: 10_737_418_240 },
+    "artifacts.weigh": { contents: 4, content_bytes: 90_000_000, files: 130, disk_bytes: 60_000_000, saved_bytes: 30_000_000, quota_bytes: 10_737_418_240, in_ledger: 36 },
     "receipts.list": page([receiptRow]),
     "receipts.show": receipt,
     "trace.explain": ({ subject }) => ({ kind: "receipt", subject, told: [], line: null, chains: [explanation], graph: { nodes: [], edges: [], layers: 0, rows: 0 } }),

@@ -3,7 +3,7 @@
 
 use crate::call::quoted;
 use crate::skill::{Told, in_text};
-use crate::{Line, LineKind, count, visible};
+use crate::{Line, LineKind, count, short, visible};
 use model::adoption::{
     AdoptChange, AdoptedPiece, AdoptedProgram, EditedTest, PIECES_MAX, PatchKind, REVIEWS_MAX, ReturnChange,
     VerdictOutcome,
@@ -49,7 +49,7 @@ impl Told for AdoptChange {
         let mut lines = vec![
             // An effect: a page shows those of an act without files.
             Line { kind: LineKind::Destructive, text: effect(self.kind) },
-            fact(format!("the verdict of trial {} is: {}", visible(&self.trial_id), self.outcome)),
+            fact(format!("the verdict of its trial is: {}", self.outcome)),
         ];
         lines.extend(self.reasons.iter().map(|why| fact(format!("because: {}", visible(why)))));
         lines.extend(self.tests.iter().map(|suite| fact(format!("tests: {}", visible(suite)))));
@@ -71,11 +71,9 @@ impl Told for AdoptChange {
         for review in &self.reviews {
             let remarks = count(usize::try_from(review.remarks).unwrap_or(usize::MAX), "remark");
             let by = visible(&review.by);
-            lines.push(fact(format!("reviewed by \"{by}\", {remarks}: sha256 {}", review.review.sha256)));
+            lines.push(fact(format!("reviewed by \"{by}\", {remarks}")));
         }
         lines.extend(self.sources.iter().map(|source| fact(format!("comes from: {}", visible(source)))));
-        lines.push(fact(format!("sha256 of the change: {}", self.patch.sha256)));
-        lines.push(fact(format!("sha256 of the verdict: {}", self.verdict.sha256)));
         lines.extend(self.pieces.iter().flat_map(of_piece));
         if let Some(diff) = &self.diff {
             let text =
@@ -84,6 +82,27 @@ impl Told for AdoptChange {
             lines.extend(quoted(diff).map(|text| Line { kind: LineKind::Quoted, text }));
         }
         lines
+    }
+
+    fn details(&self) -> Vec<String> {
+        let mut details = vec![
+            format!("its trial: `{}`", visible(&self.trial_id)),
+            format!("sha256 of the change: {}", self.patch.sha256),
+            format!("sha256 of the verdict: {}", self.verdict.sha256),
+        ];
+        details.extend(
+            self.edited_tests.iter().map(|test| {
+                format!("sha256 of the difference of \"{}\": {}", visible(&test.file), test.sha256)
+            }),
+        );
+        if let Some(program) = &self.program {
+            details.push(format!("sha256 of the program: {}", program.sha256));
+            details.push(format!("sha256 of the source that it was built of: {}", program.source));
+        }
+        details.extend(self.reviews.iter().map(|review| {
+            format!("sha256 of the review by \"{}\": {}", visible(&review.by), review.review.sha256)
+        }));
+        details
     }
 }
 
@@ -99,19 +118,23 @@ impl Told for ReturnChange {
             PatchKind::Model => "the model",
             PatchKind::Code => "the program",
         };
-        format!("go back to {what} from before the adopted change {}", visible(&self.trial_id))
+        format!("go back to {what} from before the adopted change {}", visible(&short(&self.trial_id)))
     }
 
     fn lines(&self) -> Vec<Line> {
-        let mut lines = vec![
-            Line { kind: LineKind::Destructive, text: effect(self.kind) },
-            fact(format!("it was adopted by the act {}", self.adopted_by)),
-        ];
+        let mut lines = vec![Line { kind: LineKind::Destructive, text: effect(self.kind) }];
         if !self.why.trim().is_empty() {
             lines.push(Line { kind: LineKind::Quoted, text: format!("because: {}", visible(&self.why)) });
         }
         lines.extend(self.pieces.iter().flat_map(of_piece));
         lines
+    }
+
+    fn details(&self) -> Vec<String> {
+        vec![
+            format!("its trial: `{}`", visible(&self.trial_id)),
+            format!("it was adopted by the act `{}`", self.adopted_by),
+        ]
     }
 }
 
@@ -159,9 +182,8 @@ fn of_piece(piece: &AdoptedPiece) -> Vec<Line> {
 /// A test that it edits, and every word of the difference.
 fn of_edited_test(test: &EditedTest) -> Vec<Line> {
     let mut lines = vec![Line::destructive(format!(
-        "it edits, moves or removes TESTS in \"{}\"; with your yes you have looked at this difference, sha256 {}:",
-        visible(&test.file),
-        test.sha256
+        "it edits, moves or removes TESTS in \"{}\"; with your yes you have looked at this difference:",
+        visible(&test.file)
     ))];
     lines.extend(quoted(&test.difference).map(|text| Line { kind: LineKind::Quoted, text }));
     lines
@@ -169,8 +191,7 @@ fn of_edited_test(test: &EditedTest) -> Vec<Line> {
 
 fn of_program(program: &AdoptedProgram) -> Vec<Line> {
     vec![
-        fact(format!("sha256 of the program: {}, {} bytes", program.sha256, program.bytes)),
-        fact(format!("it was built of the source {}", program.source)),
+        fact(format!("the program has {} bytes", program.bytes)),
         fact(
             "it is kept beside this one, which starts it, and takes over again if it is not soon healthy"
                 .to_owned(),
@@ -273,10 +294,16 @@ mod tests {
         let lines = open.lines();
         let named =
             lines.iter().position(|line| line.text.contains("TESTS in \"tests/a.rs\"")).expect("a line");
-        assert!(
-            lines[named].kind == LineKind::Destructive
-                && lines[named].text.contains(&edited().sha256.to_string())
-        );
+        assert_eq!(lines[named].kind, LineKind::Destructive);
+        // Digests stand among the details, each of them whole.
+        let program = open.program.as_ref().expect("a program");
+        for sha256 in
+            [edited().sha256, program.sha256, program.source, open.patch.sha256, open.verdict.sha256]
+        {
+            let sha256 = sha256.to_string();
+            assert!(lines.iter().all(|line| !line.text.contains(&sha256)), "{lines:?}");
+            assert!(open.details().iter().any(|detail| detail.contains(&sha256)), "{sha256}");
+        }
         assert_eq!(lines[named + 1].text, "    | --- a/tests/a.rs");
         assert!(lines.iter().any(|line| line.text.contains("nothing that counts")));
         let unseen = AdoptChange { edited_tests: Vec::new(), ..open };

@@ -106,7 +106,7 @@ pub use counts::Counts;
 pub use fetch::Fetch;
 pub use guest::{Guest, unreported};
 pub use items::changed_paths;
-pub use line::{Line, LineKind, count, place};
+pub use line::{Line, LineKind, count, place, short};
 pub use message::Message;
 pub use money::money;
 pub use observe::{Observe, read_path};

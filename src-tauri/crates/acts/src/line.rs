@@ -2,6 +2,10 @@
 
 use crate::visible_path;
 use model::RelPath;
+use std::fmt::Display;
+
+/// Characters of a short reference: the end of an identifier, where it is random.
+const SHORT: usize = 8;
 
 /// What a line is, so that a surface can colour it; the text says everything without colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -45,6 +49,12 @@ impl Line {
 pub fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
+}
+
+/// The end of an identifier, by which a person tells it from others; what is shorter stays whole.
+pub fn short(id: &impl Display) -> String {
+    let all: Vec<char> = id.to_string().chars().collect();
+    all.iter().skip(all.len().saturating_sub(SHORT)).collect()
 }
 
 /// A path in one line of a list, as it is written; what would not be seen is shown.

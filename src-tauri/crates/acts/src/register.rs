@@ -327,6 +327,14 @@ impl Tool for Register {
         }
     }
 
+    fn details(&self) -> Vec<String> {
+        match self {
+            Self::Adopt { change } => change.details(),
+            Self::Return { change } => change.details(),
+            _ => Vec::new(),
+        }
+    }
+
     fn precondition(&self) -> String {
         match self {
             Self::Rules { .. } => "your rules are as they were when this was proposed".to_owned(),

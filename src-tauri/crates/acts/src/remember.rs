@@ -1,6 +1,6 @@
 //! Remembering in later tasks.
 
-use crate::{ActionRequest, INVALIDATE_MEMORY, Line, LineKind, Tool, count, visible};
+use crate::{ActionRequest, INVALIDATE_MEMORY, Line, LineKind, Tool, count, short, visible};
 use model::action::{ActionClass, Reversibility};
 use model::artifact::{EvidenceRef, Selector, TrustTier};
 use model::knowledge::{AlsoRemembered, MemoryRetention, MemoryType, Project, Replaced};
@@ -107,10 +107,7 @@ impl Remember {
     /// A line for each piece of evidence, with the words for what it is.
     fn support(&self) -> impl Iterator<Item = String> {
         let sources = self.sources.iter().map(Some).chain(std::iter::repeat(None));
-        self.evidence_refs.iter().zip(sources).map(|(one, source)| match source {
-            Some(source) => format!("{}; its source: {}", support(one), visible(source)),
-            None => support(one),
-        })
+        self.evidence_refs.iter().zip(sources).map(|(one, source)| support(one, source.map(String::as_str)))
     }
 
     /// Where it would hold, in words.
@@ -211,20 +208,67 @@ impl Tool for Remember {
             Line { kind: LineKind::Quoted, text: format!("because: {}", visible(&self.promotion_reason)) },
         ];
         lines.extend(self.memory_type.iter().map(|kind| Line::effect(format!("it is a {kind}"))));
-        lines.extend(self.replaces.iter().map(|old| {
-            Line::effect(format!("it takes the place of \"{}\" (`{}`)", visible(&old.claim), old.memory_id))
-        }));
-        lines.extend(self.belief_id.iter().map(|id| Line::effect(format!("it comes from belief `{id}`"))));
+        lines.extend(
+            self.replaces
+                .iter()
+                .map(|old| Line::effect(format!("it takes the place of \"{}\"", visible(&old.claim)))),
+        );
+        lines.extend(
+            self.belief_id.iter().map(|_| Line::effect("it comes from a belief of a task".to_owned())),
+        );
         lines.extend(self.support().map(Line::effect));
         lines
     }
+
+    fn details(&self) -> Vec<String> {
+        let mut details: Vec<String> = Vec::new();
+        details.extend(self.replaces.iter().map(|old| format!("it takes the place of `{}`", old.memory_id)));
+        details.extend(self.belief_id.iter().map(|id| format!("it comes from belief `{id}`")));
+        for (one, number) in self.claims().zip(1..) {
+            let of = if self.also.is_empty() { String::new() } else { format!("{number}. ") };
+            details.extend(one.evidence_refs.iter().map(|evidence| format!("{of}{}", exactly(evidence))));
+        }
+        details
+    }
 }
 
-fn support(evidence: &EvidenceRef) -> String {
-    let EvidenceRef { artifact_id, selector, excerpt_hash, capture_method, confidence, trust_tier } =
-        evidence;
-    let part = match selector {
-        Selector::Whole => "all of it".to_owned(),
+/// What supports a claim, as a person reads it.
+fn support(evidence: &EvidenceRef, source: Option<&str>) -> String {
+    let part = part(&evidence.selector);
+    let what = match source.map(visible) {
+        // Its source names the lines already.
+        Some(source) if source.contains(&format!(", {part},")) => source,
+        Some(source) => format!("{part} of {source}"),
+        None => format!("{part} of artifact `{}`", short(&evidence.artifact_id)),
+    };
+    let trust = match evidence.trust_tier {
+        TrustTier::UserAsserted => "said by you".to_owned(),
+        TrustTier::PolicyAsserted => "set by policy".to_owned(),
+        other => other.to_string(),
+    };
+    format!("evidence: {what}; {trust}, {}", how_sure(evidence.confidence))
+}
+
+/// The same with its identifier and its digest.
+fn exactly(evidence: &EvidenceRef) -> String {
+    let EvidenceRef { artifact_id, selector, excerpt_hash, capture_method, .. } = evidence;
+    let (part, capture) = (part(selector), visible(capture_method));
+    format!("evidence is {part} of `{artifact_id}`, captured by \"{capture}\", sha256 {excerpt_hash}")
+}
+
+/// A confidence, which is of 1000, in words.
+fn how_sure(confidence: u16) -> String {
+    match (confidence / 10, confidence % 10) {
+        (100.., _) => "sure".to_owned(),
+        (whole, 0) => format!("{whole} % sure"),
+        (whole, rest) => format!("{whole}.{rest} % sure"),
+    }
+}
+
+/// Which part of an artifact it is, in words.
+fn part(selector: &Selector) -> String {
+    match selector {
+        Selector::Whole => "all".to_owned(),
         Selector::Bytes { start, end } => format!("bytes {start} to {end}"),
         Selector::Lines { start, end, of: None } => lines(*start, *end),
         Selector::Lines { start, end, of: Some(pointer) } => {
@@ -234,12 +278,7 @@ fn support(evidence: &EvidenceRef) -> String {
         Selector::Dom { selector } => format!("the element \"{}\"", visible(selector)),
         Selector::TimeSpan { start_ms, end_ms } => between(*start_ms, *end_ms),
         Selector::Record { id } => format!("the record \"{}\"", visible(id)),
-    };
-    let capture = visible(capture_method);
-    format!(
-        "evidence: {part} of `{artifact_id}`, {trust_tier}, confidence {confidence} of 1000, captured by \
-         \"{capture}\", sha256 {excerpt_hash}"
-    )
+    }
 }
 
 /// From when to when in a recording.
@@ -251,4 +290,39 @@ fn between(start_ms: u64, end_ms: u64) -> String {
 /// Which lines these are, the last one with them.
 fn lines(start: u64, end: u64) -> String {
     if start == end { format!("line {start}") } else { format!("lines {start} to {end}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Digest;
+
+    #[test]
+    fn evidence_is_told_in_words_and_its_identifier_and_digest_stand_among_the_details() {
+        let evidence = EvidenceRef {
+            artifact_id: format!("art_{}", "0".repeat(32)).parse().expect("an id"),
+            selector: Selector::Whole,
+            excerpt_hash: Digest::of(b"words"),
+            capture_method: "said".to_owned(),
+            confidence: 1000,
+            trust_tier: TrustTier::UserAsserted,
+        };
+        assert_eq!(support(&evidence, None), "evidence: all of artifact `00000000`; said by you, sure");
+        let less = EvidenceRef {
+            selector: Selector::Lines { start: 2, end: 2, of: None },
+            confidence: 875,
+            trust_tier: TrustTier::Untrusted,
+            ..evidence.clone()
+        };
+        let told = |source: &str| support(&less, Some(source));
+        assert_eq!(
+            told("\"a\", line 2, as it was seen"),
+            "evidence: \"a\", line 2, as it was seen; untrusted, 87.5 % sure"
+        );
+        assert_eq!(told("a page"), "evidence: line 2 of a page; untrusted, 87.5 % sure");
+        let whole = exactly(&evidence);
+        assert!(whole.contains(&evidence.artifact_id.to_string()), "{whole}");
+        assert!(whole.contains(&evidence.excerpt_hash.to_string()), "{whole}");
+        assert_eq!(how_sure(870), "87 % sure");
+    }
 }

@@ -1,6 +1,6 @@
 //! Undoing what receipts tell of.
 
-use crate::{ActionRequest, Counts, Line, Part, Tool, count, items, visible, visible_path};
+use crate::{ActionRequest, Counts, Line, Part, Tool, count, items, short, visible, visible_path};
 use model::action::{ActionClass, ChangeItem, ExpectedEffect, LeftAsIs, Reversibility};
 use model::artifact::TrustTier;
 use model::grant::FilesystemScope;
@@ -97,7 +97,7 @@ impl Tool for Rollback {
     fn lines(&self, _: &ActionRequest) -> Vec<Line> {
         let undone = self.receipts().into_iter().map(|receipt| {
             let part = if self.partly.contains(&receipt) { "a part of " } else { "" };
-            Line::effect(format!("undo {part}the effects of `{receipt}`"))
+            Line::effect(format!("undo {part}the effects of receipt `{}`", short(&receipt)))
         });
         let mut lines: Vec<Line> = undone.chain(self.items.iter().map(items::line)).collect();
         lines.extend(self.left.iter().map(|stays| {

@@ -20,6 +20,10 @@ pub(crate) trait Told {
     fn title(&self) -> String;
     /// Line by line.
     fn lines(&self) -> Vec<Line>;
+    /// Identifiers and digests of what its lines name, whole.
+    fn details(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 impl Told for TrustSkill {

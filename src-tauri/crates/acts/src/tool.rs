@@ -153,6 +153,11 @@ pub trait Tool {
     /// What the act does, as a card tells it, in the order of execution; nothing is cut, nothing hidden.
     fn lines(&self, request: &ActionRequest) -> Vec<Line>;
 
+    /// Identifiers and digests of what its lines name, whole: a card tells them among its details.
+    fn details(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What it will do, foreseen from what was found at its resources.
     fn expected(&self, _workspace: WorkspaceId, _found: &[Fingerprint]) -> Vec<ExpectedEffect> {
         Vec::new()

@@ -75,7 +75,12 @@ fn content(home: &Home, config: &Config) -> Fact {
                 }
                 _ => String::new(),
             };
-            let text = format!("{files} files, {} MiB of {} MiB{saved}", mib(bytes), mib(quota));
+            // What is small lies in the ledger and takes nothing of the quota.
+            let text = format!(
+                "{files} files, {} MiB of {} MiB{saved}, beside content of up to 64 KiB, which is in the database",
+                mib(bytes),
+                mib(quota)
+            );
             let advice = "run `hermit artifacts gc --dry-run` to see what may go, or set `content_quota_bytes` in \
                           `config.json`";
             match bytes {

@@ -57,8 +57,9 @@ pub fn packet(world: &World, task: TaskId) -> ApprovalPacket {
 /// What its card shows, line by line.
 pub fn card(world: &World, task: TaskId) -> String {
     let packet = packet(world, task);
-    let lines = packet.action_request.action.as_tool().lines(&packet.action_request);
-    lines.into_iter().map(|line| line.text).collect::<Vec<_>>().join("\n")
+    let tool = packet.action_request.action.as_tool();
+    let lines = tool.lines(&packet.action_request).into_iter().map(|line| line.text);
+    lines.chain(tool.details()).collect::<Vec<_>>().join("\n")
 }
 
 /// Erases, as the person of this world says.

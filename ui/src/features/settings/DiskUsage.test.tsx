@@ -25,6 +25,7 @@ function shown(answers: Parameters<typeof scene>[0]) {
 test("nothing is looked for until a person asks, and what goes is exactly what was shown", async () => {
   const { host, user } = shown({ "artifacts.garbage": plan, "artifacts.collect": { ...plan, dry_run: false, lists: ["art_1"] } });
   await screen.findByText(/equal parts are stored once/);
+  screen.getByText("36 contents of up to 64 KiB");
   expect(host.times("artifacts.garbage")).toBe(0);
   await user.click(screen.getByRole("button", { name: "Free up space…" }));
   await screen.findByText("model request");

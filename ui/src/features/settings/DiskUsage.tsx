@@ -43,7 +43,8 @@ function Size({ of }: { of: Weighed }) {
       <Meter label="Storage that content takes" used={of.disk_bytes} of={of.quota_bytes} />
       <Facts wide rows={[
         ["On disk", `${bytes(of.disk_bytes)} in ${count(of.files, "file")}; Hermit warns you at ${bytes(of.quota_bytes)}`],
-        ["Content", `${count(of.contents, "content")}, ${bytes(of.content_bytes)}`],
+        ["Content in files", `${count(of.contents, "content")}, ${bytes(of.content_bytes)}`],
+        ["Content in the database", of.in_ledger === undefined ? "All content of up to 64 KiB" : `${count(of.in_ledger, "content")} of up to 64 KiB`],
         of.saved_bytes === 0 ? null : ["Saved", `${bytes(of.saved_bytes)}: equal parts are stored once`],
       ]} />
     </>

@@ -150,6 +150,13 @@ test("what a receipt tells as done was done, and what was not is told as it was 
   expect(within(screen.getByRole("region", { name: "Replace src/tax/reverse.ts" })).getByText("not done")).toBeTruthy();
 });
 
+test("what an undo leaves is told as left as it is", async () => {
+  const files = changes.files.map((file): FileChange => ({ ...file, op: "write", outcome: "not_done", after: file.before }));
+  show(scene({ "changes.show": changesOf({ ...changes, tense: "done", files }) }), `/task/${DONE}?see=${RECEIPT}`);
+  const left = within(await screen.findByRole("region", { name: "Left as it is src/tax/reverse.ts" }));
+  expect(left.queryByText("not done")).toBeNull();
+});
+
 test("a denial is overridden in a browser by a sentence that was read, a word, the passphrase, and a hand that holds", async () => {
   const denied: Task = { ...doneTask, row: { ...doneRow, refused_by: "policy" }, actions: [{ ...act, state: "refused", verdict: "deny", approval_id: null, grant_id: null, receipt_id: null, result: null }] };
   const host = scene({ "task.show": denied }, "passphrase");

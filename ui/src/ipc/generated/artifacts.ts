@@ -108,7 +108,7 @@ export interface Bytes {
   next_offset: number | null;
 }
 
-/** How much room content takes that is not in the ledger itself. */
+/** How much room content takes that is not in the ledger itself, and how many small contents are. */
 export interface Weighed {
   /** Different contents in files. */
   contents: number;
@@ -121,6 +121,8 @@ export interface Weighed {
   saved_bytes: number;
   /** Bytes on disk from which on a person is told to make room. */
   quota_bytes: number;
+  /** Small contents, which are in the ledger itself and in none of the numbers above. */
+  in_ledger?: number;
 }
 
 /** What a collection took, or would take. */

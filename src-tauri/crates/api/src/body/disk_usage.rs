@@ -17,6 +17,7 @@ pub(crate) fn weigh(host: &dyn Host, _: Weigh) -> Result<Weighed, Error> {
         disk_bytes: weight.bytes,
         saved_bytes: weight.content_bytes.saturating_sub(weight.bytes),
         quota_bytes: host.content_quota_bytes(),
+        in_ledger: host.reader()?.stats().wire()?.blobs,
     })
 }
 

@@ -253,6 +253,8 @@ fn room_is_made_only_as_it_was_shown_and_what_a_person_keeps_stays() {
     let weighed = home.must("artifacts.weigh", json!({}));
     assert_eq!((&weighed["contents"], &weighed["content_bytes"]), (&json!(1), &json!(200_000)));
     let (task, _) = home.with_an_act("write a");
+    let small = |weighed: &Value| weighed["in_ledger"].as_u64().expect("a number");
+    assert!(small(&home.must("artifacts.weigh", json!({}))) > small(&weighed), "small content is counted");
     assert_eq!(home.must("artifacts.garbage", json!({}))["artifacts"], 0, "the task has just ended");
     let soon = home.ask("artifacts.garbage", json!({ "older_than_ms": 0 })).expect_err("too soon");
     assert_eq!(soon.code, Code::Usage);

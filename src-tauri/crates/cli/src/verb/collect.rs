@@ -57,7 +57,7 @@ fn beside(session: &Session, keep_ms: i64, dry_run: bool) -> Result<Collected, E
 pub fn weigh(context: &Context) -> Result<(), Error> {
     let found = context.reading()?.call(&Weigh {})?;
     context.out.answer(&found, |out, found| {
-        out.line(format!("{} contents, {}", found.contents, size(found.content_bytes)));
+        out.line(format!("{} contents in files, {}", found.contents, size(found.content_bytes)));
         let tone = if found.disk_bytes > found.quota_bytes { Tone::Bad } else { Tone::Plain };
         let text = format!(
             "{} files, {} on disk of {} before Hermit asks for room",
@@ -69,7 +69,7 @@ pub fn weigh(context: &Context) -> Result<(), Error> {
         if found.saved_bytes > 0 {
             out.line(format!("{} saved: the same parts are kept once", size(found.saved_bytes)));
         }
-        out.line("content of up to 64 KiB is in the ledger itself and not counted here");
+        out.line(format!("{} contents of up to 64 KiB are in the ledger itself", found.in_ledger));
     })
 }
 

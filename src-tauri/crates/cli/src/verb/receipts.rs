@@ -287,7 +287,10 @@ fn changed(out: &Output, changes: &Changes) {
     let folder = changes.workspace.as_ref().map(|text| format!(" in {}", plain(&text.to_string())));
     out.say(Tone::Bold, format!("{}{}", count(many, "change"), folder.unwrap_or_default()));
     for file in &changes.files {
+        let (before, after) = (file.before.as_ref(), file.after.as_ref());
+        let stays = before.is_some() && before.map(|side| &side.sha256) == after.map(|side| &side.sha256);
         let how = match file.outcome {
+            Some(ItemOutcome::NotDone) if stays => "  (left as it is)",
             Some(ItemOutcome::NotDone) => "  (not done)",
             Some(ItemOutcome::Unknown) => "  (not known)",
             _ => "",

@@ -66,6 +66,7 @@ pub fn card(packet: &ApprovalPacket) -> Card {
     if !packet.rationale.is_empty() && !packet.goal.starts_with(&packet.rationale) {
         add(LineKind::Quoted, format!("the model or playbook says why: {}", visible(&packet.rationale)));
     }
+    action.as_tool().details().into_iter().for_each(|text| add(LineKind::Fact, text));
     facts(packet).into_iter().for_each(|text| add(LineKind::Fact, text));
     Card { title: action.as_tool().title(), risk_band: packet.risk_band, lines, act_lines }
 }

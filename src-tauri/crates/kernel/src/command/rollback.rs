@@ -268,7 +268,7 @@ impl Kernel {
         }
         let around: String = plan.notes.iter().map(|note| format!("; {note}")).collect();
         let what = match receipts {
-            [one] => format!("undo what receipt {one} did"),
+            [one] => format!("undo what receipt {} did", acts::short(one)),
             many => format!("undo what {} receipts did, the newest first", many.len()),
         };
         let reason = format!("{what}; later edits by others are left alone{around}");

@@ -93,7 +93,7 @@ answers! {
         next_offset: Option<u64>,
     }
 
-    /// How much room content takes that is not in the ledger itself.
+    /// How much room content takes that is not in the ledger itself, and how many small contents are.
     Weighed {
         /// Different contents in files.
         contents: u64,
@@ -106,6 +106,9 @@ answers! {
         saved_bytes: u64,
         /// Bytes on disk from which on a person is told to make room.
         quota_bytes: u64,
+        /// Small contents, which are in the ledger itself and in none of the numbers above.
+        #[serde(default)]
+        in_ledger: u64,
     }
 
     /// What a collection took, or would take.
