@@ -24,7 +24,7 @@ export function Layout() {
   useKeyboard(go, useCallback(() => setHelp(true), []));
   const link = useLink();
   return (
-    <div className={styles.app} data-link={link}>
+    <div className={styles.app} data-connection={link}>
       <a className={styles.jump} href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>
         To the screen
       </a>
