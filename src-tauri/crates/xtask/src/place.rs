@@ -46,8 +46,10 @@ impl Place {
     pub fn cargo_of(&self, cargo: &Path) -> Command {
         let mut command = Command::new(cargo);
         command.current_dir(&self.root).env("CARGO_TARGET_DIR", &self.target);
-        // `cargo xtask` leaves these for us; they would tell a nested cargo the wrong package.
-        for name in ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME", "CARGO_PKG_VERSION"] {
+        // `cargo xtask` leaves these for us. They would tell a nested cargo the wrong package, and have it build anew what a bare
+        // one has built: build scripts of others ask to run again when they change.
+        let is_ours = |name: &str| name.starts_with("CARGO_MANIFEST_") || name.starts_with("CARGO_PKG_");
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_ours)) {
             command.env_remove(name);
         }
         // CI builds every room anew, so what rustc keeps for the next change would only fill the disk.
@@ -132,6 +134,20 @@ mod tests {
         target_of(Path::new("/a-clone"), |name| {
             set.iter().find(|(n, _)| *n == name).map(|(_, value)| PathBuf::from(value))
         })
+    }
+
+    #[test]
+    fn a_nested_cargo_is_told_nothing_of_this_package() {
+        // Cargo gives these to its tests, as it does to `cargo xtask`.
+        let told = |name: &str| name.starts_with("CARGO_MANIFEST_") || name.starts_with("CARGO_PKG_");
+        let given: Vec<_> =
+            std::env::vars_os().map(|(name, _)| name).filter(|n| n.to_str().is_some_and(told)).collect();
+        assert!(given.iter().any(|name| name == "CARGO_PKG_VERSION_MAJOR"), "{given:?}");
+        let place = Place { root: "/a-clone".into(), target: "/a-clone/target".into() };
+        let command = place.cargo();
+        for name in given {
+            assert!(command.get_envs().any(|(n, value)| n == name && value.is_none()), "{name:?}");
+        }
     }
 
     #[test]
