@@ -1,6 +1,6 @@
 //! Building, starting and checking.
 
-use crate::place::Place;
+use crate::place::{Place, forget_this_package};
 use crate::setup::{Purpose, setup};
 use crate::shell::{run, say};
 use crate::{Problem, app, dependencies, pages, shell};
@@ -86,18 +86,14 @@ pub fn kit(place: &Place, args: &[String]) -> Result<(), Problem> {
     Ok(())
 }
 
-const ABOUT_US: [&str; 4] = ["CARGO_MANIFEST_", "CARGO_PKG_", "CARGO_CRATE_", "CARGO_BIN_"];
-
 /// Runs with this terminal, in the folder the person stands in, and takes its exit code over.
 fn become_hermit(command: &mut Command) -> Result<ExitCode, Problem> {
     if let Some(folder) = std::env::var_os("INIT_CWD") {
         command.current_dir(folder);
     }
     // Cargo's words about this program mean nothing to that one; the person's own (CARGO_HOME) do.
-    let about_us = |name: &str| name == "CARGO" || ABOUT_US.iter().any(|start| name.starts_with(start));
-    for (name, _) in std::env::vars_os().filter(|(name, _)| about_us(&name.to_string_lossy())) {
-        command.env_remove(name);
-    }
+    forget_this_package(command);
+    command.env_remove("CARGO");
     shell::hand_over(command)
 }
 
