@@ -235,9 +235,13 @@ impl Tool for Remember {
 /// What supports a claim, as a person reads it.
 fn support(evidence: &EvidenceRef, source: Option<&str>) -> String {
     let part = part(&evidence.selector);
+    let is_named = |source: &str| match &evidence.selector {
+        Selector::Lines { start, end, .. } => source.contains(&format!(", {},", lines(*start, *end))),
+        _ => false,
+    };
     let what = match source.map(visible) {
-        // Its source names the lines already.
-        Some(source) if source.contains(&format!(", {part},")) => source,
+        // Its source names the lines already, and of which file.
+        Some(source) if is_named(&source) => source,
         Some(source) => format!("{part} of {source}"),
         None => format!("{part} of artifact `{}`", short(&evidence.artifact_id)),
     };
@@ -320,6 +324,12 @@ mod tests {
             "evidence: \"a\", line 2, as it was seen; untrusted, 87.5 % sure"
         );
         assert_eq!(told("a page"), "evidence: line 2 of a page; untrusted, 87.5 % sure");
+        let of = Some("/results/0".to_owned());
+        let in_value = EvidenceRef { selector: Selector::Lines { start: 2, end: 2, of }, ..less.clone() };
+        assert_eq!(
+            support(&in_value, Some("\"a\", line 2, as it was seen")),
+            "evidence: \"a\", line 2, as it was seen; untrusted, 87.5 % sure"
+        );
         let whole = exactly(&evidence);
         assert!(whole.contains(&evidence.artifact_id.to_string()), "{whole}");
         assert!(whole.contains(&evidence.excerpt_hash.to_string()), "{whole}");

@@ -277,9 +277,11 @@ fn poison_is_never_proposed_as_a_persons_own_and_what_rests_on_it_says_so() {
             line.contains("a model asked") || line.contains("Asked") || line.contains("refused to");
         assert!(is_named, "it stands as what it is: {line}");
     }
-    let of_model: Vec<&str> = words.lines().filter(|line| line.contains("a model asked")).collect();
-    assert!(!of_model.is_empty() && of_model.iter().all(|line| line.contains("untrusted")), "{words}");
-    assert!(of_model.iter().all(|line| line.contains(&tainted.to_string())), "its source is named: {words}");
+    let of_model = words.lines().filter(|line| line.contains("a model asked"));
+    let (details, lines): (Vec<&str>, Vec<&str>) = of_model.partition(|line| line.contains("sha256 "));
+    assert!(!lines.is_empty() && lines.iter().all(|line| line.contains("untrusted")), "{words}");
+    let names_its_source = |line: &&str| line.contains(&tainted.to_string());
+    assert!(!details.is_empty() && details.iter().all(names_its_source), "its source is named: {words}");
     // Each line has an artifact that goes back to what the model had read, with the trust of that.
     let now = state(&world, proposed);
     let lines: Vec<_> =

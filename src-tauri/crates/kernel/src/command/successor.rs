@@ -17,11 +17,14 @@ use seal::canon::INTEGER_MAX;
 use seal::dsse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Trials that run at the same time.
 const RUNNING_MAX: usize = 8;
 /// How often the end of a trial is recorded anew where somebody else was faster.
 const TRIES: usize = 64;
+/// How long between: what is on record already may be known here a moment later.
+const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 /// Why a trial that ran when its host ended has no verdict.
 const HOST_ENDED: &str = "the program that ran it ended before there was a verdict; begin it again";
 
@@ -155,7 +158,7 @@ impl Kernel {
     fn anew_where_overtaken(&self, record: impl Fn() -> Result<(), Error>) -> Result<(), Error> {
         for _ in 1..TRIES {
             match record() {
-                Err(error) if self.store_moved(&error) => {}
+                Err(error) if self.store_moved(&error) => std::thread::sleep(BETWEEN_TRIES),
                 came => return came,
             }
         }
