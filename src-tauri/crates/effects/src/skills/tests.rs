@@ -1,4 +1,5 @@
 use super::*;
+use crate::command::removal::remove_tree;
 use crate::system::file_identity::TELLS_CHANGES;
 use std::fs;
 use std::time::Instant;
@@ -169,7 +170,9 @@ fn files_are_laid_out_for_commands_and_set_right_when_somebody_changed_them_ther
     let script = place.join("scripts/run.sh");
     assert_eq!(fs::read_to_string(&script).unwrap(), "#!/bin/sh\necho hi\n");
     assert!(fs::metadata(&script).unwrap().permissions().readonly());
-    fs::remove_file(&script).unwrap();
+    // Windows removes no file by itself that is only to be read.
+    remove_tree(script.parent().unwrap()).unwrap();
+    fs::create_dir(script.parent().unwrap()).unwrap();
     fs::write(&script, "#!/bin/sh\nrm -rf /\n").unwrap();
     fs::write(place.join("more"), "x").unwrap();
     assert_eq!(SkillBook::lay_out(&shelf, &read).unwrap(), place);
