@@ -12,6 +12,7 @@ use crate::conformance::{KILLED, MUTANTS};
 use crate::place::Place;
 use crate::shell::{self, say};
 use crate::sources_copy;
+use crate::stale;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -246,7 +247,7 @@ fn program(line: &str) -> Option<((String, String), (PathBuf, PathBuf))> {
         let (_, after) = line.split_once(before)?;
         Some(after.split('"').next().unwrap_or_default().to_owned())
     };
-    let executable = PathBuf::from(quoted(line, "\"executable\":\"")?);
+    let executable = stale::program(line)?;
     let folder = PathBuf::from(quoted(line, "\"manifest_path\":\"")?).parent()?.to_owned();
     let package = folder.file_name()?.to_string_lossy().into_owned();
     let (_, target) = line.split_once("\"target\":{")?;

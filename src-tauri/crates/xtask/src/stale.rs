@@ -45,7 +45,7 @@ pub fn build(cargo: &mut Command) -> Result<(), Problem> {
 }
 
 /// The program that a line of cargo names.
-fn program(line: &str) -> Option<PathBuf> {
+pub fn program(line: &str) -> Option<PathBuf> {
     line.split_once(PROGRAM)?.1.split('"').next().map(PathBuf::from)
 }
 
