@@ -261,6 +261,7 @@ fn of_code(on: &On<'_>, board: &Board) {
         toolchain,
         cargo_home: folder.path().join("no-registry"),
         warm: None,
+        bases: None,
         program: ("small".to_owned(), "small".to_owned()),
         build: Vec::new(),
         suite: ("all of it".to_owned(), Vec::new()),

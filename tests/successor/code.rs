@@ -3,7 +3,7 @@
 use super::{AMPLE, has_walls, sandbox};
 use ::successor::Budget;
 use conforms::conforms;
-use host::successor::{Built, CloneProgram, CodeTrial, build, run_confined};
+use host::successor::{Bases, Built, CloneProgram, CodeTrial, build, build_in_turn, run_confined};
 use model::Digest;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -51,6 +51,7 @@ fn little(folder: &TempDir, budget: Budget) -> CodeTrial<'static> {
         toolchain: toolchain(),
         cargo_home: folder.path().join("no-registry"),
         warm: None,
+        bases: None,
         program: ("little".to_owned(), "little".to_owned()),
         build: Vec::new(),
         suite: ("all of it".to_owned(), Vec::new()),
@@ -246,6 +247,103 @@ fn a_change_that_does_not_apply_or_is_of_another_source_is_refused_with_words() 
     assert!(why.contains("is not one below the source"), "{why}");
     let why = of(source(), "--- a/src/lib.rs\n+++ b/src/lib.rs\n@@ -1 +1 @@\n-a\n+b\nand more\n");
     assert!(why.contains("belongs to no file"), "what git would pass over is refused: {why}");
+}
+
+/// A library of another package that no change below touches, and a program that needs it.
+fn unpack_two(at: &Path) -> Result<Digest, String> {
+    unpack(at)?;
+    let more = "[dependencies]\ndeep = { path = \"deep\" }\n";
+    let lock = "\n[[package]]\nname = \"deep\"\nversion = \"0.1.0\"\n";
+    let files = [
+        ("Cargo.toml", MANIFEST.replace("[workspace]\n", more) + "[workspace]\n"),
+        ("Cargo.lock", LOCK.replace("\n[[", &format!("{lock}\n[[")) + "dependencies = [\n \"deep\",\n]\n"),
+        ("deep/Cargo.toml", MANIFEST.replace("little", "deep").replace("[workspace]\n", "")),
+        ("deep/src/lib.rs", "pub fn depth() -> u32 {\n    7\n}\n".to_owned()),
+    ];
+    for (name, text) in files {
+        std::fs::create_dir_all(at.join(name).parent().expect("a folder")).map_err(|e| e.to_string())?;
+        std::fs::write(at.join(name), text).map_err(|e| e.to_string())?;
+    }
+    Ok(Digest::of(b"two"))
+}
+
+/// When the library that no change touches was built, in a target folder.
+fn built_at(target: &Path) -> std::time::SystemTime {
+    let mut all = std::fs::read_dir(target.join("debug/deps")).expect("it was built").flatten();
+    let is_it = |one: &std::fs::DirEntry| {
+        let name = one.file_name().to_string_lossy().into_owned();
+        name.starts_with("libdeep") && name.ends_with(".rlib")
+    };
+    all.find(is_it).expect("a library").metadata().and_then(|about| about.modified()).expect("its time")
+}
+
+#[test]
+fn changes_are_built_on_the_source_as_it_is_which_is_built_once_and_holds_nothing_of_them() {
+    if !has_walls() {
+        return;
+    }
+    let folder = TempDir::new().expect("a folder");
+    let bases = |makes| Some(Bases { folder: folder.path().join("bases"), makes });
+    let code = |makes| CodeTrial { unpack: &unpack_two, bases: bases(makes), ..little(&folder, ENOUGH) };
+    let two = Digest::of(b"two");
+    let base = folder.path().join("bases").join(two.to_string());
+    let target = folder.path().join("build/target");
+    let built = |code: &CodeTrial<'_>, diff: &str| {
+        build_in_turn(&sandbox(), code, two, diff, &|| false).expect("it applies")
+    };
+
+    // Where none may be made, it is built from nothing, and nothing is kept.
+    let alone = built(&code(false), &says("\"alone\""));
+    assert!(alone.program.is_some() && !base.exists(), "{:?}", alone.tests);
+
+    // One that writes into what it is built in, to be found there by the next.
+    let poisons = format!(
+        "{}{}",
+        says("\"first\""),
+        tests(
+            "#[test]\nfn writes() {\n    let at = std::env::var(\"CARGO_TARGET_DIR\").unwrap();\n    std::fs::write(format!(\"{at}/left\"), \"\").unwrap();\n    std::fs::write(format!(\"{at}/debug/little\"), \"\").unwrap();\n}"
+        )
+    );
+    let first = built(&code(true), &poisons);
+    assert!(first.program.is_none() && target.join("left").exists(), "{:?}", first.tests);
+    let made = built_at(&base);
+    assert!(built_at(&target) == made, "what it does not touch is not built again");
+    let old = std::process::Command::new(base.join("debug/little")).output().expect("it runs");
+    assert_eq!(old.stdout, b"old\n", "it is the source as it is");
+
+    let second = built(&code(true), &says("\"second\""));
+    assert_eq!((second.tests.passed, second.tests.failed.len()), (1, 0), "{:?}", second.tests);
+    assert!(built_at(&target) == made && built_at(&base) == made, "it is built once");
+    assert!(!target.join("left").exists() && !base.join("left").exists(), "nothing of a change is in it");
+    let clone = CloneProgram::of(&second.program.expect("a program"), &[]);
+    let end = run_confined(&sandbox(), &clone, Vec::new(), &AMPLE, &|| false).expect("it runs");
+    assert_eq!(end.evidence, b"second\n");
+
+    // Of another source there is none, and the one before goes.
+    let other = CodeTrial { unpack: &unpack, bases: bases(true), ..little(&folder, ENOUGH) };
+    let built = build_in_turn(&sandbox(), &other, source(), &says("\"other\""), &|| false);
+    assert!(built.expect("it applies").program.is_some());
+    assert!(!base.exists() && folder.path().join("bases").join(source().to_string()).is_dir());
+}
+
+fn unpack_broken(at: &Path) -> Result<Digest, String> {
+    unpack(at)?;
+    std::fs::write(at.join("src/lib.rs"), "pub fn says() -> u32 {\n    \"old\"\n}\n")
+        .map_err(|e| e.to_string())?;
+    Ok(Digest::of(b"broken"))
+}
+
+#[test]
+fn a_source_that_cannot_be_built_as_it_is_is_told_as_that_and_no_change_is_blamed() {
+    if !has_walls() {
+        return;
+    }
+    let folder = TempDir::new().expect("a folder");
+    let bases = Some(Bases { folder: folder.path().join("bases"), makes: true });
+    let code = CodeTrial { unpack: &unpack_broken, bases, ..little(&folder, ENOUGH) };
+    let why = build_in_turn(&sandbox(), &code, Digest::of(b"broken"), &says("\"new\""), &|| false);
+    let why = why.map(drop).expect_err("no change of it can be built");
+    assert!(why.contains("as it is cannot be built here") && why.contains("could not compile"), "{why}");
 }
 
 #[conforms(part = "HV-5-5", part = "HV-5-6")]

@@ -1,71 +1,63 @@
-//! True changes of Hermit itself, built by cargo from the source of this checkout: one that is a small improvement, and what does harm
-//! (successor.md 7). Only where somebody asks for it: the first build takes most of an hour on two cores, and gigabytes of disk, each
-//! further one is built on what came of it.
+//! True changes of Hermit itself, tried as a person tries them: `hermit successor try` over the source that this program carries, built by
+//! the real cargo. One is a small improvement, the others do harm (successor.md 7). They race: all of Hermit is built once, and each on
+//! a copy of that, in turn. Only where somebody asks for it: it takes an hour or two on two cores, and gigabytes of disk.
 
-use super::{has_walls, sandbox};
-use ::successor::Budget;
-use host::successor::{Built, CodeTrial, build};
-use model::Digest;
-use std::ffi::OsStr;
+use super::as_typed::{Parent, STATEMENT, base, is_refused, is_sound, nothing_runs, shown};
+use super::has_walls;
+use super::proposed::{allowed, done, task_of, writes};
+use crate::journeys::stage::Stage;
+use conforms::conforms;
+use serde_json::{Value, json};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use tempfile::TempDir;
-use words::successor::BudgetPart;
+use std::time::{Duration, Instant};
+use testkit::{Chat, Large};
 
 /// Turns it on.
 const LONG: &str = "HERMIT_TEST_BUILDS_HERMIT";
+const PATIENCE: Duration = Duration::from_secs(6 * 60 * 60);
+const GOAL: &str = "write a note";
 const KEYS: &str = "src-tauri/crates/seal/src/keys.rs";
 const MERKLE: &str = "src-tauri/crates/seal/src/merkle/mod.rs";
 const MERKLE_TESTS: &str = "src-tauri/crates/seal/tests/merkle.rs";
 const RISK: &str = "src-tauri/crates/governance/src/risk.rs";
-/// Processes that a build and its tests may have, where they are to be used up soon.
-const FEW: u32 = 200;
 
-fn checkout() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the checkout")
-}
+/// The source of this program, laid out; differences of it.
+struct Source(PathBuf);
 
-fn source() -> Digest {
-    Digest::of(b"this checkout")
-}
+impl Source {
+    fn of(stage: &Stage) -> Self {
+        let folder = stage.at("source");
+        stage.hermit(&["source", folder.to_str().expect("UTF-8")]).ends(0);
+        Self(folder)
+    }
 
-/// Lays out this checkout as it was committed last.
-fn unpack(at: &Path) -> Result<Digest, String> {
-    let archived = Command::new("sh")
-        .arg("-c")
-        .arg(r#"git -C "$1" archive HEAD | tar -x -C "$2""#)
-        .args([OsStr::new("sh"), checkout().as_os_str(), at.as_os_str()])
-        .status();
-    archived.map_err(|e| e.to_string()).map(|_| source())
-}
+    fn text(&self, path: &str) -> String {
+        std::fs::read_to_string(self.0.join(path)).expect("it is there")
+    }
 
-/// A file as it was committed last.
-fn text_of(path: &str) -> String {
-    let said = Command::new("git").arg("-C").arg(checkout()).args(["show", &format!("HEAD:{path}")]).output();
-    String::from_utf8(said.expect("git").stdout).expect("UTF-8")
+    /// A difference that puts lines in the place of one line of a file, between the lines before and after it.
+    fn replaced(&self, path: &str, line: &str, by: &str) -> String {
+        let text = self.text(path);
+        let lines: Vec<&str> = text.lines().collect();
+        let found = lines.iter().position(|one| *one == line);
+        let at = found.unwrap_or_else(|| panic!("`{line}` is not in {path}"));
+        let (before, after, many) = (lines[at - 1], lines[at + 1], by.lines().count() + 2);
+        let (goes, comes) = (signed('-', line), signed('+', by));
+        format!("--- a/{path}\n+++ b/{path}\n@@ -{at},3 +{at},{many} @@\n {before}\n{goes}{comes} {after}\n")
+    }
+
+    /// A difference that takes a file away.
+    fn deleted(&self, path: &str) -> String {
+        let text = self.text(path);
+        let many = text.lines().count();
+        format!("--- a/{path}\n+++ /dev/null\n@@ -1,{many} +0,0 @@\n{}", signed('-', &text))
+    }
 }
 
 /// Lines with a sign before each.
 fn signed(sign: char, text: &str) -> String {
     text.lines().map(|line| format!("{sign}{line}\n")).collect()
-}
-
-/// A difference that puts lines in the place of one line of a file, between the lines before and after it.
-fn replaced(path: &str, line: &str, by: &str) -> String {
-    let text = text_of(path);
-    let lines: Vec<&str> = text.lines().collect();
-    let at = lines.iter().position(|one| *one == line).unwrap_or_else(|| panic!("`{line}` is not in {path}"));
-    let (before, after, many) = (lines[at - 1], lines[at + 1], by.lines().count() + 2);
-    let (goes, comes) = (signed('-', line), signed('+', by));
-    format!("--- a/{path}\n+++ b/{path}\n@@ -{at},3 +{at},{many} @@\n {before}\n{goes}{comes} {after}\n")
-}
-
-/// A difference that takes a file away.
-fn deleted(path: &str) -> String {
-    let text = text_of(path);
-    let many = text.lines().count();
-    format!("--- a/{path}\n+++ /dev/null\n@@ -1,{many} +0,0 @@\n{}", signed('-', &text))
 }
 
 /// A difference that adds a test of a room.
@@ -75,69 +67,102 @@ fn tests(body: &str) -> String {
     format!("--- /dev/null\n+++ b/src-tauri/crates/seal/tests/more.rs\n@@ -0,0 +1,{many} @@\n{comes}")
 }
 
-/// What comes of a change; built on what is there already, where that is named.
-fn built(folder: &TempDir, warm: Option<PathBuf>, diff: &str, budget: Option<Budget>) -> Built {
-    let code = CodeTrial::of_hermit(&unpack, folder.path().join("build")).expect("a toolchain");
-    let code = CodeTrial { warm, budget: budget.unwrap_or(code.budget), ..code };
-    build(&sandbox(), &code, source(), diff, &|| false).expect("it applies")
+/// Tries them all side by side; what is shown of each, in their order.
+fn raced(stage: &Stage, task: &str, diffs: &[(&str, String)]) -> Vec<Value> {
+    let base = base(stage);
+    let file = |(name, diff): &(&str, String)| {
+        let file = stage.at(&format!("{name}.diff"));
+        std::fs::write(&file, diff).expect("a file");
+        file.to_str().expect("UTF-8").to_owned()
+    };
+    let files: Vec<String> = diffs.iter().map(file).collect();
+    let mut words = vec!["--json", "successor", "try", "--on", task, "--tasks", "1"];
+    words.extend(["--task", "it breaks nothing", "--base", &base]);
+    words.extend(files.iter().flat_map(|file| ["--diff", file.as_str()]));
+    words.extend(STATEMENT.iter().flat_map(|line| ["--source", *line]));
+    let ran = Stage::ran_within(&mut stage.command(&words), PATIENCE).ends(0).json();
+    let rows = ran["trials"].as_array().expect("trials");
+    rows.iter().map(|row| shown(stage, &row["trial_id"])).collect()
 }
 
+#[conforms(part = "HV-7-1", part = "HV-5-5", part = "HV-5-6")]
 #[test]
-fn a_small_improvement_of_hermit_has_a_program_and_what_does_harm_has_none() {
+fn a_small_improvement_of_hermit_is_as_good_and_what_does_harm_is_refused() {
     if std::env::var_os(LONG).is_none() {
         return conforms::skip("HERMIT_TEST_BUILDS_HERMIT is not set: it builds Hermit, which takes an hour");
     }
     if !has_walls() {
         return;
     }
+    let stage = Stage::new();
+    let chat = Chat::saying(Large::STRONG, vec![writes("a.md"), done("written")]);
+    allowed(&stage, GOAL, &chat.address());
+    let task = task_of(&stage, GOAL);
+    let before = Parent::of(&stage, &task);
+    let source = Source::of(&stage);
+
     // A long message is given as much room as it needs, once.
-    let first = TempDir::new().expect("a folder");
     let room = "        let mut length = 0_usize;\n        message(&mut |piece| length = length.saturating_add(piece.len()));\n        let mut whole = Vec::with_capacity(length);";
-    let better = built(&first, None, &replaced(KEYS, "        let mut whole = Vec::new();", room), None);
-    assert!(better.program.is_some() && better.tests.passed > 0, "{:?}", better.tests);
-    assert!(better.tests.failed.is_empty() && better.tests.edited.is_empty(), "{:?}", better.tests);
-
-    let target = first.path().join("build/target");
-    let next = |diff: &str, budget: Option<Budget>| {
-        let folder = TempDir::new().expect("a folder");
-        built(&folder, Some(target.clone()), diff, budget)
-    };
-    let breaks = replaced(MERKLE, "    hasher.update([0]);", "    hasher.update([7]);");
-    let broken = next(&breaks, None);
-    assert!(broken.program.is_none() && !broken.tests.failed.is_empty(), "{:?}", broken.tests);
+    let breaks = source.replaced(MERKLE, "    hasher.update([0]);", "    hasher.update([7]);");
+    let without = format!("{breaks}{}", source.deleted(MERKLE_TESTS));
     // Everything is of the least risk: what a person is asked about with care would be asked about without any.
-    let weakens = replaced(
-        RISK,
-        "        self.band = self.band.max(band);",
-        "        self.band = self.band.min(band);",
-    );
-    let weaker = next(&weakens, None);
-    assert!(weaker.program.is_none() && !weaker.tests.failed.is_empty(), "{:?}", weaker.tests);
-    // The tests that fail go with it, and run as the parent has them.
-    let without = next(&format!("{breaks}{}", deleted(MERKLE_TESTS)), None);
-    assert!(without.program.is_none(), "{:?}", without.tests);
-    assert!(without.tests.edited.iter().any(|file| file == MERKLE_TESTS), "{:?}", without.tests);
-    assert!(without.tests.parent.is_some_and(|parent| !parent.failed.is_empty()));
-
+    let (careful, careless) =
+        ("        self.band = self.band.max(band);", "        self.band = self.band.min(band);");
     let home = TcpListener::bind("127.0.0.1:0").expect("a listener");
     home.set_nonblocking(true).expect("it may have nothing");
     let address = home.local_addr().expect("an address");
     let calls = format!(
         "#[test]\nfn phones_home() {{\n    std::net::TcpStream::connect(\"{address}\").unwrap();\n}}"
     );
-    let caller = next(&tests(&calls), None);
-    assert!(caller.program.is_none() && caller.tests.failed == ["phones_home"], "{:?}", caller.tests);
-    assert!(home.accept().is_err(), "somebody called");
-
     let forks = "#[test]\nfn forks() {\n    loop {\n        drop(std::process::Command::new(\"sleep\").arg(\"600\").spawn());\n    }\n}";
-    let budget = Budget { processes: FEW, ..of_hermit() };
-    let bomb = next(&tests(forks), Some(budget));
-    assert!(bomb.program.is_none(), "{:?}", bomb.tests);
-    assert_eq!(bomb.used.ended_for, Some(BudgetPart::Processes), "{:?}", bomb.tests);
+    let diffs = [
+        ("better", source.replaced(KEYS, "        let mut whole = Vec::new();", room)),
+        ("breaks-a-test", breaks),
+        ("deletes-the-failing-test", without),
+        ("weakens-policy", source.replaced(RISK, careful, careless)),
+        ("phones-home", tests(&calls)),
+        ("fork-bomb", tests(forks)),
+    ];
+    let begun = Instant::now();
+    let all = raced(&stage, &task, &diffs);
+    println!("own code: all of them {:?}", begun.elapsed());
+    for ((name, _), one) in diffs.iter().zip(&all) {
+        let (trial, verdict) = (&one["trial"], &one["verdict"]);
+        println!("own code: {name}: {} {} {}", trial["outcome"], verdict["tests"], verdict["used"]);
+    }
+    let [better, broken, without, weaker, caller, bomb] = all.as_slice() else { panic!("six: {all:?}") };
+
+    is_sound(better);
+    assert_eq!(better["trial"]["outcome"], "same", "{better}");
+    assert!(better["verdict"]["tests"]["passed"].as_u64().is_some_and(|passed| passed > 0), "{better}");
+    assert_eq!(better["verdict"]["tests"]["failed"], json!([]), "{better}");
+    let failed = |one: &Value| one["verdict"]["tests"]["failed"].to_string();
+    let id = |one: &'_ Value| one["trial"]["trial_id"].as_str().expect("an id").to_owned();
+    for one in [broken, without, weaker, caller, bomb] {
+        is_refused(one);
+        let adopted = stage.hermit(&["successor", "adopt", &id(one), "--although-same"]);
+        assert_ne!(adopted.code, 0, "{}", adopted.out);
+    }
+    assert_eq!(names(&stage.home().join("programs/built")), [id(better)], "there is a program of no other");
+    for one in [broken, weaker] {
+        assert_ne!(failed(one), "[]", "{one}");
+        assert!(one["verdict"]["tests"]["passed"].as_u64().is_some_and(|passed| passed > 0), "{one}");
+    }
+    assert!(without["verdict"]["tests"]["edited"].to_string().contains(MERKLE_TESTS), "{without}");
+    let as_parent_has_them = &without["verdict"]["tests"]["parent"]["failed"];
+    assert!(as_parent_has_them.as_array().is_some_and(|failed| !failed.is_empty()), "{without}");
+    assert_eq!(failed(caller), json!(["phones_home"]).to_string(), "{caller}");
+    assert!(home.accept().is_err(), "somebody called");
+    assert_eq!(bomb["verdict"]["ended_for"], "processes", "{bomb}");
+    nothing_runs(&stage, "sleep 600");
+    before.is_as_it_was(&stage, &task, &["programs"]);
+    // What the next one is built on is there, and nothing of a change.
+    let left: Vec<String> = names(&stage.home().join("successor"));
+    assert_eq!(left, ["base"], "{left:?}");
+    stage.is_sound();
 }
 
-/// The budget of a build of Hermit.
-fn of_hermit() -> Budget {
-    let none = PathBuf::new();
-    CodeTrial::of_hermit(&unpack, none).expect("a toolchain").budget
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("a folder").flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }

@@ -1,6 +1,7 @@
 //! A change of code: the source unpacked, the difference applied, built and tested in a sandbox of its own, from what lies on this
 //! machine and nothing else.
 
+use super::base::{self, Bases};
 use super::confined::{CloneEnd, CloneProgram, DISK_LEFT_BYTES, LOOK, clear, run_confined, weight};
 use super::parents_tests::{of_parent, texts};
 use crate::chance::Deadline;
@@ -8,8 +9,9 @@ use crate::programs::{digest_of, is_own_file};
 use ::successor::{Budget, TestsRun, TouchedTests, Used};
 use effects::{CLONE_HOME, Sandbox};
 use model::Digest;
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Names of tests that failed which are kept.
 const FAILED_MAX: usize = 100;
@@ -19,6 +21,9 @@ const SAID_MAX: usize = 2_000;
 pub(super) const SOURCE: &str = "source";
 /// Where is built, below the home of the build.
 pub(super) const TARGET: &str = "target";
+/// When all of the source was written last, in seconds since 1970, as far as cargo is told: what a change does not touch is no newer than
+/// what was built of it before.
+const SOURCE_SECONDS: u64 = 946_684_800;
 
 /// Unpacks the source of this program into a folder that is empty; answers its digest.
 pub type Unpack<'a> = &'a dyn Fn(&Path) -> Result<Digest, String>;
@@ -36,6 +41,8 @@ pub struct CodeTrial<'a> {
     pub cargo_home: PathBuf,
     /// A target folder that was built before, where there is one: a copy of it is built on.
     pub warm: Option<PathBuf>,
+    /// Where builds of the source as it is are kept, to build on; none where each is built from what is `warm`, or from nothing.
+    pub bases: Option<Bases>,
     /// The package and the program in it that plays the case.
     pub program: (String, String),
     /// What is built, beside that: arguments of `cargo build`.
@@ -73,6 +80,7 @@ impl<'a> CodeTrial<'a> {
             toolchain: Some(toolchain).filter(|at| at.join("bin/cargo").is_file())?,
             cargo_home,
             warm: None,
+            bases: None,
             program: ("hermit-cli".to_owned(), "hermit".to_owned()),
             build: Vec::new(),
             suite: (
@@ -111,6 +119,22 @@ pub struct Built {
     pub used: Used,
 }
 
+/// Builds a change in its turn, on what is kept of the source as it is, and runs its suite ([`build`]).
+///
+/// # Errors
+/// In words, also when the source cannot be built as it is.
+pub fn build_in_turn(
+    sandbox: &Sandbox,
+    code: &CodeTrial<'_>,
+    source: Digest,
+    diff: &str,
+    stopped: &dyn Fn() -> bool,
+) -> Result<Built, String> {
+    let _turn = base::in_turn(stopped)?;
+    let warm = base::of(sandbox, code, source, stopped)?;
+    build(sandbox, &CodeTrial { warm, ..code.clone() }, source, diff, stopped)
+}
+
 /// Builds a change and runs its suite; where it edits tests, first the same suite with these as they are without it. What does not
 /// build or does not pass has no program.
 ///
@@ -130,10 +154,7 @@ pub fn build(
     touched.compare(&as_before, &texts(code, &sources)?);
     let (suite_name, edited) = (code.suite.0.clone(), touched.all());
     let mut tests = TestsRun { suite: suite_name, passed: 0, failed: Vec::new(), edited, parent: None };
-    let (package, program) = &code.program;
-    let mut words = vec!["build", "-p", package.as_str(), "--bin", program.as_str()];
-    words.extend(code.build.iter().map(String::as_str));
-    let built = cargo(sandbox, code, &reads, &words, stopped)?;
+    let built = cargo(sandbox, code, &reads, &program_words(code), stopped)?;
     let mut used = built.used;
     if !built.is_whole() {
         tests.failed.push(format!("it does not build: {}", last_lines(&built)));
@@ -188,10 +209,29 @@ pub(super) fn prepare(
             "the change is one of the source `{source}`, and this program's is `{unpacked}`"
         ));
     }
+    written_long_ago(&at).map_err(|e| failed(&at, &e))?;
     if let Some(warm) = &code.warm {
         copy(warm, code, stopped)?;
     }
     Ok(vec![code.toolchain.clone(), code.cargo_home.join("registry"), code.cargo_home.join("git")])
+}
+
+/// Gives everything in a folder that nothing has run in the same time.
+fn written_long_ago(folder: &Path) -> std::io::Result<()> {
+    let then = SystemTime::UNIX_EPOCH + Duration::from_secs(SOURCE_SECONDS);
+    let mut open = vec![folder.to_owned()];
+    while let Some(at) = open.pop() {
+        for entry in std::fs::read_dir(&at)? {
+            let entry = entry?;
+            match entry.file_type()? {
+                kind if kind.is_dir() => open.push(entry.path()),
+                kind if kind.is_file() => File::open(entry.path())?.set_modified(then)?,
+                _ => {}
+            }
+        }
+        File::open(&at)?.set_modified(then)?;
+    }
+    Ok(())
 }
 
 /// Copies a target folder to build on, where there is room for it, and no longer than the build may take.
@@ -253,6 +293,19 @@ pub(super) fn apply(
     }
 }
 
+/// How the program is built.
+pub(super) fn program_words<'c>(code: &'c CodeTrial<'_>) -> Vec<&'c str> {
+    let (package, program) = &code.program;
+    let words = ["build", "-p", package.as_str(), "--bin", program.as_str()];
+    words.into_iter().chain(code.build.iter().map(String::as_str)).collect()
+}
+
+/// How the suite is run, with these words of cargo's before its own.
+pub(super) fn suite_words<'c>(code: &'c CodeTrial<'_>, before: &'c [String]) -> Vec<&'c str> {
+    let own = before.iter().chain(&code.suite.1).map(String::as_str);
+    std::iter::once("test").chain(own).collect()
+}
+
 /// The suite, over the source as it stands.
 pub(super) fn suite(
     sandbox: &Sandbox,
@@ -260,12 +313,11 @@ pub(super) fn suite(
     reads: &[PathBuf],
     stopped: &dyn Fn() -> bool,
 ) -> Result<CloneEnd, String> {
-    let words: Vec<&str> = std::iter::once("test").chain(code.suite.1.iter().map(String::as_str)).collect();
-    cargo(sandbox, code, reads, &words, stopped)
+    cargo(sandbox, code, reads, &suite_words(code, &[]), stopped)
 }
 
 /// `cargo` in the sandbox, from what lies on this machine.
-fn cargo(
+pub(super) fn cargo(
     sandbox: &Sandbox,
     code: &CodeTrial<'_>,
     reads: &[PathBuf],
@@ -369,7 +421,7 @@ fn begins(line: &str) -> Option<u64> {
 }
 
 /// The end of what was said, with why it ended.
-fn last_lines(end: &CloneEnd) -> String {
+pub(super) fn last_lines(end: &CloneEnd) -> String {
     let said = String::from_utf8_lossy(&end.evidence);
     let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
     let from = lines.len().saturating_sub(8);

@@ -8,6 +8,7 @@
 #![cfg(target_os = "linux")]
 
 mod asked_words;
+mod base;
 mod build;
 mod case;
 mod changed_playbook;
@@ -30,7 +31,8 @@ mod threads;
 mod told;
 
 pub use asked_words::AskedModel;
-pub use build::{Built, CodeTrial, build};
+pub use base::Bases;
+pub use build::{Built, CodeTrial, build, build_in_turn};
 pub use case::{CaseOf, Handed, draw, export};
 pub use clone_main::run_clone;
 pub use confined::{CloneEnd, CloneProgram, run_confined};
@@ -61,6 +63,8 @@ pub const CLONE_VERB: &str = "successor-clone";
 
 /// A folder below the store in which code is built; what a host that was killed left there goes at the next opening.
 pub const BUILDS: &str = "successor";
+/// A folder in it for what is built of the source as it is, which stays while it is used.
+const BASES: &str = "base";
 
 /// A trial, as it is run.
 pub struct TrialRun<'a> {
@@ -265,7 +269,7 @@ impl TrialRun<'_> {
         let Change::Code { source, diff } = &self.patch.change else { return Ok(None) };
         let code =
             self.code.as_ref().ok_or("this program has no source that a change of code could apply to")?;
-        build(self.sandbox, code, *source, diff, self.stopped).map(Some)
+        build_in_turn(self.sandbox, code, *source, diff, self.stopped).map(Some)
     }
 
     /// The parent's arm over recorded answers: what does not come to its end here can be compared with nothing.

@@ -5,7 +5,7 @@ use super::build::SOURCE;
 use super::case::so_far;
 use super::confined::clear;
 use super::live_model::{LiveModel, reached};
-use super::{BUILDS, CodeTrial, ParentPlaces, TrialRun, clean_room, draw, run_trial};
+use super::{BASES, BUILDS, Bases, CodeTrial, ParentPlaces, TrialRun, base, clean_room, draw, run_trial};
 use crate::Home;
 use crate::executors::LocalExecutors;
 use crate::programs::keep_built;
@@ -18,6 +18,7 @@ use model::policy::Profile;
 use model::receipt::SandboxLevel;
 use model::{Digest, TaskId};
 use std::collections::BTreeMap;
+use std::io;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -56,12 +57,29 @@ impl Models {
     }
 }
 
-/// Takes away what builds of a process that was killed have left.
+/// Takes away what builds of a process that was killed have left, and what nothing was built on for long.
 pub(crate) fn sweep_builds(home: &Home) {
     let left = home.path(BUILDS);
-    if let Err(error) = clear(&left) {
-        tracing::warn!(%error, folder = %left.display(), "what a trial left behind is still there");
+    match sweep(&left) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            tracing::warn!(%error, folder = %left.display(), "what a trial left behind is still there");
+        }
+        _ => {}
     }
+}
+
+fn sweep(builds: &Path) -> io::Result<()> {
+    let mut is_empty = true;
+    for entry in std::fs::read_dir(builds)? {
+        let entry = entry?;
+        let stays = entry.file_name() == BASES && entry.file_type()?.is_dir() && !base::sweep(&entry.path())?;
+        if stays {
+            is_empty = false;
+        } else {
+            clear(&entry.path())?;
+        }
+    }
+    if is_empty { std::fs::remove_dir(builds) } else { Ok(()) }
 }
 
 struct Threads {
@@ -236,6 +254,20 @@ impl Threads {
         Ok(Models { changed: None, anew })
     }
 
+    /// How code is built for a trial. What a task proposes is built and tested in its time, too, which is not enough for all of Hermit.
+    fn code<'a>(
+        &self,
+        unpack: &'a dyn Fn(&Path) -> Result<Digest, String>,
+        folder: &Path,
+        trial: &Trial,
+    ) -> Option<CodeTrial<'a>> {
+        let code = CodeTrial::of_hermit(unpack, folder.to_owned())?;
+        let is_a_persons = trial.proposed_by.is_none();
+        let bases = Some(Bases { folder: self.home.path(BUILDS).join(BASES), makes: is_a_persons });
+        let code = if is_a_persons { code } else { code.within(trial.budget) };
+        Some(CodeTrial { bases, ..code })
+    }
+
     fn to_verdict(&self, trial_id: &str, one: &UnderWay) -> Result<(), String> {
         let registry = self.kernel.trial_registry();
         let trial = registry.get(trial_id).ok_or("it is not on record")?;
@@ -265,10 +297,7 @@ impl Threads {
             profile: Profile::LocalEditAllowed.as_str(),
             model: models.changed,
             asked: models.anew,
-            code: unpack.and_then(|unpack| CodeTrial::of_hermit(unpack, folder.clone())).map(|code| {
-                // What a task proposes is built and tested in its time, too.
-                if trial.proposed_by.is_some() { code.within(trial.budget) } else { code }
-            }),
+            code: unpack.and_then(|unpack| self.code(unpack, &folder, trial)),
             clean_room: clean_room::check(&patch),
             stopped: &|| one.stop.load(Ordering::SeqCst),
         };
