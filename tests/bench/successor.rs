@@ -9,7 +9,7 @@ use ::successor::{Budget, Change, Patch};
 use effects::Sandbox;
 use host::successor::{
     CLONE_VERB, CaseOf, CloneEnd, CloneProgram, CodeTrial, Handed, ParentPlaces, TrialEnd, TrialRun, draw,
-    export, run_confined, run_trial,
+    export, nobody, run_confined, run_trial,
 };
 use kernel::DriveOutcome;
 use model::receipt::SandboxLevel;
@@ -192,6 +192,7 @@ fn tried(on: &On<'_>, change: Change, code: Option<CodeTrial<'_>>) -> (Duration,
         code,
         clean_room: Vec::new(),
         stopped: &|| false,
+        at: &nobody,
     };
     timed(|| run_trial(&run).expect("a verdict"))
 }
@@ -262,6 +263,7 @@ fn of_code(on: &On<'_>, board: &Board) {
         cargo_home: folder.path().join("no-registry"),
         warm: None,
         bases: None,
+        at: &nobody,
         program: ("small".to_owned(), "small".to_owned()),
         build: Vec::new(),
         suite: ("all of it".to_owned(), Vec::new()),

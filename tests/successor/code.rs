@@ -3,7 +3,7 @@
 use super::{AMPLE, has_walls, sandbox};
 use ::successor::Budget;
 use conforms::conforms;
-use host::successor::{Bases, Built, CloneProgram, CodeTrial, build, build_in_turn, run_confined};
+use host::successor::{Bases, Built, CloneProgram, CodeTrial, build, build_in_turn, nobody, run_confined};
 use model::Digest;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -52,6 +52,7 @@ fn little(folder: &TempDir, budget: Budget) -> CodeTrial<'static> {
         cargo_home: folder.path().join("no-registry"),
         warm: None,
         bases: None,
+        at: &nobody,
         program: ("little".to_owned(), "little".to_owned()),
         build: Vec::new(),
         suite: ("all of it".to_owned(), Vec::new()),

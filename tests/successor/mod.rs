@@ -7,6 +7,7 @@ mod code;
 mod copied;
 mod ended;
 mod from_a_page;
+mod in_turn;
 mod killed;
 mod memory;
 mod misbehaving;

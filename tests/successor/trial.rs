@@ -6,7 +6,7 @@ use crate::journeys::hermit;
 use ::successor::limits::TASK_BYTES_MAX;
 use ::successor::{Budget, Change, Evidence, Patch, Verdict, WordsItem};
 use conforms::conforms;
-use host::successor::{CaseOf, Handed, ParentPlaces, TrialEnd, TrialRun, draw, export, run_trial};
+use host::successor::{CaseOf, Handed, ParentPlaces, TrialEnd, TrialRun, draw, export, nobody, run_trial};
 use kernel::command::submit::{Reasoning, Submission};
 use kernel::{DriveOutcome, Waiting};
 use model::TaskId;
@@ -102,6 +102,7 @@ pub(super) fn ran(
         code: None,
         clean_room: Vec::new(),
         stopped: &|| false,
+        at: &nobody,
     };
     run_trial(&run)
 }

@@ -7,7 +7,7 @@ const TASK = "task_01a2000000007000800000000000000b";
 export function trialRow(more: Partial<TrialRow> = {}): TrialRow {
   return {
     trial_id: "trial_01a20000000070008000000000000001", group: null, proposed_by: null, kind: "policy", says: "Documents may be edited unasked", about: "it asks less and breaks nothing",
-    state: "judged", outcome: "better", why: null, tasks: 1, seed: 7, began_at: Date.UTC(2026, 10, 22, 1, 0), ended_at: Date.UTC(2026, 10, 22, 1, 2),
+    state: "judged", stage: null, outcome: "better", why: null, tasks: 1, seed: 7, began_at: Date.UTC(2026, 10, 22, 1, 0), ended_at: Date.UTC(2026, 10, 22, 1, 2),
     measures: [{ name: "questions", parent: 12, successor: 4, measured_by: "parent" }, { name: "tokens", parent: 1_000, successor: 1_000, measured_by: "parent" }], asked: null, ...more,
   };
 }

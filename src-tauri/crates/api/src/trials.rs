@@ -3,6 +3,7 @@
 use ::successor::Asked;
 use model::TaskId;
 use wire::Error;
+use words::successor::TrialStage;
 
 /// Tasks of the person's past work for a trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,6 +43,11 @@ pub trait Trials: Send + Sync {
 
     /// The model that a trial which runs asks again in both arms, and how often it has answered until now; none where none is asked.
     fn asked(&self, _: &str) -> Option<Asked> {
+        None
+    }
+
+    /// What a trial that runs here is at; none where it has not begun to.
+    fn stage(&self, _: &str) -> Option<TrialStage> {
         None
     }
 }

@@ -83,6 +83,7 @@ mod tests {
             successor::BudgetPart,
             successor::MeasuredBy,
             successor::PatchKind,
+            successor::TrialStage,
             successor::TrialState,
             successor::VerdictOutcome,
             training::LeftOutReason,

@@ -49,6 +49,22 @@ crate::names! {
 }
 
 crate::names! {
+    /// What a trial that runs is at.
+    pub enum TrialStage ("stage of a trial") {
+        /// It waits until another change of the source is built and tested.
+        Waiting = "waiting",
+        /// The source as it is is built, once for each version.
+        BuildingBase = "building_base",
+        /// The changed source is built.
+        Building = "building",
+        /// Its tests run.
+        Testing = "testing",
+        /// Clones do past work again.
+        Playing = "playing",
+    }
+}
+
+crate::names! {
     /// Which side of a trial a clone is (successor.md 4).
     pub enum Arm ("side of a trial") {
         /// As Hermit is.

@@ -1,6 +1,8 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { Refused } from "~/host/host";
+import type { TrialRow } from "~/ipc/generated/successor";
+import type { TrialStage } from "~/ipc/generated/words";
 import { DONE, doneRow, scene, task } from "~/test/scene";
 import { seriousFindings, show } from "~/test/show";
 import { trial, trialRow, trialVerdict } from "~/test/successor";
@@ -63,6 +65,19 @@ test("which model was asked about words, and how often, is said; and of one that
   unmount();
   show(scene({ "successor.show": trial({ trial: trialRow({ kind: "words", state: "running", outcome: null, measures: [], asked }), verdict: null }) }), AT);
   expect((await says(/is asked again.*6 answers without the change and 1 with it until now\.$/)).length).toBe(1);
+  expect(await seriousFindings()).toEqual([]);
+});
+
+test("what a trial of the source is at is said while it runs, in the list, in a race and on its page", async () => {
+  const at = (stage: TrialStage | null, more: Partial<TrialRow> = {}) => trialRow({ kind: "code", state: "running", outcome: null, measures: [], stage, ...more });
+  const rows = [at("building_base"), at("waiting", { trial_id: "trial_02", says: "Wait" }), at("testing", { trial_id: "trial_03", says: "Test", kind: "policy" })];
+  show(scene({ "successor.list": { trials: rows, next: null }, "successor.show": trial({ trial: rows[0], verdict: null, rivals: rows.slice(1) }) }), AT);
+  const race = within(await screen.findByRole("table", { name: "Changes that raced" })).getAllByRole("row").map((row) => row.textContent);
+  expect(race[1]).toContain("RunningBuilding Hermit without the change first, once for this version");
+  expect(race[2]).toContain("RunningWaiting until another change is built");
+  expect(race[3]).toMatch(/^TestRunning–/);
+  // In the list and on its page as well.
+  expect(screen.getAllByText("Building Hermit without the change first, once for this version").length).toBe(3);
   expect(await seriousFindings()).toEqual([]);
 });
 

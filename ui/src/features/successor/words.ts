@@ -1,6 +1,6 @@
 // What the page says of changes of Hermit, and of what trials of them came to.
 import type { TrialRow } from "~/ipc/generated/successor";
-import type { BudgetPart, PatchKind, TrialState, VerdictOutcome } from "~/ipc/generated/words";
+import type { BudgetPart, PatchKind, TrialStage, TrialState, VerdictOutcome } from "~/ipc/generated/words";
 import { lookUp } from "~/ipc/words";
 import { bytes } from "~/primitives/Diff";
 import { many } from "~/primitives/number";
@@ -35,8 +35,17 @@ export function standing(row: Pick<TrialRow, "state" | "outcome">): Look {
   return row.outcome !== null ? lookUp(OUTCOME, row.outcome, other) : lookUp(STATE, row.state, other);
 }
 
-/** What became of a change after its verdict; nothing while it is only judged. */
-export function after(row: Pick<TrialRow, "state" | "outcome">): string | null {
+const STAGE: Readonly<Record<TrialStage, string>> = {
+  waiting: "Waiting until another change is built",
+  building_base: "Building Hermit without the change first, once for this version",
+  building: "Building Hermit with the change",
+  testing: "Running its tests",
+  playing: "Doing your work again",
+};
+
+/** What became of a change after its verdict, or what a trial of the source is at; nothing while it is only judged. */
+export function after(row: Pick<TrialRow, "state" | "outcome" | "kind" | "stage">): string | null {
+  if (row.state === "running") return row.kind === "code" && row.stage !== null ? lookUp(STAGE, row.stage, capital(plain(row.stage))) : null;
   return row.outcome === null || row.state === "judged" ? null : lookUp(STATE, row.state, { tone: "unknown", mark: "unknown", word: "Not known" }).word;
 }
 

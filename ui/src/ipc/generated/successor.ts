@@ -1,5 +1,5 @@
 // Made from the room `wire`; do not edit. Its test `bindings` says how to make it again.
-import type { BudgetPart, MeasuredBy, PatchKind, TrialState, VerdictOutcome } from "./words";
+import type { BudgetPart, MeasuredBy, PatchKind, TrialStage, TrialState, VerdictOutcome } from "./words";
 
 /** Changes that are tried on the person's own past work; several of them race over the same tasks. */
 export interface Try {
@@ -92,6 +92,8 @@ export interface TrialRow {
   /** What it was to do, in the words of whoever asked. */
   about: string | null;
   state: TrialState;
+  /** What it is at, while it runs; none where only the process that runs it knows. */
+  stage: TrialStage | null;
   outcome: VerdictOutcome | null;
   /** Why there is no verdict, or the change went again. */
   why: string | null;

@@ -1679,6 +1679,21 @@ export const TRIAL_STATE = [
 ] as const;
 export type TrialState = (typeof TRIAL_STATE)[number];
 
+/** What a trial that runs is at. */
+export const TRIAL_STAGE = [
+  /** It waits until another change of the source is built and tested. */
+  "waiting",
+  /** The source as it is is built, once for each version. */
+  "building_base",
+  /** The changed source is built. */
+  "building",
+  /** Its tests run. */
+  "testing",
+  /** Clones do past work again. */
+  "playing",
+] as const;
+export type TrialStage = (typeof TRIAL_STAGE)[number];
+
 /** Which side of a trial a clone is (successor.md 4). */
 export const ARM = [
   /** As Hermit is. */

@@ -6,6 +6,7 @@ use ::successor::{Asked, Patch, Verdict};
 use kernel::trial_registry::Trial as Record;
 use wire::Error;
 use wire::successor::TrialAsked;
+use words::successor::TrialStage;
 
 /// The model that a person named, where it would be asked about one of these changes.
 pub(super) fn named<'a>(ask: Option<&'a str>, patches: &[Patch]) -> Result<Option<&'a str>, Error> {
@@ -23,13 +24,19 @@ pub(super) fn named<'a>(ask: Option<&'a str>, patches: &[Patch]) -> Result<Optio
     Ok(Some(ask))
 }
 
-/// The model that was asked in a trial, or is while it runs.
-pub(super) fn of(host: &dyn Host, one: &Record, verdict: Option<&Verdict>) -> Option<TrialAsked> {
+/// The model that was asked in a trial, or is while it runs, and what a trial that runs is at.
+pub(super) fn of(
+    host: &dyn Host,
+    one: &Record,
+    verdict: Option<&Verdict>,
+) -> (Option<TrialAsked>, Option<TrialStage>) {
     let told =
         |asked: Asked| TrialAsked { model: asked.model, parent: asked.parent, successor: asked.successor };
-    match verdict {
-        Some(verdict) => verdict.asked.clone().map(told),
-        None if one.is_running() => host.trials()?.asked(&one.trial_id).map(told),
-        None => None,
+    if let Some(verdict) = verdict {
+        return (verdict.asked.clone().map(told), None);
+    }
+    match host.trials().filter(|_| one.is_running()) {
+        Some(trials) => (trials.asked(&one.trial_id).map(told), trials.stage(&one.trial_id)),
+        None => (None, None),
     }
 }

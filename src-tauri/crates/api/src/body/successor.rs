@@ -296,6 +296,7 @@ fn row_of(
         successor: one.successor,
         measured_by: one.measured_by,
     };
+    let (asked, stage) = asked_words::of(host, one, verdict);
     Ok(TrialRow {
         trial_id: one.trial_id.clone(),
         group: one.group.clone(),
@@ -304,6 +305,7 @@ fn row_of(
         says: patch.map(|patch| patch.says.clone()),
         about: one.about.clone(),
         state: one.state,
+        stage,
         outcome: one.outcome,
         why: one.why.clone(),
         tasks: u32::try_from(one.tasks.len()).unwrap_or(u32::MAX),
@@ -311,7 +313,7 @@ fn row_of(
         began_at: one.began_at.0,
         ended_at: one.ended_at.map(|at| at.0),
         measures: measures.iter().map(measure).collect(),
-        asked: asked_words::of(host, one, verdict),
+        asked,
     })
 }
 

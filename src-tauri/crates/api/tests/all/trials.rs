@@ -12,6 +12,7 @@ use successor::{
     planted,
 };
 use wire::{Code, Error};
+use words::successor::TrialStage;
 
 /// Who would make clones: it draws what is named, leaves out what it is told to, and remembers what it was told.
 #[derive(Default)]
@@ -40,6 +41,10 @@ impl api::Trials for Clones {
         let told = self.told.lock().unwrap();
         let begun = told.iter().find_map(|line| line.strip_prefix(&format!("begin {trial_id} asking ")))?;
         Some(Asked { model: begun.to_owned(), parent: 3, successor: 1 })
+    }
+
+    fn stage(&self, _: &str) -> Option<TrialStage> {
+        Some(TrialStage::Waiting)
     }
 }
 
@@ -131,6 +136,7 @@ fn a_trial_is_shown_with_what_differed_what_it_cost_and_a_signature_that_holds()
     let row = &begun["trials"][0];
     let id = row["trial_id"].as_str().unwrap().to_owned();
     assert_eq!((row["state"].as_str(), row["kind"].as_str()), (Some("running"), Some("policy")));
+    assert_eq!(row["stage"], "waiting", "whoever runs it knows what it is at");
     assert_eq!(*told.lock().unwrap(), [format!("begin {id}")]);
     judged(&home, &id, &task);
     // By the end of its name as well.
@@ -139,6 +145,7 @@ fn a_trial_is_shown_with_what_differed_what_it_cost_and_a_signature_that_holds()
         (shown["trial"]["outcome"].as_str(), shown["trial"]["state"].as_str()),
         (Some("better"), Some("judged"))
     );
+    assert_eq!(shown["trial"]["stage"], Value::Null, "it is over");
     let verdict = &shown["verdict"];
     assert_eq!(verdict["is_signed"], true);
     let differs = json!([{

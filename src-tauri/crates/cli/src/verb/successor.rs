@@ -15,7 +15,7 @@ use wire::successor::{
     TrialParentTests, TrialRow, TrialVerdict, Try,
 };
 use wire::{Code, Error, exit};
-use words::successor::{MeasuredBy, TrialState, VerdictOutcome};
+use words::successor::{MeasuredBy, PatchKind, TrialStage, TrialState, VerdictOutcome};
 
 /// How often it is looked how far trials are.
 const TICK: Duration = Duration::from_millis(500);
@@ -93,8 +93,8 @@ fn stay(context: &Context, session: &Session, asked: &Try, detach: bool) -> Came
             line.end();
             return given_up(session, &list);
         }
-        if let Some(asked) = asked_until_now(&list) {
-            line.says(asked);
+        if let Some(now) = asked_until_now(&list).or_else(|| built_until_now(&list)) {
+            line.says(now);
         }
         line.tell();
         std::thread::park_timeout(TICK);
@@ -131,6 +131,26 @@ fn asked_until_now(list: &TrialList) -> Option<String> {
         sum(|one| one.successor),
         plain(model)
     ))
+}
+
+/// What the trials of the source are at that run; nothing where none is one.
+fn built_until_now(list: &TrialList) -> Option<String> {
+    let code =
+        list.trials.iter().filter(|one| one.state == TrialState::Running && one.kind == PatchKind::Code);
+    let at: Vec<TrialStage> = code.filter_map(|one| one.stage).collect();
+    let busy = at.iter().filter_map(|stage| match stage {
+        TrialStage::BuildingBase => Some("building Hermit without the change first, once for this version"),
+        TrialStage::Building => Some("building Hermit with the change"),
+        TrialStage::Testing => Some("running its tests"),
+        TrialStage::Playing => Some("doing past work again"),
+        TrialStage::Waiting => None,
+    });
+    let mut said: Vec<String> = busy.map(str::to_owned).collect();
+    let waiting = at.iter().filter(|stage| **stage == TrialStage::Waiting).count();
+    if waiting > 0 {
+        said.push(format!("{waiting} waiting until another change is built"));
+    }
+    (!said.is_empty()).then(|| format!("{} (Ctrl-C stops it)", said.join("; ")))
 }
 
 fn answers(many: u32) -> String {

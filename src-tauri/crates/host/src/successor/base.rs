@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, SystemTime};
+use words::successor::TrialStage;
 
 /// How long one is kept that nothing is built on.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -61,6 +62,7 @@ pub(super) fn of(
     if !bases.makes {
         return Ok(None);
     }
+    (code.at)(TrialStage::BuildingBase);
     clear(&bases.folder).map_err(failed)?;
     std::fs::create_dir_all(&bases.folder).map_err(failed)?;
     let reads = prepare(code, source, stopped)?;

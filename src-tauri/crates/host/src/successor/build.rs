@@ -12,6 +12,7 @@ use model::Digest;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use words::successor::TrialStage;
 
 /// Names of tests that failed which are kept.
 const FAILED_MAX: usize = 100;
@@ -51,6 +52,8 @@ pub struct CodeTrial<'a> {
     pub suite: (String, Vec<String>),
     /// What building and testing may use up together.
     pub budget: Budget,
+    /// Is told what it is at.
+    pub at: &'a dyn Fn(TrialStage),
 }
 
 /// What builds and tests Hermit itself may use up.
@@ -88,6 +91,7 @@ impl<'a> CodeTrial<'a> {
                 SUITE.iter().map(|word| (*word).to_owned()).collect(),
             ),
             budget: OF_HERMIT,
+            at: &nobody,
         })
     }
 
@@ -108,6 +112,9 @@ impl<'a> CodeTrial<'a> {
         })
     }
 }
+
+/// Nobody is told what it is at.
+pub fn nobody(_: TrialStage) {}
 
 /// What was built of a change.
 pub struct Built {
@@ -130,6 +137,7 @@ pub fn build_in_turn(
     diff: &str,
     stopped: &dyn Fn() -> bool,
 ) -> Result<Built, String> {
+    (code.at)(TrialStage::Waiting);
     let _turn = base::in_turn(stopped)?;
     let warm = base::of(sandbox, code, source, stopped)?;
     build(sandbox, &CodeTrial { warm, ..code.clone() }, source, diff, stopped)
@@ -147,6 +155,7 @@ pub fn build(
     diff: &str,
     stopped: &dyn Fn() -> bool,
 ) -> Result<Built, String> {
+    (code.at)(TrialStage::Building);
     let (mut touched, sources) = (TouchedTests::read(diff)?, TouchedTests::sources(diff)?);
     let reads = prepare(code, source, stopped)?;
     let as_before = texts(code, &sources)?;
@@ -160,6 +169,7 @@ pub fn build(
         tests.failed.push(format!("it does not build: {}", last_lines(&built)));
         return Ok(Built { program: None, tests, used });
     }
+    (code.at)(TrialStage::Testing);
     let before = made(code);
     if !touched.is_empty() {
         // Before any test of the change has run, which could write what comes after it.

@@ -32,7 +32,7 @@ mod told;
 
 pub use asked_words::AskedModel;
 pub use base::Bases;
-pub use build::{Built, CodeTrial, build, build_in_turn};
+pub use build::{Built, CodeTrial, build, build_in_turn, nobody};
 pub use case::{CaseOf, Handed, draw, export};
 pub use clone_main::run_clone;
 pub use confined::{CloneEnd, CloneProgram, run_confined};
@@ -56,7 +56,7 @@ use skills::SKILL;
 use skins::SKIN;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use words::successor::{Arm, BudgetPart, MeasuredBy, VerdictOutcome};
+use words::successor::{Arm, BudgetPart, MeasuredBy, TrialStage, VerdictOutcome};
 
 /// The hidden verb of a clone.
 pub const CLONE_VERB: &str = "successor-clone";
@@ -100,6 +100,8 @@ pub struct TrialRun<'a> {
     pub clean_room: Vec<Reason>,
     /// Whether it is to end.
     pub stopped: &'a dyn Fn() -> bool,
+    /// Is told what it is at.
+    pub at: &'a dyn Fn(TrialStage),
 }
 
 /// What a trial came to.
@@ -137,6 +139,7 @@ pub fn run_trial(run: &TrialRun<'_>) -> Result<TrialEnd, String> {
         return Err(why);
     }
     let built = run.built()?;
+    (run.at)(TrialStage::Playing);
     // What was answered then is played again first: by that a run knows itself, and bad changes are told from it.
     let recorded = run.whole(&parent)?;
     let asked = run.asked.as_ref().ok();
@@ -269,7 +272,8 @@ impl TrialRun<'_> {
         let Change::Code { source, diff } = &self.patch.change else { return Ok(None) };
         let code =
             self.code.as_ref().ok_or("this program has no source that a change of code could apply to")?;
-        build_in_turn(self.sandbox, code, *source, diff, self.stopped).map(Some)
+        let code = CodeTrial { at: self.at, ..code.clone() };
+        build_in_turn(self.sandbox, &code, *source, diff, self.stopped).map(Some)
     }
 
     /// The parent's arm over recorded answers: what does not come to its end here can be compared with nothing.

@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use wire::Code;
-use words::successor::PatchKind;
+use words::successor::{PatchKind, TrialStage};
 
 /// Unpacks the source of this program into an empty folder, and answers its digest.
 pub type UnpackOwn = fn(&Path) -> Result<Digest, String>;
@@ -102,6 +102,14 @@ struct UnderWay {
     named: Option<String>,
     /// The model that is asked, once it is known.
     asked: OnceLock<AskedModel>,
+    /// What it is at.
+    stage: Mutex<Option<TrialStage>>,
+}
+
+impl UnderWay {
+    fn stage(&self) -> MutexGuard<'_, Option<TrialStage>> {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl TrialThreads {
@@ -205,6 +213,10 @@ impl api::Trials for TrialThreads {
     fn asked(&self, trial_id: &str) -> Option<Asked> {
         self.0.under_way().get(trial_id)?.asked.get().map(AskedModel::asked_until_now)
     }
+
+    fn stage(&self, trial_id: &str) -> Option<TrialStage> {
+        *self.0.under_way().get(trial_id)?.stage()
+    }
 }
 
 impl Threads {
@@ -300,6 +312,7 @@ impl Threads {
             code: unpack.and_then(|unpack| self.code(unpack, &folder, trial)),
             clean_room: clean_room::check(&patch),
             stopped: &|| one.stop.load(Ordering::SeqCst),
+            at: &|stage| *one.stage() = Some(stage),
         };
         let end = run_trial(&run).and_then(|mut end| {
             // What nobody may adopt goes with its folder.

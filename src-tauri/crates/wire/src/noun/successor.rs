@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "fields that say themselves; the others carry a line")]
 
 use crate::table::{answers, params};
-use words::successor::{BudgetPart, MeasuredBy, PatchKind, TrialState, VerdictOutcome};
+use words::successor::{BudgetPart, MeasuredBy, PatchKind, TrialStage, TrialState, VerdictOutcome};
 
 params! {
     /// Changes that are tried on the person's own past work; several of them race over the same tasks.
@@ -81,6 +81,8 @@ answers! {
         /// What it was to do, in the words of whoever asked.
         about: Option<String>,
         state: TrialState,
+        /// What it is at, while it runs; none where only the process that runs it knows.
+        stage: Option<TrialStage>,
         outcome: Option<VerdictOutcome>,
         /// Why there is no verdict, or the change went again.
         why: Option<String>,
