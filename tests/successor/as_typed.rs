@@ -33,14 +33,19 @@ const BUDGET: [&str; 12] = [
     "--seed",
     "7",
 ];
-/// In the place of cargo: what stands in the source is what is built, and what tests it. Without a program there, it is Hermit as it is.
+/// In the place of cargo: what stands in the source is what is built, and what tests it. Without a program there, it is Hermit as it is,
+/// and with changes of its words there, Hermit with these.
 const CARGO: &str = r#"#!/bin/sh
 case "$1" in
 build)
     sh trial/build.sh && mkdir -p "$CARGO_TARGET_DIR/debug" || exit 1
     program=trial/program.sh
     [ -f "$program" ] || program="$(dirname "$0")/../hermit"
-    cp "$program" "$CARGO_TARGET_DIR/debug/hermit" && chmod 755 "$CARGO_TARGET_DIR/debug/hermit" ;;
+    if [ -f trial/changes.sed ]; then
+        LC_ALL=C sed -f trial/changes.sed "$program" > "$CARGO_TARGET_DIR/debug/hermit"
+    else
+        cp "$program" "$CARGO_TARGET_DIR/debug/hermit"
+    fi && chmod 755 "$CARGO_TARGET_DIR/debug/hermit" ;;
 test) exec sh trial/suite.sh ;;
 esac
 "#;
