@@ -119,6 +119,24 @@ fn row<'t>(table: &'t str, variant: &str) -> Vec<&'t str> {
     line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect()
 }
 
+/// A person reads of each what it raced, and adopts one of them by a card that says what it is.
+fn one_is_adopted(stage: &Stage, ids: &[&str; 4]) {
+    let told = Stage::ran(&mut stage.command(&["successor", "show", ids[0]])).ends(0).out;
+    for words in ["It raced", "variant 2", "variant 3", "variant 4", "3 tasks"] {
+        assert!(told.contains(words), "`{words}` is not in {told}");
+    }
+    for refused in &ids[1..] {
+        stage
+            .hermit(&["successor", "adopt", refused, "--although-same"])
+            .complains(&["only a change that is better is adopted"]);
+    }
+    let (_, approval) = asked(&stage.hermit(&["successor", "adopt", ids[0]]).ends(4).json());
+    let card = card(stage, &approval);
+    for words in [MARKS[0], "9 times without the change and 8 times with it"] {
+        assert!(card.contains(words), "`{words}` is not on the card: {card}");
+    }
+}
+
 #[conforms(part = "HV-5-2")]
 #[test]
 fn four_variants_of_words_race_over_three_tasks_and_one_is_better_over_all_of_them() {
@@ -176,21 +194,7 @@ fn four_variants_of_words_race_over_three_tasks_and_one_is_better_over_all_of_th
     // Without the change each was asked once, and beside the one that is better once more.
     assert_eq!(chat.requests().len(), 9 + 4 * 9 + (8 + 7 + 10 + 9) + 9);
 
-    // A person reads of each what it raced, and adopts one of them by a card that says what it is.
-    let told = Stage::ran(&mut stage.command(&["successor", "show", ids[0]])).ends(0).out;
-    for words in ["It raced", "variant 2", "variant 3", "variant 4", "3 tasks"] {
-        assert!(told.contains(words), "`{words}` is not in {told}");
-    }
-    for refused in &ids[1..] {
-        stage
-            .hermit(&["successor", "adopt", refused, "--although-same"])
-            .complains(&["only a change that is better is adopted"]);
-    }
-    let (_, approval) = asked(&stage.hermit(&["successor", "adopt", ids[0]]).ends(4).json());
-    let card = card(&stage, &approval);
-    for words in [MARKS[0], "9 times without the change and 8 times with it"] {
-        assert!(card.contains(words), "`{words}` is not on the card: {card}");
-    }
+    one_is_adopted(&stage, &ids);
     // What they did was done in clones.
     for (file, is_there) in
         [("plan.md", true), ("a.md", true), ("north.md", true), ("south.md", true), ("b.md", false)]
