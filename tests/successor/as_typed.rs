@@ -33,7 +33,8 @@ const BUDGET: [&str; 12] = [
     "--seed",
     "7",
 ];
-/// In the place of cargo: what stands in the source is what is built, and what tests it. Without a program there, it is Hermit as it is.
+/// In the place of cargo: what stands in the source is what is built, and what tests it. Without a program there, it is Hermit as it is,
+/// and with changes of its words there, Hermit with these.
 const CARGO: &str = r#"#!/bin/sh
 case "$1" in
 build)
@@ -43,7 +44,11 @@ build)
     sh trial/build.sh || exit 1
     program=trial/program.sh
     [ -f "$program" ] || program="$(dirname "$0")/../hermit"
-    cp "$program" "$CARGO_TARGET_DIR/debug/hermit" && chmod 755 "$CARGO_TARGET_DIR/debug/hermit" ;;
+    if [ -f trial/changes.sed ]; then
+        LC_ALL=C sed -f trial/changes.sed "$program" > "$CARGO_TARGET_DIR/debug/hermit"
+    else
+        cp "$program" "$CARGO_TARGET_DIR/debug/hermit"
+    fi && chmod 755 "$CARGO_TARGET_DIR/debug/hermit" ;;
 test) [ "$2" = --no-run ] || exec sh trial/suite.sh ;;
 esac
 "#;

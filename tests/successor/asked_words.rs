@@ -35,7 +35,7 @@ pub(super) fn by_its_words(stands: Vec<Value>, changed: Vec<Value>) -> Chat {
 }
 
 /// A store in which this model was asked to write the plan down; the task. Its person allows all but `b.md`.
-pub(super) fn worked(model: &str) -> (Stage, String) {
+fn worked(model: &str) -> (Stage, String) {
     let stage = Stage::new();
     let task = works_in(&stage, model);
     (stage, task)
@@ -43,10 +43,15 @@ pub(super) fn worked(model: &str) -> (Stage, String) {
 
 /// The same in a store that is there.
 pub(super) fn works_in(stage: &Stage, model: &str) -> String {
+    works_on(stage, model, GOAL)
+}
+
+/// The same with another goal.
+pub(super) fn works_on(stage: &Stage, model: &str, goal: &str) -> String {
     std::fs::write(stage.work().join("plan.md"), "one\ntwo\n").expect("a file");
     let folder = stage.work();
     let words =
-        ["run", "--log", "--goal", GOAL, "--model", model, "--workspace", folder.to_str().expect("UTF-8")];
+        ["run", "--log", "--goal", goal, "--model", model, "--workspace", folder.to_str().expect("UTF-8")];
     let mut pty = stage.terminal(&words, &[]).without_hurry();
     let passphrase = format!("{APPROVAL}\r");
     let asks = [
@@ -61,7 +66,7 @@ pub(super) fn works_in(stage: &Stage, model: &str) -> String {
     }
     let (code, screen) = pty.end();
     assert_eq!(code, 0, "{screen}");
-    task_of(stage, GOAL)
+    task_of(stage, goal)
 }
 
 /// Whether the question that waits now is about this file.

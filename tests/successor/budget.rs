@@ -1,9 +1,16 @@
 //! A clone that takes more than it was given ends with its namespace, and its end says of what.
 
+use super::asked_words::{by_its_words, reads, tried_words, works_in};
+use super::proposed::{done, writes};
 use super::{AMPLE, has_walls, misbehaves, processes_with, sandbox, shell, soon};
+use crate::journeys::stage::Stage;
 use ::successor::Budget;
 use conforms::conforms;
 use host::successor::{CloneProgram, run_confined};
+use serde_json::{Value, json};
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
+use testkit::{Chat, Large};
 use words::successor::BudgetPart;
 
 /// A number that stands in the words of no other process.
@@ -120,6 +127,39 @@ fn one_that_waits_ends_for_its_time() {
     let end = misbehaves("sleep 600", &Budget { wall_ms: 300, ..AMPLE });
     assert_eq!(end.used.ended_for, Some(BudgetPart::WallTime), "{end:?}");
     assert!(end.in_words().contains("time"), "{}", end.in_words());
+}
+
+/// As a person types it: in the place of a clone that waits for ever stands one whose model never answers.
+#[conforms(part = "HV-5-5", part = "HV-7-1")]
+#[test]
+fn one_whose_model_never_answers_ends_for_the_time_that_its_person_said() {
+    if !has_walls() {
+        return;
+    }
+    let works = vec![reads("plan.md"), writes("a.md"), done("written")];
+    let chat = by_its_words(works.clone(), works);
+    let stage = Stage::new();
+    let task = works_in(&stage, &chat.address());
+    let (answers, waits) = channel::<()>();
+    let waits = Mutex::new(waits);
+    let silent = Chat::begin(Large::STRONG, move |_| {
+        // Whoever is at the other end has let go of it at the end of the test.
+        let _gone = waits.lock().expect("no poison").recv();
+        done("late")
+    });
+    let (soul, address) = (stage.at("SOUL.md"), silent.address());
+    std::fs::write(&soul, "# Ada\nI answer in good time.\n").expect("a file");
+    let words = format!("soul={}", soul.to_str().expect("UTF-8"));
+    // What is played without a model before needs little of it, on a busy machine as well.
+    let shown = tried_words(&stage, &task, &words, &["--ask", &address, "--wall-seconds", "45"]);
+    assert_eq!((&shown["trial"]["state"], &shown["verdict"]), (&json!("failed"), &Value::Null), "{shown}");
+    assert_eq!(shown["budget"]["wall_ms"], 45_000, "{shown}");
+    let why = shown["trial"]["why"].as_str().expect("words");
+    for words in [address.as_str(), "its budget of time is used up"] {
+        assert!(why.contains(words), "`{words}` is not in `{why}`");
+    }
+    drop(answers);
+    stage.is_sound();
 }
 
 #[conforms(part = "HV-5-5", part = "HV-5-6")]

@@ -3,6 +3,7 @@
 mod as_typed;
 mod asked_words;
 mod budget;
+mod changed;
 mod code;
 mod copied;
 mod ended;
