@@ -291,8 +291,9 @@ pub fn ask_twice(terminal: &Terminal, what: &str, vault: Option<&Passphrase>) ->
 /// The next line of what an open file descriptor gives: the first one, but where the standard input was read before.
 pub fn from_descriptor(fd: i32) -> Result<Passphrase, Error> {
     let failed = |e: std::io::Error| {
-        Error::new(Code::Usage, format!("cannot read a passphrase from file descriptor {fd}: {e}"))
-            .hint("open it in the same command, as in `3<file`, or give 0 and the standard input, as in `<file`")
+        Error::new(Code::Usage, format!("cannot read a passphrase from file descriptor {fd}: {e}")).hint(
+            "open it in the same command, as in `3<file`, or give 0 and the standard input, as in `<file`",
+        )
     };
     let mut file = handed_in::opened(fd).map_err(failed)?;
     let (mut line, mut byte) = (Passphrase::new(Vec::new()), Zeroizing::new([0_u8]));
