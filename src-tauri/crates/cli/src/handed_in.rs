@@ -34,10 +34,7 @@ mod system {
     pub fn opened(number: i32) -> Result<File> {
         match number {
             0 => Ok(std::io::stdin().as_handle().try_clone_to_owned()?.into()),
-            _ => Err(Error::new(
-                ErrorKind::Unsupported,
-                "Windows hands in the standard input alone, which is 0",
-            )),
+            _ => Err(Error::new(ErrorKind::Unsupported, "on Windows only 0 can be read, the standard input")),
         }
     }
 }

@@ -10,9 +10,7 @@ use std::time::{Duration, Instant};
 use testkit::{Killed, Lines};
 
 /// How long anything expected may take on a slow machine.
-pub const PATIENCE: Duration = Duration::from_secs(60);
-/// How long the rest of a task may take that a person allowed to go on.
-const WORK: Duration = Duration::from_secs(300);
+pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A host that serves a store; it is killed where it is dropped.
 pub struct Served {
@@ -121,7 +119,7 @@ impl Served {
 
     /// Waits until a task whose approval was given waits for something else, or has ended.
     pub fn goes_on(&self, task: &str, approval: &str) {
-        let until = Instant::now() + WORK;
+        let until = Instant::now() + PATIENCE;
         loop {
             let shown = self.must("POST", "/api/task.show", &json!({ "task": task }));
             let is_at_work = match text(&shown["row"]["run_status"]).as_str() {

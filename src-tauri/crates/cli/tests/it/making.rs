@@ -138,3 +138,19 @@ fn passphrases_that_protect_nothing_leave_nothing_behind() {
     refused(VAULT, "short", "at least 8 characters");
     refused(VAULT, VAULT, "two different passphrases");
 }
+
+#[test]
+fn a_number_under_which_no_passphrase_is_open_is_told_with_what_to_do_and_makes_no_key() {
+    let bench = Bench::bare();
+    let words = ["keys", "init", "--store", "file", "--passphrase-fd", "97"];
+    let refused = bench.told(&words, &[VAULT], &[]).ends_with(2);
+    for said in ["file descriptor 97", "give 0 and the standard input"] {
+        assert!(refused.err.contains(said), "`{said}` is missing in: {}", refused.err);
+    }
+    assert!(!bench.home().join("vault.key").exists() && !bench.home().join("keys.json").exists());
+    // Of the standard input each takes a line; where there is no second one, it is empty.
+    let words = ["keys", "init", "--store", "file", "--passphrase-fd", "0", "--approval-passphrase-fd", "0"];
+    let refused = bench.told(&words, &[VAULT], &[]).ends_with(2);
+    assert!(refused.err.contains("at least 8 characters"), "{}", refused.err);
+    assert!(!bench.home().join("vault.key").exists());
+}

@@ -1,6 +1,7 @@
 //! A store that was set back is found out, read, not written, and taken up again only by a person.
 
 use crate::bench::{Bench, Ran, copy, text};
+use std::process::Command;
 
 /// More history, and a head over it.
 fn more(bench: &Bench, goal: &str) {
@@ -92,7 +93,7 @@ fn refused_head(bench: &Bench) {
 }
 
 /// A store that keeps its head in a second place as well, of this kind, and is set back with the first one taken away.
-pub fn kept_in(place: &str, bench: &Bench) {
+fn kept_in(place: &str, bench: &Bench) {
     let settings = serde_json::json!({ place: bench.path("second") });
     std::fs::write(bench.home().join("config.json"), settings.to_string()).unwrap();
     more(bench, "one");
@@ -112,6 +113,16 @@ pub fn kept_in(place: &str, bench: &Bench) {
 #[test]
 fn a_second_file_keeps_the_head_when_the_first_one_is_taken_back_too() {
     kept_in("pin_file", &Bench::new());
+}
+
+#[test]
+fn a_git_note_keeps_the_head_when_the_file_is_taken_back_too() {
+    let bench = Bench::new();
+    let Ok(made) = Command::new("git").args(["init", "-q"]).arg(bench.path("second")).status() else {
+        return conforms::lacks("git");
+    };
+    assert!(made.success());
+    kept_in("pin_git", &bench);
 }
 
 #[test]

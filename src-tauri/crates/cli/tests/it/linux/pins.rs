@@ -1,16 +1,8 @@
 //! A store that was set back is found out, read, not written, and taken up again only by a person.
 
 use crate::bench::{Bench, program};
-use crate::pins::{kept_in, refused};
+use crate::pins::refused;
 use std::process::Command;
-
-#[test]
-fn a_git_note_keeps_the_head_when_the_file_is_taken_back_too() {
-    let bench = Bench::new();
-    let made = Command::new("git").arg("init").arg("-q").arg(bench.path("second")).status().unwrap();
-    assert!(made.success());
-    kept_in("pin_git", &bench);
-}
 
 /// With keys that sleep in the system's keychain: a real one, in a session bus of its own.
 #[test]
