@@ -35,6 +35,7 @@ mod card_screen;
 mod complete;
 mod context;
 mod follow;
+mod handed_in;
 mod live;
 mod local_time;
 mod other_programs;

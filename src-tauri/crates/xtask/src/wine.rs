@@ -35,6 +35,11 @@ const ROOMS: [&str; 16] = [
 /// The packages of programs.
 const PROGRAMS: [&str; 3] = ["hermit-cli", "hermit-exec", "hermit-proof"];
 
+/// The package of `hermit`, whose tests start it.
+const CLI: &str = "hermit-cli";
+/// Modules of its tests that run with the programs, too: how commands end, and what a proof is worth. All run with its package.
+const WITH_PROGRAMS: [&str; 3] = ["exits::", "proofs::", "terminal::"];
+
 /// A linker, a compiler of C and of C++, and an archiver for Windows.
 const MINGW: [&str; 4] =
     ["x86_64-w64-mingw32-gcc", "x86_64-w64-mingw32-gcc", "x86_64-w64-mingw32-g++", "x86_64-w64-mingw32-ar"];
@@ -55,7 +60,8 @@ __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE to, SIZE_T size) { return Sy
 /// Tests that wine cannot show: `package<TAB>test<TAB>why`.
 const LEFT_OUT: &str = "tests/systems/wine.tsv";
 
-/// Builds the programs, has the tests here hold them against ours, and runs the tests of each room; of those packages alone that are named.
+/// Builds the programs, has the tests here hold them against ours, and runs the tests of each room, those that start `hermit` among
+/// them; of those packages alone that are named.
 pub fn check(place: &Place, words: &[String]) -> Result<(), Problem> {
     if let Some(other) = words.iter().find(|word| *word != "programs" && !ROOMS.contains(&word.as_str())) {
         return Err(format!(
@@ -141,29 +147,44 @@ impl Wine {
     }
 
     fn room(&self, place: &Place, room: &str) -> Result<(), Problem> {
-        let list = place.root.join(LEFT_OUT);
-        let text = fs::read_to_string(&list).map_err(|e| format!("cannot read `{}`: {e}", list.display()))?;
+        if room == CLI {
+            // What `hermit` starts has to lie beside it.
+            self.build(place)?;
+        }
         let mut command = self.cargo(place, "test");
         command.args(["--no-fail-fast", "--package", room, "--lib", "--bins", "--tests", "--", "--exact"]);
-        for test in left_out(&text, room)? {
-            command.args(["--skip", test]);
-        }
-        run(&mut command)
+        run(skipping(&mut command, place, room)?)
     }
 
-    /// Builds the programs for Windows and has a test of this system play stories with them and with ours.
-    fn programs(&self, place: &Place) -> Result<(), Problem> {
+    fn build(&self, place: &Place) -> Result<(), Problem> {
         say("building the programs for Windows; the first time takes long ...");
         let mut build = self.cargo(place, "build");
-        run(build.arg("--bins").args(PROGRAMS.into_iter().flat_map(|package| ["--package", package])))?;
+        run(build.arg("--bins").args(PROGRAMS.into_iter().flat_map(|package| ["--package", package])))
+    }
+
+    /// Builds the programs for Windows, has a test of this system play stories with them and with ours, and runs a few of those
+    /// that start `hermit` on Windows itself.
+    fn programs(&self, place: &Place) -> Result<(), Problem> {
+        self.build(place)?;
         let (target, _) = TARGET;
         let mut stories = place.cargo();
         stories.args(["test", "--package", "hermit-tests", "--test", "house", "windows_programs"]);
         stories
             .env("HERMIT_WINE", &self.program)
             .env("HERMIT_WINDOWS_PROGRAMS", self.folder.join(target).join("debug"));
-        run(self.own(&mut stories))
+        run(self.own(&mut stories))?;
+        let mut command = self.cargo(place, "test");
+        command.args(["--no-fail-fast", "--package", CLI, "--test", "it", "--"]).args(WITH_PROGRAMS);
+        run(skipping(&mut command, place, CLI)?)
     }
+}
+
+/// The command, with the tests of a room left out that wine cannot show.
+fn skipping<'c>(command: &'c mut Command, place: &Place, room: &str) -> Result<&'c mut Command, Problem> {
+    let list = place.root.join(LEFT_OUT);
+    let text = fs::read_to_string(&list).map_err(|e| format!("cannot read `{}`: {e}", list.display()))?;
+    let skipped = left_out(&text, room)?.into_iter().flat_map(|test| ["--skip", test]);
+    Ok(command.args(skipped))
 }
 
 /// The tests of a room that are left out. A row that does not say why is none.

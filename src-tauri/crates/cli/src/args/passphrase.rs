@@ -15,7 +15,10 @@ first line.
 Examples:
   hermit keys passphrase
   hermit keys passphrase --approval
-  hermit keys passphrase --passphrase-fd 3 --new-passphrase-fd 4 3<old.txt 4<new.txt")]
+  hermit keys passphrase --passphrase-fd 3 --new-passphrase-fd 4 3<old.txt 4<new.txt
+  hermit keys passphrase --passphrase-fd 0 --new-passphrase-fd 0 <both.txt
+
+File descriptor 0 is the standard input, with the old passphrase in one line and the new one in the next; on Windows there is no other.")]
 pub struct KeysPassphrase {
     /// The passphrase that says yes, instead of the vault's.
     #[arg(long)]

@@ -319,6 +319,9 @@ works the vault is a file under a passphrase. A `keys init` that broke off is fi
 Examples:
   hermit keys init
   hermit keys init --store file --passphrase-fd 3 --approval-passphrase-fd 4 3<vault.txt 4<approval.txt
+  hermit keys init --store file --passphrase-fd 0 --approval-passphrase-fd 0 <both.txt
+
+File descriptor 0 is the standard input, with a line for each passphrase; on Windows there is no other.
 
 Unattended hosts open a passphrase file with HERMIT_PASSPHRASE_FILE.")]
 pub struct KeysInit {

@@ -4,6 +4,7 @@ use super::Came;
 use super::keyring::holder;
 use crate::args::{KeysInit, KeysVerb, Store, UnlockArgs};
 use crate::context::{Context, Signs};
+use crate::handed_in;
 use crate::output::{Output, Tone};
 use crate::terminal::{Echo, Terminal, Typed};
 use host::control_socket::{Order, order};
@@ -21,7 +22,7 @@ pub type Passphrase = Zeroizing<Vec<u8>>;
 /// Passphrases may be mistyped this often.
 const TRIES: u32 = 3;
 /// More than any passphrase.
-const PASSPHRASE_BYTES_MAX: u64 = 64 * 1024;
+const PASSPHRASE_BYTES_MAX: usize = 64 * 1024;
 
 /// `hermit keys`.
 pub fn keys(context: &Context, verb: KeysVerb) -> Came {
@@ -204,7 +205,7 @@ fn typed(context: &Context, args: &KeysInit, session: &Session) -> Result<Entere
                     "a passphrase is needed for the vault's file, and nobody is here to ask",
                 )
                 .hint(
-                    "give it with `--passphrase-fd N`, as in `hermit keys init --store file --passphrase-fd 3 3<file`",
+                    "give it with `--passphrase-fd N`, as in `hermit keys init --store file --passphrase-fd 0 <file`",
                 ));
             }
         });
@@ -287,16 +288,27 @@ pub fn ask_twice(terminal: &Terminal, what: &str, vault: Option<&Passphrase>) ->
     }
 }
 
-/// The first line of what an open file descriptor gives.
+/// The next line of what an open file descriptor gives: the first one, but where the standard input was read before.
 pub fn from_descriptor(fd: i32) -> Result<Passphrase, Error> {
     let failed = |e: std::io::Error| {
-        Error::new(Code::Usage, format!("cannot read a passphrase from file descriptor {fd}: {e}"))
-            .hint("open it in the same command, as in `3<file`")
+        Error::new(Code::Usage, format!("cannot read a passphrase from file descriptor {fd}: {e}")).hint(
+            "open it in the same command, as in `3<file`, or give 0 and the standard input, as in `<file`",
+        )
     };
-    // Opening through the system's list of descriptors needs no unsafe code; the descriptor itself stays open.
-    let file = std::fs::File::open(format!("/dev/fd/{fd}")).map_err(failed)?;
-    let mut bytes = Zeroizing::new(Vec::new());
-    file.take(PASSPHRASE_BYTES_MAX).read_to_end(&mut bytes).map_err(failed)?;
-    let line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
-    Ok(Zeroizing::new(line.strip_suffix(b"\r").unwrap_or(line).to_vec()))
+    let mut file = handed_in::opened(fd).map_err(failed)?;
+    let (mut line, mut byte) = (Passphrase::new(Vec::new()), Zeroizing::new([0_u8]));
+    // Each byte by itself: what is behind the line is another passphrase.
+    while line.len() < PASSPHRASE_BYTES_MAX {
+        match file.read(byte.as_mut_slice()) {
+            Ok(0) => break,
+            Ok(_) if *byte == *b"\n" => break,
+            Ok(_) => line.extend(*byte),
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(failed(e)),
+        }
+    }
+    if line.last() == Some(&b'\r') {
+        line.pop();
+    }
+    Ok(line)
 }

@@ -1,11 +1,15 @@
 //! A store with keys, a folder to tidy, and ways to run the program.
 
+use crate::client::Served;
+use crate::without_terminal;
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
-use testkit::pty::Pty;
 use testkit::{TO_THE_END, output};
 
 pub const VAULT: &str = "vault passphrase";
@@ -65,97 +69,75 @@ impl Bench {
         self.keys_with(&[])
     }
 
-    /// Makes the keys with passphrases out of files.
+    /// Makes the keys with the passphrases of the two files.
     pub fn keys_with(&self, environment: &[(&str, &str)]) -> Ran {
-        let script = "exec \"$0\" keys init --store file --passphrase-fd 3 --approval-passphrase-fd 4 3<vault 4<approval";
-        let mut command = Command::new("sh");
-        command.arg("-c").arg(script).arg(program());
-        command.current_dir(self.dir.path());
-        self.finish(command, environment)
-    }
-
-    /// Runs a command of the test's own in this place.
-    pub fn finish_in(&self, mut command: Command) -> Ran {
-        command.current_dir(self.dir.path());
-        self.finish(command, &[])
+        let [vault, approval] =
+            ["vault", "approval"].map(|name| std::fs::read_to_string(self.path(name)).unwrap());
+        let words =
+            ["keys", "init", "--store", "file", "--passphrase-fd", "0", "--approval-passphrase-fd", "0"];
+        self.told(&words, &[&vault, &approval], environment)
     }
 
     /// Rotates the approval key with passphrases out of files, broken off at a fault when one is named.
     pub fn rotate_approval(&self, old: &Path, new: &Path, fault: &str) -> Ran {
-        let script = "exec \"$0\" keys rotate --approval --yes --approval-passphrase-fd 3 --new-passphrase-fd 4 3<\"$1\" 4<\"$2\"";
-        let mut command = Command::new("sh");
-        command.arg("-c").arg(script).arg(program()).arg(old).arg(new).current_dir(self.dir.path());
-        let vault = self.path("vault");
-        self.finish(command, &[("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap()), ("HERMIT_FAULT", fault)])
+        let [old, new] = [old, new].map(|file| std::fs::read_to_string(file).unwrap());
+        let words = ["--approval", "--yes", "--approval-passphrase-fd", "0", "--new-passphrase-fd", "0"];
+        self.told_with_keys(&[&["keys", "rotate"][..], &words].concat(), &[&old, &new], fault)
     }
 
-    /// Puts a new passphrase in the place of one, both out of files, broken off at a fault when one is named.
+    /// Puts a new passphrase in the place of one, broken off at a fault when one is named.
     pub fn passphrase(&self, options: &[&str], old: &str, new: &str, fault: &str) -> Ran {
-        std::fs::write(self.path("said"), old).unwrap();
-        std::fs::write(self.path("next"), new).unwrap();
-        let script =
-            "exec \"$0\" keys passphrase --passphrase-fd 3 --new-passphrase-fd 4 \"$@\" 3<said 4<next";
-        let mut command = Command::new("sh");
-        command.arg("-c").arg(script).arg(program()).args(options).current_dir(self.dir.path());
-        let vault = self.path("vault");
-        self.finish(command, &[("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap()), ("HERMIT_FAULT", fault)])
+        let words = ["keys", "passphrase", "--passphrase-fd", "0", "--new-passphrase-fd", "0"];
+        self.told_with_keys(&[&words[..], options].concat(), &[old, new], fault)
     }
 
-    /// Accepts a store that is behind its pin, with the approval passphrase out of a file.
+    /// Accepts a store that is behind its pin.
     pub fn accept(&self, passphrase: &str) -> Ran {
-        std::fs::write(self.path("said"), passphrase).unwrap();
-        let script = "exec \"$0\" checkpoint accept --yes --approval-passphrase-fd 3 3<said";
-        let mut command = Command::new("sh");
-        command.arg("-c").arg(script).arg(program()).current_dir(self.dir.path());
-        let vault = self.path("vault");
-        self.finish(command, &[("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap())])
+        let words = ["checkpoint", "accept", "--yes", "--approval-passphrase-fd", "0"];
+        self.told_with_keys(&words, &[passphrase], "")
     }
 
-    /// Anchors a broken chain anew, with the approval passphrase out of a file.
+    /// Anchors a broken chain anew.
     pub fn reanchor(&self, passphrase: &str) -> Ran {
-        std::fs::write(self.path("said"), passphrase).unwrap();
-        let script = "exec \"$0\" ledger reanchor --reason 'a disk that lies' --yes --approval-passphrase-fd 3 --json 3<said";
-        let mut command = Command::new("sh");
-        command.arg("-c").arg(script).arg(program()).current_dir(self.dir.path());
-        let vault = self.path("vault");
-        self.finish(command, &[("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap())])
+        let words = ["ledger", "reanchor", "--reason", "a disk that lies", "--yes", "--json"];
+        self.told_with_keys(&[&words[..], &["--approval-passphrase-fd", "0"]].concat(), &[passphrase], "")
     }
 
     /// What SQLite answers over the store's file. What is no question is done as somebody would who owns the machine:
     /// triggers off, change, triggers on again.
     pub fn sqlite(&self, statement: &str) -> Value {
-        let program = "import json, sqlite3, sys
-db = sqlite3.connect(sys.argv[1], isolation_level=None)
-db.execute('PRAGMA foreign_keys = off')
-triggers = db.execute(\"SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'\").fetchall()
-for name, _ in triggers: db.execute('DROP TRIGGER ' + name)
-rows = db.execute(sys.argv[2]).fetchall()
-for _, sql in triggers: db.execute(sql)
-text = lambda v: v.decode('utf-8', 'replace') if isinstance(v, bytes) else v
-print(json.dumps([[text(v) for v in row] for row in rows]))";
-        let mut command = Command::new("python3");
-        command.args(["-c", program]).arg(self.home().join("ledger.db")).arg(statement);
-        self.finish(command, &[]).ends_with(0).json()
+        let db = Connection::open(self.home().join("ledger.db")).unwrap();
+        db.execute_batch("PRAGMA foreign_keys = off").unwrap();
+        let mut found = db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").unwrap();
+        let triggers = found.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let triggers: Vec<(String, String)> = triggers.map(Result::unwrap).collect();
+        drop(found);
+        for (name, _) in &triggers {
+            db.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
+        }
+        let mut asked = db.prepare(statement).unwrap();
+        let columns = asked.column_count();
+        let mut rows = asked.query([]).unwrap();
+        let mut all = Vec::new();
+        while let Some(row) = rows.next().unwrap() {
+            all.push(Value::from_iter((0..columns).map(|at| shown(row.get_ref(at).unwrap()))));
+        }
+        drop(rows);
+        drop(asked);
+        for (_, sql) in &triggers {
+            db.execute_batch(sql).unwrap();
+        }
+        Value::from(all)
     }
 
-    /// Erases, with the approval passphrase out of a file.
+    /// Erases, with the approval passphrase.
     pub fn erase(&self, what: &[&str], passphrase: &str) -> Ran {
         self.erase_with(what, passphrase, "")
     }
 
     pub fn erase_with(&self, what: &[&str], passphrase: &str, fault: &str) -> Ran {
-        std::fs::write(self.path("said"), passphrase).unwrap();
-        let script = "said=$1; shift; exec \"$0\" erase \"$@\" --yes --approval-passphrase-fd 3 3<\"$said\"";
-        let mut command = Command::new("sh");
-        command
-            .arg("-c")
-            .arg(script)
-            .arg(program())
-            .arg(self.path("said"))
-            .args(what)
-            .current_dir(self.dir.path());
-        let vault = self.path("vault");
-        self.finish(command, &[("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap()), ("HERMIT_FAULT", fault)])
+        let words = [&["erase"][..], what, &["--yes", "--approval-passphrase-fd", "0"]].concat();
+        self.told_with_keys(&words, &[passphrase], fault)
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -178,36 +160,38 @@ print(json.dumps([[text(v) for v in row] for row in rows]))";
 
     /// Runs without a terminal.
     pub fn run_with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
-        let mut command = Command::new(program());
-        command.args(arguments).current_dir(self.dir.path());
+        let mut command = without_terminal(program());
+        command.args(arguments).current_dir(self.dir.path()).stdin(Stdio::null());
         self.finish(command, environment)
     }
 
-    fn finish(&self, mut command: Command, environment: &[(&str, &str)]) -> Ran {
-        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HERMIT_HOME", self.home());
-        command.envs(environment.iter().copied()).stdin(Stdio::null());
+    /// Runs without a terminal, with these lines on standard input.
+    pub fn told(&self, arguments: &[&str], lines: &[&str], environment: &[(&str, &str)]) -> Ran {
+        let said = self.path("said");
+        std::fs::write(&said, lines.join("\n")).unwrap();
+        let mut command = without_terminal(program());
+        command.args(arguments).current_dir(self.dir.path()).stdin(File::open(&said).unwrap());
+        let ran = self.finish(command, environment);
+        std::fs::remove_file(said).unwrap();
+        ran
+    }
+
+    /// The same with open keys, broken off at a fault when one is named.
+    pub fn told_with_keys(&self, arguments: &[&str], lines: &[&str], fault: &str) -> Ran {
+        let vault = self.path("vault");
+        let environment = [("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap()), ("HERMIT_FAULT", fault)];
+        self.told(arguments, lines, &environment)
+    }
+
+    /// Runs a command with nothing of the environment but the store and what is named.
+    pub fn finish(&self, mut command: Command, environment: &[(&str, &str)]) -> Ran {
+        alone(&mut command).env("HERMIT_HOME", self.home()).envs(environment.iter().copied());
         let output = output(&mut command, TO_THE_END).unwrap();
         Ran {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
             err: String::from_utf8_lossy(&output.stderr).into_owned(),
         }
-    }
-
-    /// Runs on a terminal, with open keys.
-    pub fn terminal(&self, arguments: &[&str]) -> Pty {
-        let (home, vault) = (self.home(), self.path("vault"));
-        let environment =
-            [("HERMIT_HOME", home.to_str().unwrap()), ("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap())];
-        Pty::spawn(program(), arguments, &environment)
-    }
-
-    /// Runs on a terminal that says how many columns and rows it has, with open keys.
-    pub fn screen(&self, arguments: &[&str], size: (u16, u16)) -> Pty {
-        let (home, vault) = (self.home(), self.path("vault"));
-        let environment =
-            [("HERMIT_HOME", home.to_str().unwrap()), ("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap())];
-        Pty::sized(program(), arguments, &environment, size)
     }
 
     /// A task that waits for a yes to tidy the folder; task and approval.
@@ -221,7 +205,7 @@ print(json.dumps([[text(v) for v in row] for row in rows]))";
         (text(&task["row"]["task_id"]), text(&task["waits_for"]["id"]))
     }
 
-    /// Every file below the folder with its text.
+    /// Every file below the folder with its text, by its name with `/` on every system.
     pub fn files(&self) -> BTreeMap<String, String> {
         let mut found = BTreeMap::new();
         gather(&self.folder(), &self.folder(), &mut found);
@@ -232,13 +216,22 @@ print(json.dumps([[text(v) for v in row] for row in rows]))";
         text(&self.run(&["approvals", "show", approval, "--json"]).ends_with(0).json()["row"]["status"])
     }
 
+    /// Says yes as a person does in a browser, and waits until the task waits for something else or has ended.
+    pub fn allow(&self, task: &str, approval: &str) {
+        let served = Served::new(self);
+        served.allows(approval);
+        served.goes_on(task, approval);
+        drop(served);
+        // What the host had open when it ended is brought to its end.
+        self.run(&["ledger", "checkpoint"]).ends_with(0);
+    }
+
     /// A tidied folder; task and the receipt of its effect.
     pub fn tidied(&self) -> (String, String) {
         let (task, approval) = self.waiting();
-        let mut terminal = self.terminal(&["approvals", "approve", &approval]);
-        allow(&mut terminal);
-        let (code, shown) = terminal.end();
-        assert_eq!(code, 0, "{shown}");
+        self.allow(&task, &approval);
+        let shown = self.run(&["task", "show", &task, "--json"]).ends_with(0).json();
+        assert_eq!(shown["row"]["status"], "completed", "{shown}");
         (task.clone(), self.receipt(&task))
     }
 
@@ -256,10 +249,57 @@ pub fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
 }
 
-/// Says yes as a person does: reads, types the word, the second word, the passphrase.
-pub fn allow(terminal: &mut Pty) {
-    terminal.expect("Approve?").send("y\r");
-    terminal.expect("Approval passphrase: ").send(&format!("{APPROVAL}\r"));
+/// A value of a row.
+fn shown(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => number.into(),
+        ValueRef::Real(number) => number.into(),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into(),
+    }
+}
+
+/// What a program cannot do without on one system or another; nothing of a person's.
+const OF_SYSTEM: [&str; 10] = [
+    "PATH",
+    "SYSTEMROOT",
+    "SYSTEMDRIVE",
+    "WINDIR",
+    "COMSPEC",
+    "PATHEXT",
+    "TEMP",
+    "TMP",
+    // Where wine has its disk, and what it says.
+    "WINEPREFIX",
+    "WINEDEBUG",
+];
+
+/// The command with nothing of the environment of whoever runs the tests but what its system needs.
+pub fn alone(command: &mut Command) -> &mut Command {
+    let kept = OF_SYSTEM.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+    command.env_clear().envs(kept)
+}
+
+/// A path as the program tells it: the real one, written as people write it.
+pub fn real(path: &Path) -> String {
+    let real = path.canonicalize().unwrap();
+    let real = real.to_str().unwrap();
+    real.strip_prefix(r"\\?\").unwrap_or(real).to_owned()
+}
+
+/// A copy of a file, or of a folder with all files in it, into a folder that is there, or as what is not there yet. It is its owner's
+/// alone, as everything in a store is.
+pub fn copy(from: &Path, to: &Path) {
+    let to = if to.is_dir() { to.join(from.file_name().unwrap()) } else { to.to_owned() };
+    if from.is_dir() {
+        disk::owner_only::new_folder(&to).unwrap();
+        for entry in std::fs::read_dir(from).unwrap() {
+            copy(&entry.unwrap().path(), &to);
+        }
+    } else if from.is_file() {
+        let mut copied = disk::owner_only::create(&to).unwrap();
+        std::io::copy(&mut File::open(from).unwrap(), &mut copied).unwrap();
+    }
 }
 
 pub fn before() -> BTreeMap<String, String> {
@@ -275,7 +315,8 @@ fn gather(root: &Path, folder: &Path, found: &mut BTreeMap<String, String>) {
         if path.is_dir() {
             gather(root, &path, found);
         } else if let Some(text) = unless_gone(std::fs::read_to_string(&path)) {
-            found.insert(path.strip_prefix(root).unwrap().to_str().unwrap().to_owned(), text);
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap();
+            found.insert(name.replace('\\', "/"), text);
         }
     }
 }

@@ -1,8 +1,6 @@
-//! What a shell offers at TAB, by running the program as a shell's script does, and by typing into bash.
+//! What a shell offers at TAB, by running the program as a shell's script does.
 
-use crate::bench::{Bench, Ran, program, text};
-use std::path::Path;
-use testkit::pty::Pty;
+use crate::bench::{Bench, Ran, text};
 
 /// What is offered for the last of the words, a line each: fish shows the words beside a value, too.
 fn offered(bench: &Bench, shell: &str, words: &[&str]) -> Ran {
@@ -20,7 +18,7 @@ fn lines(bench: &Bench, shell: &str, words: &[&str]) -> Vec<String> {
 }
 
 /// The end of an identifier, as lists show it.
-fn short(id: &str) -> &str {
+pub fn short(id: &str) -> &str {
     &id[id.len() - 8..]
 }
 
@@ -111,45 +109,4 @@ fn where_there_is_no_store_or_a_damaged_one_nothing_is_said_and_nothing_made() {
     std::fs::write(home.join("ledger.db"), "no database").unwrap();
     let named = lines(&bench, "bash", &["--home", home.to_str().unwrap(), "task", "show", ""]);
     assert!(!named.contains(&short(&task).to_owned()), "{named:?}");
-}
-
-#[test]
-fn bash_completes_at_tab() {
-    let bench = Bench::new();
-    let (task, _) = bench.waiting();
-    let address = "openai:http://127.0.0.1:8080/v1#qwen";
-    let config = serde_json::json!({ "default_model": address });
-    std::fs::write(bench.home().join("config.json"), config.to_string()).unwrap();
-    let script = bench.path("completions.bash");
-    std::fs::write(&script, bench.run(&["completions", "bash"]).ends_with(0).out).unwrap();
-    let home = bench.home();
-    let environment = [("HERMIT_HOME", home.to_str().unwrap()), ("PS1", "ready> ")];
-    let mut bash = Pty::spawn(Path::new("bash"), &["--norc", "--noprofile", "-i"], &environment);
-    // The program is not in PATH; what is typed is its name, as a person does.
-    let said = format!("hermit() {{ '{}' \"$@\"; }}; source '{}'\r", program().display(), script.display());
-    bash.expect("ready> ").send(&said).expect("ready> ");
-    // Ctrl-U takes the line away.
-    bash.send("hermit task show \t").expect(short(&task));
-    bash.send("\u{15}hermit models use openai:http:\t").expect("//127.0.0.1:8080/v1#qwen");
-    bash.send("\u{15}hermit run --profile=dest\t").expect("ructive_denied");
-    bash.send("\u{15}exit 0\r");
-    let (_, shown) = bash.end();
-    assert!(!shown.contains("error"), "{shown}");
-}
-
-#[test]
-fn the_script_of_every_shell_asks_this_program_and_completing_takes_nothing_away() {
-    let bench = Bench::bare();
-    for shell in ["bash", "zsh", "fish"] {
-        let script = bench.run(&["completions", shell]).ends_with(0).out;
-        assert!(
-            script.contains(&format!("HERMIT_COMPLETE={shell}"))
-                || script.contains(&format!("HERMIT_COMPLETE=\"{shell}\"")),
-            "{script}"
-        );
-        assert!(script.contains(program().to_str().unwrap()), "{script}");
-    }
-    // A playbook of one's own is still named by its path.
-    let own = bench.run(&["run", "--playbook", "./mine.yaml", "--workspace", "."]);
-    assert!(own.err.contains("cannot read the playbook `./mine.yaml`"), "{}", own.err);
 }

@@ -1,9 +1,10 @@
-//! `hermit logs`: the path, the last lines, what is added; and the bell when a person is waited for.
+//! `hermit logs`: the path, the last lines, what is added.
 
-use crate::bench::{Bench, program};
+use crate::bench::{Bench, alone, program};
+use crate::without_terminal;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use testkit::{Killed, Lines};
 
 fn log(bench: &Bench, text: &[u8]) -> std::path::PathBuf {
@@ -52,8 +53,8 @@ fn of_a_long_log_only_the_end_is_read_and_no_log_says_where_it_would_be() {
 fn a_log_is_followed_also_where_it_is_begun_anew() {
     let bench = Bench::new();
     let path = log(&bench, b"first\nbegun");
-    let mut command = Command::new(program());
-    command.args(["logs", "--follow", "-n", "1", "--json"]).env_clear().env("HERMIT_HOME", bench.home());
+    let mut command = without_terminal(program());
+    alone(command.args(["logs", "--follow", "-n", "1", "--json"])).env("HERMIT_HOME", bench.home());
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
     let mut out = Lines::of(child.stdout.take().unwrap());
     let _killed = Killed(child);
@@ -68,28 +69,4 @@ fn a_log_is_followed_also_where_it_is_begun_anew() {
     File::create(&path).unwrap().write_all(b"anew\n").unwrap();
     assert_eq!(next(), r#"{"line":"last"}"#);
     assert_eq!(next(), r#"{"line":"anew"}"#);
-}
-
-#[test]
-fn the_bell_rings_when_a_person_is_waited_for_and_not_where_it_is_off() {
-    let rung = |config: Option<&str>| {
-        let bench = Bench::new();
-        if let Some(config) = config {
-            std::fs::write(bench.home().join("config.json"), config).unwrap();
-        }
-        let folder = bench.folder();
-        let mut terminal =
-            bench.terminal(&["run", "--playbook", "tidy", "--workspace", folder.to_str().unwrap()]);
-        terminal.expect("Approve?").send("later\r");
-        let (code, shown) = terminal.end();
-        assert_eq!(code, 4, "{shown}");
-        shown.matches('\u{7}').count()
-    };
-    assert_eq!(rung(None), 1);
-    assert_eq!(rung(Some(r#"{"bell": false}"#)), 0);
-    // Nobody hears it where nobody is.
-    let bench = Bench::new();
-    let folder = bench.folder();
-    let ran = bench.run(&["run", "--playbook", "tidy", "--workspace", folder.to_str().unwrap()]).ends_with(4);
-    assert!(!ran.out.contains('\u{7}') && !ran.err.contains('\u{7}'));
 }

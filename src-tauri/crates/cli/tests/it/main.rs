@@ -1,5 +1,4 @@
 //! The real program, run as a person or a script would.
-#![cfg(target_os = "linux")]
 #![allow(missing_docs, clippy::disallowed_methods, reason = "tests start programs and read the environment")]
 #![allow(
     clippy::expect_used,
@@ -10,25 +9,26 @@
     reason = "helpers of tests fail by panicking, as tests do"
 )]
 
-mod always;
+use std::path::Path;
+use std::process::Command;
+
 mod anchors;
 mod bench;
-mod boxed;
 mod cards;
+mod client;
 mod collecting;
 mod completing;
 mod copies;
-mod cramped;
 mod erasing;
 mod examples;
-mod exchanged;
 mod exits;
 mod foreign;
 mod forgetting;
 mod gateways;
 mod hosts;
-mod human_only;
 mod keyring;
+#[cfg(target_os = "linux")]
+mod linux;
 mod logging;
 mod machines;
 mod making;
@@ -39,10 +39,7 @@ mod pins;
 mod proofs;
 mod providers;
 mod reattached;
-mod screen;
 mod secrets;
-mod security_keys;
-mod service;
 mod serving;
 mod severed;
 mod showing;
@@ -50,3 +47,26 @@ mod successor;
 mod terminal;
 mod troubles;
 mod witnesses;
+
+/// A program that no terminal of whoever runs the tests reaches: it begins a session of its own, where there is `setsid`.
+#[cfg(not(windows))]
+fn without_terminal(program: &Path) -> Command {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let Some(setsid) = std::env::split_paths(&path).map(|at| at.join("setsid")).find(|at| at.is_file())
+    else {
+        return Command::new(program);
+    };
+    let mut command = Command::new(setsid);
+    command.arg(program);
+    command
+}
+
+/// A program that no console of whoever runs the tests reaches: it has none, and is given none.
+#[cfg(windows)]
+fn without_terminal(program: &Path) -> Command {
+    use std::os::windows::process::CommandExt as _;
+    const DETACHED_PROCESS: u32 = 0x8;
+    let mut command = Command::new(program);
+    command.creation_flags(DETACHED_PROCESS);
+    command
+}

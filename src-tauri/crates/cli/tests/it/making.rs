@@ -1,13 +1,12 @@
-//! Keys that are made: broken off wherever that can break off, on a full disk, and in a store that has others.
+//! Keys that are made: broken off wherever that can break off, and in a store that has others.
 
-use crate::bench::{APPROVAL, Bench, VAULT, program};
+use crate::bench::{APPROVAL, Bench, VAULT, copy};
 use serde_json::Value;
-use std::process::Command;
 
 /// Every window of key making: the vault, the file that names the keys, the approval key, the ledger.
 const WINDOWS: [&str; 4] = ["key.stage", "key.mark", "key.promote", "key.register"];
 
-fn purposes(bench: &Bench) -> Vec<String> {
+pub fn purposes(bench: &Bench) -> Vec<String> {
     let listed = bench.run(&["keys", "list", "--json"]).ends_with(0).json();
     let keys = listed["keys"].as_array().unwrap();
     keys.iter().map(|key| key["purpose"].as_str().unwrap().to_owned()).collect()
@@ -71,36 +70,6 @@ fn a_yes_can_be_given_with_keys_that_a_second_try_took_up() {
 }
 
 #[test]
-fn keys_are_made_on_a_full_disk_once_there_is_room() {
-    let bench = Bench::bare();
-    // In a mount namespace of its own the small disk is gone with the shell; without the right to one, the injected
-    // errors above have to do.
-    let script = r#"mount -t tmpfs -o size=8m none "$HERMIT_HOME" || exit 77
-for free in $(seq 644 12 860); do
-  rm -rf "$HERMIT_HOME"/* "$HERMIT_HOME".pin
-  left=$(df -k --output=avail "$HERMIT_HOME" | tail -n 1)
-  dd if=/dev/zero of="$HERMIT_HOME/filler" bs=1k count=$((left - free)) 2>/dev/null
-  "$0" keys init --store file --passphrase-fd 3 --approval-passphrase-fd 4 3<vault 4<approval >/dev/null 2>said
-  first=$?
-  rm "$HERMIT_HOME/filler"
-  [ $first = 0 ] || "$0" keys init --store file --passphrase-fd 3 --approval-passphrase-fd 4 3<vault 4<approval >said 2>&1 \
-    || { echo "with $free KiB:"; cat said; exit 1; }
-  [ "$("$0" keys list | grep -c 'in force')" = 4 ] || { echo "with $free KiB some are missing"; exit 1; }
-  echo "$free $first"
-done"#;
-    std::fs::create_dir(bench.home()).unwrap();
-    let mut command = Command::new("unshare");
-    command.args(["-m", "sh", "-c", script]).arg(program());
-    let ran = bench.finish_in(command);
-    if ran.code == 77 || ran.err.contains("unshare failed") {
-        return;
-    }
-    let ran = ran.ends_with(0);
-    assert!(ran.out.lines().any(|line| !line.ends_with(" 0")), "no disk was full:\n{}", ran.out);
-    assert!(ran.out.lines().any(|line| line.ends_with(" 0")), "every disk was full:\n{}", ran.out);
-}
-
-#[test]
 fn a_restored_store_asks_for_its_own_keys_and_gets_no_new_ones() {
     let bench = Bench::new();
     bench.run(&["ledger", "checkpoint"]).ends_with(0);
@@ -132,7 +101,7 @@ fn a_restored_store_asks_for_its_own_keys_and_gets_no_new_ones() {
     assert_eq!(bench.run(&["ledger", "verify"]).code, verified);
 
     for name in ["keys.json", "vault.key", "approval.key"] {
-        std::fs::copy(bench.path("aside").join(name), bench.home().join(name)).unwrap();
+        copy(&bench.path("aside").join(name), &bench.home());
     }
     bench.run(&["ledger", "verify"]).ends_with(0);
     bench.tidied();
@@ -171,31 +140,17 @@ fn passphrases_that_protect_nothing_leave_nothing_behind() {
 }
 
 #[test]
-fn the_first_approval_key_wants_a_terminal_and_the_right_passphrase_of_the_vault() {
+fn a_number_under_which_no_passphrase_is_open_is_told_with_what_to_do_and_makes_no_key() {
     let bench = Bench::bare();
-    std::fs::write(bench.path("vault"), VAULT).unwrap();
-    let mut command = Command::new("sh");
-    command.arg("-c").arg("exec \"$0\" keys init --store file --passphrase-fd 3 3<vault").arg(program());
-    bench.finish_in(command).ends_with(0);
-    assert_eq!(purposes(&bench).len(), 3);
-    // A program that knows both passphrases makes itself no key that says yes.
-    let refused = bench.keys();
-    assert_eq!(refused.code, 3, "{}{}", refused.out, refused.err);
-    assert!(refused.err.contains("terminal"), "{}", refused.err);
-    assert!(!bench.home().join("approval.key").exists());
-    let answer = |vault: &str, ends: i32| {
-        let mut terminal = bench.terminal(&["keys", "init"]);
-        terminal.expect("Vault passphrase: ").send(&format!("{vault}\r"));
-        terminal.expect("Approval passphrase: ").send(&format!("{vault}\r"));
-        terminal.expect("different from the vault's").expect("Approval passphrase: ");
-        terminal.send("short\r").expect("at least 8 characters").expect("Approval passphrase: ");
-        terminal.send(&format!("{APPROVAL}\r")).expect("once more: ").send(&format!("{APPROVAL}\r"));
-        let (code, shown) = terminal.end();
-        assert_eq!(code, ends, "{shown}");
-    };
-    answer("a wrong passphrase", 4);
-    assert!(!bench.home().join("approval.key").exists());
-    answer(VAULT, 0);
-    assert_eq!(purposes(&bench).len(), 4);
-    bench.tidied();
+    let words = ["keys", "init", "--store", "file", "--passphrase-fd", "97"];
+    let refused = bench.told(&words, &[VAULT], &[]).ends_with(2);
+    for said in ["file descriptor 97", "give 0 and the standard input"] {
+        assert!(refused.err.contains(said), "`{said}` is missing in: {}", refused.err);
+    }
+    assert!(!bench.home().join("vault.key").exists() && !bench.home().join("keys.json").exists());
+    // Of the standard input each takes a line; where there is no second one, it is empty.
+    let words = ["keys", "init", "--store", "file", "--passphrase-fd", "0", "--approval-passphrase-fd", "0"];
+    let refused = bench.told(&words, &[VAULT], &[]).ends_with(2);
+    assert!(refused.err.contains("at least 8 characters"), "{}", refused.err);
+    assert!(!bench.home().join("vault.key").exists());
 }

@@ -1,23 +1,25 @@
 //! Models on this machine and keys for their servers, by the program and a server that really listens.
 
-use crate::bench::{Bench, Ran, allow, program, text};
+use crate::bench::{Bench, Ran, text};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 const KEY: &str = "sk-8rT2vQ9xZ4mK7wB1";
 
 /// A goal that asks for an act, and one that asks for none.
 const ACT: &str = "write down what is there";
+
 const LOOK: &str = "look around";
 
 /// What its model says first, what it writes once it has read the file, and that it is done.
 const READ: &str = r#"{"tool":"read","arguments":{"path":"a.txt"}}"#;
+
 const WRITE: &str = r#"{"tool":"write","arguments":{"path":"seen.txt","content":"one file"}}"#;
+
 const END: &str = r#"{"tool":"done","arguments":{"summary":"nothing is to be done"}}"#;
 
 /// What a server was asked.
@@ -114,18 +116,7 @@ fn answer(mut stream: TcpStream, wanted: Option<&str>, tell: &Sender<Heard>) -> 
 
 /// `hermit models add` with the key on standard input.
 fn add(bench: &Bench, url: &str, secret: &str) -> Ran {
-    std::fs::write(bench.path("key"), format!("{KEY}\n")).unwrap();
-    let mut command = Command::new(program());
-    command.args(["models", "add", url, "--secret", secret]);
-    command.env("HERMIT_HOME", bench.home()).env("HERMIT_PASSPHRASE_FILE", bench.path("vault"));
-    command.stdin(Stdio::from(std::fs::File::open(bench.path("key")).unwrap()));
-    let output = testkit::output(&mut command, testkit::TO_THE_END).unwrap();
-    std::fs::remove_file(bench.path("key")).unwrap();
-    Ran {
-        code: output.status.code().unwrap_or(-1),
-        out: String::from_utf8_lossy(&output.stdout).into_owned(),
-        err: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
+    bench.told_with_keys(&["models", "add", url, "--secret", secret], &[KEY, ""], "")
 }
 
 fn found(bench: &Bench, server: &Server) -> Value {
@@ -223,10 +214,7 @@ fn the_key_for_a_server_goes_to_it_alone_with_every_call_and_is_found_nowhere_el
         let ran = asked(&bench, &model).ends_with(4);
         assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY), "{}", ran.out);
         let waiting = ran.json();
-        let mut terminal = bench.terminal(&["approvals", "approve", &text(&waiting["waits_for"]["id"])]);
-        allow(&mut terminal);
-        let (code, shown) = terminal.end();
-        assert!(code == 0 && !shown.contains(KEY), "{shown}");
+        bench.allow(&text(&waiting["row"]["task_id"]), &text(&waiting["waits_for"]["id"]));
         std::fs::remove_file(bench.folder().join("seen.txt")).expect("it was written");
         let heard = if bearer.is_some() { server.asked() } else { other.asked() };
         assert_eq!(heard.len(), 3, "{model}");
@@ -358,7 +346,7 @@ fn a_server_is_tested_with_its_key_alone_and_what_is_wrong_is_said_in_words() {
 }
 
 /// A server that says these calls one after another, and what it was asked for each.
-fn scripted(calls: Vec<Value>) -> (String, Receiver<String>) {
+pub fn scripted(calls: Vec<Value>) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("openai:http://{}/v1#big", listener.local_addr().unwrap());
     let (tell, heard) = channel();
@@ -397,34 +385,6 @@ fn scripted(calls: Vec<Value>) -> (String, Receiver<String>) {
         }
     });
     (address, heard)
-}
-
-#[test]
-fn a_model_is_told_what_its_command_printed_and_its_words_are_marked_as_its_own() {
-    let bench = Bench::new();
-    let script = "echo XYZZY-$((12345 + 1)); echo OOPS-$((6 * 7)) >&2; exit 7";
-    let (model, heard) = scripted(vec![
-        json!({ "tool": "command", "arguments": { "argv": ["sh", "-c", script] } }),
-        json!({ "tool": "done", "arguments": { "summary": "I also sent it by e-mail. All tests pass." } }),
-    ]);
-    let folder = bench.folder();
-    let run = ["run", "--goal", "say it", "--workspace", folder.to_str().unwrap(), "--model", &model];
-    let shown = bench.run(&run).ends_with(0).out;
-    assert!(shown.contains("The model says (UNVERIFIED"), "{shown}");
-    let first = testkit::comes(&heard, "the question");
-    assert!(first.contains("\"edit\"") && first.contains("\"command\""), "all tools are offered: {first}");
-    let second = testkit::comes(&heard, "the question");
-    for said in ["XYZZY-12346", "OOPS-42", "exit status: 7", "exit 7"] {
-        assert!(second.contains(said), "`{said}` is not in {second}");
-    }
-    let tasks = bench.run(&["task", "list", "--json"]).ends_with(0).json();
-    let task = text(&tasks["rows"][0]["task_id"]);
-    let shown = bench.run(&["task", "show", &task, "--json"]).ends_with(0).json();
-    assert_eq!(shown["summary_by"], "model", "{shown}");
-    let supports: Vec<&Value> =
-        shown["answer_check"]["sentences"].as_array().unwrap().iter().map(|one| &one["support"]).collect();
-    assert_eq!(supports, ["unverified", "unverified"], "{shown}");
-    assert_eq!(shown["verified_by"], json!([]), "a command that failed proves nothing: {shown}");
 }
 
 #[test]

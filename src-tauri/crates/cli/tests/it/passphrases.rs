@@ -1,10 +1,10 @@
-//! A new passphrase in the place of an old one: by files, at a terminal beside a host that runs, and broken off.
+//! A new passphrase in the place of an old one: by lines of the standard input, and broken off.
 
 use crate::bench::{APPROVAL, Bench, VAULT, text};
-use crate::serving::Served;
 
-const NEW: &str = "a passphrase of tomorrow";
-const LATER: &str = "and one of the day after";
+pub const NEW: &str = "a passphrase of tomorrow";
+
+pub const LATER: &str = "and one of the day after";
 
 fn keyids(bench: &Bench) -> Vec<String> {
     let listed = bench.run(&["keys", "list", "--json"]).ends_with(0).json();
@@ -12,7 +12,7 @@ fn keyids(bench: &Bench) -> Vec<String> {
 }
 
 /// Whether the vault opens with what the file of the bench says.
-fn signs(bench: &Bench) -> bool {
+pub fn signs(bench: &Bench) -> bool {
     bench.run(&["ledger", "checkpoint"]).code == 0
 }
 
@@ -66,33 +66,4 @@ fn a_change_that_breaks_off_leaves_one_of_the_two_passphrases_and_all_the_keys()
         assert!(signs(&bench));
         assert_eq!(keyids(&bench), before);
     }
-}
-
-#[test]
-fn a_person_at_a_terminal_changes_the_passphrases_of_a_host_that_runs_and_it_goes_on_signing() {
-    let bench = Bench::new();
-    let vault = bench.path("vault");
-    let _served = Served::begin(&bench, &[("HERMIT_PASSPHRASE_FILE", vault.to_str().unwrap())]);
-    let held = bench.passphrase(&[], VAULT, NEW, "");
-    assert!(held.code != 0 && held.err.contains("only for a person at a terminal"), "{}", held.err);
-    let both: [(&[&str], &str, &str, &str); 2] =
-        [(&[], "vault passphrase", VAULT, NEW), (&["--approval"], "approval passphrase", APPROVAL, LATER)];
-    for (options, what, old, new) in both {
-        let mut terminal = bench.terminal(&[["keys", "passphrase"].as_slice(), options].concat());
-        terminal.expect("passphrase as it is: ").send(&format!("{old}\r"));
-        terminal.expect(&format!("New {what}: ")).send("short\r");
-        terminal.expect(&format!("New {what}: ")).send(&format!("{new}\r"));
-        terminal.expect(&format!("New {what} once more: ")).send(&format!("{new}\r"));
-        let (code, shown) = terminal.end();
-        assert_eq!(code, 0, "{shown}");
-        assert!(!shown.contains(new), "{shown}");
-        assert!(signs(&bench), "what was open stays open");
-    }
-    bench.run(&["lock"]).ends_with(0);
-    let mut terminal = bench.terminal(&["unlock"]);
-    terminal.expect("Vault passphrase: ").send(&format!("{VAULT}\r"));
-    terminal.expect("Vault passphrase: ").send(&format!("{NEW}\r"));
-    let (code, shown) = terminal.end();
-    assert_eq!(code, 0, "{shown}");
-    assert!(signs(&bench));
 }

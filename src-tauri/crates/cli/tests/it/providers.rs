@@ -1,10 +1,9 @@
 //! A model behind every protocol, by the program: its key is sent as that provider wants it, its calls are done, and what it
 //! reasons goes nowhere.
 
-use crate::bench::{Bench, program, text};
+use crate::bench::{Bench, text};
 use model::task::ModelApi;
 use serde_json::json;
-use std::process::{Command, Stdio};
 use testkit::{Answers, Heard, Server, Spoken};
 
 const KEY: &str = "sk-8rT2vQ9xZ4mK7wB1";
@@ -51,13 +50,7 @@ fn serve(api: ModelApi) -> Server {
 }
 
 fn add(bench: &Bench, url: &str) {
-    std::fs::write(bench.path("key"), format!("{KEY}\n")).unwrap();
-    let mut command = Command::new(program());
-    command.args(["models", "add", url, "--secret", "its-key"]);
-    command.env("HERMIT_HOME", bench.home()).env("HERMIT_PASSPHRASE_FILE", bench.path("vault"));
-    command.stdin(Stdio::from(std::fs::File::open(bench.path("key")).unwrap()));
-    let output = testkit::output(&mut command, testkit::TO_THE_END).unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    bench.told_with_keys(&["models", "add", url, "--secret", "its-key"], &[KEY, ""], "").ends_with(0);
 }
 
 #[test]
@@ -105,17 +98,8 @@ fn a_model_behind_every_protocol_gets_its_key_as_it_wants_it_and_does_the_work()
 #[test]
 fn a_provider_alone_names_its_own_server_and_its_key() {
     let bench = Bench::new();
-    std::fs::write(bench.path("key"), format!("{KEY}\n")).unwrap();
-    let mut command = Command::new(program());
-    command.args(["models", "add", "anthropic"]);
-    command.env("HERMIT_HOME", bench.home()).env("HERMIT_PASSPHRASE_FILE", bench.path("vault"));
-    command.stdin(Stdio::from(std::fs::File::open(bench.path("key")).unwrap()));
-    let output = testkit::output(&mut command, testkit::TO_THE_END).unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(
-        output.status.success() && said.contains("`secret:anthropic` is sent to api.anthropic.com:443"),
-        "{said}"
-    );
+    let said = bench.told_with_keys(&["models", "add", "anthropic"], &[KEY, ""], "").ends_with(0).out;
+    assert!(said.contains("`secret:anthropic` is sent to api.anthropic.com:443"), "{said}");
     bench.run(&["models", "use", "anthropic:claude-sonnet-4"]).ends_with(0);
     let refused = bench.run(&["models", "use", "gemini:gemini-2.5-pro"]).ends_with(2);
     assert!(refused.err.contains("`hermit models add gemini`"), "{}", refused.err);

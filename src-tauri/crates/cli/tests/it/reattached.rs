@@ -2,7 +2,7 @@
 //! would keep of a run in its own memory is gone by then.
 
 use crate::bench::{APPROVAL, Bench, VAULT, text};
-use crate::foreign::{Served, reaches};
+use crate::client::{Served, reaches};
 use conforms::conforms;
 use serde_json::{Value, json};
 use std::io::Write as _;

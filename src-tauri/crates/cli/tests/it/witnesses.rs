@@ -1,11 +1,11 @@
 //! A second machine that cosigns: what grew, never a fork, never an older head, and it remembers across its own death.
 
-use crate::bench::{Bench, program, text};
+use crate::bench::{Bench, alone, copy, program, text};
+use crate::without_terminal;
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use testkit::{Killed, Lines};
 
 /// A witness at work; it ends with the test.
@@ -22,13 +22,13 @@ fn log_key(bench: &Bench) -> String {
 }
 
 fn serve(bench: &Bench, log: &str, fault: &str) -> Serving {
-    let mut child = Command::new(program())
+    let mut command = without_terminal(program());
+    command
         .args(["--json", "witness", "serve", "--name", "witness.test/one", "--listen", "127.0.0.1:0"])
         .arg("--dir")
         .arg(bench.path("witness"))
-        .args(["--log", log])
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap())
+        .args(["--log", log]);
+    let mut child = alone(&mut command)
         .env("HERMIT_HOME", bench.path("no store"))
         .env("HERMIT_PASSPHRASE_FILE", bench.path("vault"))
         .env("HERMIT_FAULT", fault)
@@ -69,10 +69,6 @@ fn more(bench: &Bench, goal: &str) -> String {
     bench.run(&["artifacts", "ingest", bench.path(goal).to_str().unwrap()]).ends_with(0);
     bench.run(&["ledger", "checkpoint"]).ends_with(0);
     bench.run(&["checkpoint", "export"]).ends_with(0).out
-}
-
-fn copy(from: &Path, to: &Path) {
-    assert!(Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap().success());
 }
 
 #[test]

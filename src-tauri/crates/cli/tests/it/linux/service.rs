@@ -1,6 +1,7 @@
 //! `hermit serve` as a service of the system: with a `systemctl` that stands in for the real one, and without any.
 
-use crate::bench::{Bench, Ran, VAULT, allow, before, program};
+use super::allow;
+use crate::bench::{Bench, Ran, VAULT, before, program};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

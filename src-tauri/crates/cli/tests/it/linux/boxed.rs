@@ -1,6 +1,7 @@
 //! The model in the box, by the program and a sidecar that a shell plays; by the real one where it and its weights are here.
 
-use crate::bench::{Bench, Ran, allow, program, text};
+use super::allow;
+use crate::bench::{Bench, Ran, program, text};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
