@@ -45,6 +45,7 @@ pub mod memory;
 pub mod mesh;
 mod named;
 pub mod outbound;
+mod outbound_queue;
 mod outbound_words;
 pub mod pairing;
 pub mod partial_approval;

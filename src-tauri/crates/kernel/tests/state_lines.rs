@@ -9,7 +9,7 @@ use acts::Message;
 use kernel::command::inbound::{Heard, Received};
 use kernel::command::ingest::Incoming;
 use kernel::{DriveOutcome, Waiting};
-use model::artifact::TrustTier;
+use model::artifact::{ArtifactKind, TrustTier};
 use model::context::Section;
 use model::envelope::EnvelopeAttachment;
 use model::fault::Point;
@@ -18,6 +18,7 @@ use model::ingress::Channel;
 use model::receipt::ResultCode;
 use model::task::TaskStatus;
 use model::{Body, TaskId, limits};
+use projections::query::{ArtifactFilter, Ask};
 use std::sync::Arc;
 use testkit::{ChatMood, ChatService, Edge, World, done, write};
 
@@ -248,6 +249,35 @@ fn what_answers_a_message_about_a_task_is_about_that_task() {
     world.drive(first);
     assert_eq!(state(&world, first).task.status, TaskStatus::Cancelled);
     assert!(!state(&world, second).task.status.is_terminal());
+}
+
+#[test]
+fn what_is_kept_of_an_answer_that_speaks_of_several_tasks_names_each_of_them_and_no_other() {
+    let (world, service) = with_mary(7_208);
+    let over = task_of(said(&world, "mary", "1", "tidy the attic"));
+    let approval = world.drive_to_approval(over);
+    world.person.allow(world.kernel(), over, approval).unwrap();
+    assert_eq!(world.drive(over), completed());
+    deliver(&world);
+    let first = task_of(said(&world, "mary", "2", "sort the books"));
+    let ended = id_of(&service, "tidy the attic");
+    let follows = Heard { reply_to: Some(ended), ..from(&world, "mary", "3", "and now the cellar") };
+    let second = task_of(hear(&world, follows));
+    assert_eq!(said(&world, "mary", "4", "status"), Received::Used(MessageUse::Status, Vec::new()));
+    deliver(&world);
+    let tells = |text: &str| text.contains("sort the books") && text.contains("and now the cellar");
+    let shown = service.shown().into_iter().find(|one| tells(&one.text)).expect("both are told of");
+    assert!(!shown.text.contains("task_"), "{}", shown.text);
+    let filter = ArtifactFilter { kind: Some(ArtifactKind::Message), ..ArtifactFilter::default() };
+    let rows = world.kernel().query().unwrap().artifacts(&filter, Ask::ALL).unwrap().rows;
+    let read = |hash| String::from_utf8(world.kernel().artifacts().read(hash).unwrap()).unwrap();
+    let kept = rows.iter().map(|row| read(&row.content_hash)).filter(|text| tells(text));
+    let kept: Vec<String> = kept.collect();
+    let [kept] = kept.as_slice() else { panic!("one message was sent: {kept:?}") };
+    for task in [first, second] {
+        assert!(kept.contains(&task.to_string()), "{task} in {kept}");
+    }
+    assert!(!kept.contains(&over.to_string()), "{kept}");
 }
 
 #[test]

@@ -363,6 +363,21 @@ fn what_ended_went_stale_or_is_untrusted_does_not_steer_and_is_named() {
 }
 
 #[test]
+fn a_memory_that_no_task_is_told_of_is_named_and_takes_no_room_of_others() {
+    let mut input = input(3_000);
+    input.memories = vec![recalled(0, memory(1))];
+    let whole = packed(&input);
+    input.memories_withheld = [2, 3].map(|n| memory(n).memory_id).into();
+    let pack = packed(&input);
+    assert_eq!((&pack.items, pack.omissions.len()), (&whole.items, whole.omissions.len() + 2));
+    for n in [2, 3] {
+        let why = omitted(&pack, &memory(n).memory_id.to_string()).expect("it is named");
+        assert_eq!(why, "holds, or may hold, a value of a secret that a task looked into");
+    }
+    assert_ne!(pack.input_sha256, whole.input_sha256, "it is compiled from something else");
+}
+
+#[test]
 fn secrets_go_to_no_model_whatever_part_they_stand_in() {
     let secret = "AKIAIOSFODNN7EXAMPLE";
     let mut input = full(3_000);

@@ -187,6 +187,9 @@ pub struct MessageText {
     /// The whole text, where it is too long for a message: sent as a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<ArtifactRef>,
+    /// The tasks that it speaks of, where the key of the message does not name them. They stay here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub of_tasks: Vec<TaskId>,
 }
 
 /// What a pressed button denies.

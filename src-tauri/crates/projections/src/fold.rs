@@ -22,7 +22,7 @@ use std::fmt::{Display, Write as _};
 
 pub(crate) use rows::Held;
 pub(crate) use search::{Docs, Forgotten, Leaf, Opened, disclosed};
-pub(crate) use withheld::{Values, is_telling, root, tasks_named, told};
+pub(crate) use withheld::{Looks, Values, is_telling, looks, root, tasks_named, told};
 
 /// Statements kept ready: those of this room and the ledger's own. Preparing one costs more than running it.
 pub(crate) const STATEMENTS: usize = 256;

@@ -25,7 +25,7 @@ pub struct Desk {
     writer: Writer,
     pub query: Query,
     pub world: World,
-    conversation: ConversationId,
+    pub conversation: ConversationId,
     ingress: IngressId,
     pub task: TaskId,
     pub step: StepId,
@@ -57,7 +57,7 @@ impl Desk {
         self.put_with(drafts, vec![]);
     }
 
-    fn put_with(&mut self, drafts: Vec<Draft>, blobs: Vec<(Digest, Vec<u8>)>) {
+    pub fn put_with(&mut self, drafts: Vec<Draft>, blobs: Vec<(Digest, Vec<u8>)>) {
         let batch = Batch { drafts, blobs, ..Batch::new(Point::IterationComplete) };
         self.writer.commit(batch).expect("it is on disk");
     }

@@ -2,6 +2,7 @@
 
 use crate::rebuilding::again;
 use crate::store::Store;
+use crate::views::Desk;
 use crate::world::{Place, World, looked_into_a_secret};
 use model::artifact::{ArtifactKind, ArtifactRef, EvidenceRef};
 use model::body::{ArtifactExpired, MemoryPromoted, SuccessorBegan};
@@ -10,8 +11,10 @@ use model::limits::INLINE_ARTIFACT_BYTES_MAX;
 use model::policy::Verdict;
 use model::task::TaskStatus;
 use model::{ArtifactId, Body, ConversationId, TaskId, UnixMs};
+use projections::rows::MemoryRow;
 use projections::tables;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use words::successor::PatchKind;
 
 /// A store with one conversation, in which tasks begin, look, say and remember.
@@ -373,4 +376,44 @@ fn a_secret_that_is_said_encoded_is_found_by_no_words() {
     talk.looks(task, "data:\n  pet: YWxiYXRyb3NzLTc=\n");
     talk.says(task, "a raven has decoded it, and it is Albatross-7");
     assert_eq!(talk.stand(SEARCH, ["raven", "albatross"]), [1, 0]);
+}
+
+/// A task looks into a file of keys.
+fn looks(desk: &mut Desk, task: TaskId, secret: &str) {
+    let (place, bytes) = (Place::task(task), secret.as_bytes().to_vec());
+    let (made, mut looked) = desk.world.artifact(place, ArtifactKind::ActionResult, &bytes, vec![]);
+    looked_into_a_secret(&mut looked);
+    desk.put_with(vec![looked], vec![(made.sha256, bytes)]);
+}
+
+/// The task of the desk, which looks into nothing, remembers this.
+fn remembers(desk: &mut Desk, claim: &str) -> MemoryRow {
+    let mut record = desk.world.memory(desk.place, None);
+    record.claim = claim.to_owned().into();
+    let id = record.memory_id;
+    for body in knowledge::memory::promoted(record) {
+        desk.say(body);
+    }
+    desk.query.memory(id).expect("it reads").expect("it is there")
+}
+
+#[test]
+fn a_claim_repeats_what_another_task_looked_into_before_it_and_nothing_that_one_looked_into_since() {
+    let mut desk = Desk::new();
+    let (looker, ingress) = (desk.world.fresh("task"), desk.world.fresh("ing"));
+    let begun = desk.world.task(looker, None, desk.conversation, ingress);
+    desk.put(vec![begun]);
+    let bird = concat!("pel", "ican42kestrel");
+    let before = remembers(&mut desk, &format!("the bird is {bird}"));
+    looks(&mut desk, looker, &format!("BIRD={bird}\n"));
+    let repeats = remembers(&mut desk, &format!("the bird is {bird}-too"));
+    let other = remembers(&mut desk, "the bird has a cage");
+    let repeating = |desk: &Desk| {
+        desk.query.memories_repeating(&[&before, &repeats, &other, &repeats]).expect("it reads")
+    };
+    assert_eq!(repeating(&desk), BTreeSet::from([repeats.memory_id]));
+    // What goes on behind it, and the value again, were looked into later.
+    looks(&mut desk, looker, &format!("LONGER={bird}-too\n"));
+    looks(&mut desk, looker, &format!("AGAIN={bird}\n"));
+    assert_eq!(repeating(&desk), BTreeSet::from([repeats.memory_id]));
 }

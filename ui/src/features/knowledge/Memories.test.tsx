@@ -9,7 +9,7 @@ const memory = (id: string, claim: string, more: Partial<Memory> = {}): Memory =
   memory_id: id, task_id: DONE, conversation_id: null, claim, scope: "project", reason: "a person said so", trust: "user_asserted", status: "active",
   evidence: [{ artifact_id: "art_1", part: "the value at /claim", excerpt_sha256: "ab".repeat(32), trust: "user_asserted", confidence: 1000 }],
   promoted_by: "prn_1", memory_type: "decision", project: { hash: "cd".repeat(32), name: "invoices" }, retention: "kept", invalidation: "correction",
-  from_belief: null, supersedes: null, uses: 0, last_used_at: null, helped: 0, helped_in: null, contradicted: 0, contradicted_in: null, expires_at: null, created_at: 1_700_000_000_000, ended_at: null, end_reason: null, superseded_by: null, relevance: null,
+  from_belief: null, supersedes: null, uses: 0, last_used_at: null, helped: 0, helped_in: null, contradicted: 0, contradicted_in: null, withheld: false, expires_at: null, created_at: 1_700_000_000_000, ended_at: null, end_reason: null, superseded_by: null, relevance: null,
   ...more,
 });
 
@@ -53,6 +53,20 @@ test("what helped most comes first when a person orders by use, and each says wh
   const detail = await screen.findByRole("complementary", { name: "Memory" });
   expect(detail.textContent).toMatch(/Helped3 times, last in this task/);
   expect(within(detail).getByRole("link", { name: "this task" }).getAttribute("href")).toContain(DONE);
+});
+
+test("a memory that no task is told of says so in the list, and why where it is read", async () => {
+  const held = [memory("mem_1", "the pet is a flamingo", { withheld: true }), memory("mem_2", "the pet has a cage")];
+  const { user } = show(scene({ "knowledge.memories": { rows: held }, "workspaces.list": workspaces }), "/knowledge");
+  await user.click(await screen.findByRole("button", { name: "Memory" }));
+  const line = (await screen.findAllByRole("row")).map((one) => one.textContent);
+  expect(line[1]).toContain("the pet is a flamingo not told to any task");
+  expect(line[2]).not.toContain("not told");
+  const detail = () => screen.findByRole("complementary", { name: "Memory" });
+  expect((await detail()).textContent).toContain("it holds, or may hold, a value of a secret that a task looked into");
+  await user.click(screen.getByText("the pet has a cage"));
+  expect((await detail()).textContent).not.toContain("a value of a secret");
+  expect(await seriousFindings()).toEqual([]);
 });
 
 test("a memory leads to the contexts that it was sent in, and says whether it helped there", async () => {

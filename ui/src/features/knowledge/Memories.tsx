@@ -19,6 +19,7 @@ import { capital, count, plain, said, trust } from "~/screen/words";
 import { Meaning } from "~/features/settings/Embeddings";
 import { Contexts } from "./Contexts";
 import { EvidenceList, Refute } from "./Evidence";
+import { NotTold } from "./NotTold";
 import { Past, TimeSlider, usePoints } from "./Past";
 import { Suggested } from "./Suggested";
 import styles from "./Knowledge.module.css";
@@ -97,7 +98,7 @@ function MemoryTable({ page, further, folders, byUse }: { page: Pages<Memory>; f
           <tbody>
             {shown.map((row) => (
               <tr key={row.memory_id} tabIndex={0} aria-selected={row === chosen} onClick={() => setAt(row.memory_id)} onKeyDown={(event) => event.key === "Enter" && setAt(row.memory_id)}>
-                <td className={table.main}><Words of={said(row.claim)} />{row.retention === "pinned" && <> <StateTag tone="mute">pinned</StateTag></>}</td>
+                <td className={table.main}><Words of={said(row.claim)} />{row.retention === "pinned" && <> <StateTag tone="mute">pinned</StateTag></>}<NotTold memory={row} /></td>
                 <td>{row.memory_type === null ? "" : capital(row.memory_type)}</td>
                 <td><Words of={place(row)} /></td>
                 <td>{plain(row.status)}</td>
@@ -137,6 +138,7 @@ function OneMemory({ memory, folders }: { memory: Memory; folders: readonly Fold
         ["Trust", trust(memory.trust)],
         ["Kept", <Kept key="kept" memory={memory} />],
         ["Models told", memory.uses === 0 ? "Never" : <>{count(memory.uses, "time")}{memory.last_used_at !== null && <>, last <Time at={memory.last_used_at} ago /></>}</>],
+        memory.withheld ? ["From now on", "Not told to any task: it holds, or may hold, a value of a secret that a task looked into. Replace it in words without that value, or forget it."] : null,
         memory.helped === 0 ? null : ["Helped", <Times key="helped" times={memory.helped} last={memory.helped_in} />],
         memory.contradicted === 0 ? null : ["Contradicted", <Times key="against" times={memory.contradicted} last={memory.contradicted_in} />],
         ["Saved by", <Hash key="by" of={memory.promoted_by} what="principal" />],

@@ -8,7 +8,7 @@ import { seriousFindings, show } from "~/test/show";
 const memory = (id: string, claim: string, more: Partial<Memory> = {}): Memory => ({
   memory_id: id, task_id: DONE, conversation_id: null, claim, scope: "project", reason: "a person said so", trust: "user_asserted", status: "active", evidence: [],
   promoted_by: "prn_1", memory_type: "decision", project: { hash: "cd".repeat(32), name: "invoices" }, retention: "kept", invalidation: "correction",
-  from_belief: null, supersedes: null, uses: 0, last_used_at: null, helped: 0, helped_in: null, contradicted: 0, contradicted_in: null, expires_at: null, created_at: 1_700_000_000_000, ended_at: null, end_reason: null, superseded_by: null, relevance: null,
+  from_belief: null, supersedes: null, uses: 0, last_used_at: null, helped: 0, helped_in: null, contradicted: 0, contradicted_in: null, withheld: false, expires_at: null, created_at: 1_700_000_000_000, ended_at: null, end_reason: null, superseded_by: null, relevance: null,
   ...more,
 });
 const point = (number: number, checkpoint: number | null): MemoryPoint => ({ number, at: 1_700_000_000_000 + number * 86_400_000, state_root: "ab".repeat(32), checkpoint });

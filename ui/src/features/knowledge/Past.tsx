@@ -11,6 +11,7 @@ import { exact, Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
 import table from "~/primitives/Table.module.css";
 import { capital, count, plain, said } from "~/screen/words";
+import { NotTold } from "./NotTold";
 import styles from "./Knowledge.module.css";
 
 /** Points that the slider has: the newest. */
@@ -127,7 +128,7 @@ function Rows({ then }: { then: MemoryThenList }) {
       <tbody>
         {then.rows.map((row) => (
           <tr key={row.memory_id}>
-            <td className={table.main}><Words of={said(row.claim)} />{row.retention === "pinned" && <> <StateTag tone="mute">pinned</StateTag></>}</td>
+            <td className={table.main}><Words of={said(row.claim)} />{row.retention === "pinned" && <> <StateTag tone="mute">pinned</StateTag></>}<NotTold memory={row} /></td>
             <td>{row.memory_type === null ? "" : capital(row.memory_type)}</td>
             <td><Words of={place(row)} /></td>
             <td>{since(row)}{row.end_reason !== null && <div className={table.faint}><Words of={said(row.end_reason)} /></div>}</td>

@@ -89,6 +89,7 @@ function Bytes({ sent, isPack }: { sent: Sent; isPack: boolean }) {
   const items = isPack && text !== null ? itemsOf(text) : [];
   const alone = isPack && text !== null ? wordsAlone(text) : "";
   const far = isPack && text !== null ? vectorsMade(text) : "";
+  const without = isPack && text !== null ? memoryLeftOut(text) : [];
   return (
     <>
       <div className={styles.heading}>
@@ -100,6 +101,7 @@ function Bytes({ sent, isPack }: { sent: Sent; isPack: boolean }) {
       {sent.bytes === null && <Empty title="These bytes are no longer kept" small>Their digest above still tells what they were.</Empty>}
       {alone !== "" && <p className={styles.faint} role="status">Memory was found by words alone: <Words of={alone} />.</p>}
       {far !== "" && <p className={styles.faint} role="status">{far}</p>}
+      {without.map(([why, records]) => <p key={why} className={styles.faint} role="status">{count(records, "record")} of memory left out: <Words of={why} />.</p>)}
       {text === null && sent.bytes !== null && <Empty title="These bytes are no text" small />}
       {text !== null && (exactly || items.length === 0
         ? <pre className={styles.raw}><Words of={text} /></pre>
@@ -133,6 +135,25 @@ function vectorsMade(text: string): string {
     return made < records ? `Memory was searched by meaning in ${made} of ${count(records, "record")}; the others had no vector yet.` : "";
   } catch {
     return "";
+  }
+}
+
+/** How every reason begins for which a whole item found no room. */
+const NO_ROOM = "does not fit";
+
+/** Why records of memory are not in a pack, and how many for each reason; what found no room is one. */
+function memoryLeftOut(text: string): readonly (readonly [string, number])[] {
+  try {
+    const reasons = new Map<string, number>();
+    for (const omission of list(record(JSON.parse(text))["omissions"]).map(record)) {
+      if (!word(omission["source"]).startsWith("mem_")) continue;
+      const reason = word(omission["reason"]);
+      const why = reason.startsWith(NO_ROOM) ? NO_ROOM : reason;
+      reasons.set(why, (reasons.get(why) ?? 0) + 1);
+    }
+    return [...reasons];
+  } catch {
+    return [];
   }
 }
 

@@ -158,7 +158,7 @@ test("a turn says who was asked, and its context only where one counts", () => {
   ]);
   const text = (provider: string, omissions = 0) => turn(provider, omissions).rows.map((row) => row.text);
   expect(text("openai")).toEqual(["Asked the model (2,231 tokens)"]);
-  expect(text("openai", 1)).toEqual(["Asked the model (2,231 tokens; 1 item did not fit)"]);
+  expect(text("openai", 1)).toEqual(["Asked the model (2,231 tokens; 1 item left out)"]);
   expect(text("playbook")).toEqual(["Next step of the playbook"]);
   expect(turn("playbook", 0).doing).toBe("Choosing the next step of the playbook");
   // Before it is asked nobody knows whom; each turn keeps what it was.

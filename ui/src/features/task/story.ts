@@ -250,7 +250,7 @@ class Teller {
       case "attempt.context_compiled": {
         const iteration = number(body["iteration"]);
         const left = number(body["omissions"]);
-        const size = `${tokens(number(body["tokens"]))} tokens${left > 0 ? `; ${count(left, "item")} did not fit` : ""}`;
+        const size = `${tokens(number(body["tokens"]))} tokens${left > 0 ? `; ${count(left, "item")} left out` : ""}`;
         const row = this.#add(event, "phase", `Prepared the next turn (${size})`, { kind: "turn", attempt: this.#attempt, iteration });
         this.#turn = { row, size };
         break;

@@ -228,6 +228,8 @@ export interface Memory {
   contradicted: number;
   /** The last task in which that was. */
   contradicted_in: string | null;
+  /** Whether no task is told of it although it is in force: it holds, or may hold, a value of a secret that a task looked into. */
+  withheld: boolean;
   expires_at: number | null;
   created_at: number;
   ended_at: number | null;

@@ -12,6 +12,7 @@ use model::artifact::{ArtifactClass, ArtifactKind, EvidenceRef, Selector};
 use model::event::EntityType;
 use model::knowledge::{MemoryStatus, MemoryType};
 use model::{BeliefId, Digest, MemoryId, ReceiptId, TaskId};
+use projections::Query;
 use projections::query::{MemoryFilter, Page};
 use projections::rows::{ArtifactRow, MemoryRow};
 use std::collections::btree_map::Entry;
@@ -121,15 +122,17 @@ pub(crate) fn memories(host: &dyn Host, p: Memories) -> Result<MemoryList, Error
     }
     let project = project_of(p.folder.as_deref(), &projects)?;
     let filter = MemoryFilter { status, memory_type: opt_word(p.memory_type.as_deref())?, project };
+    let query = host.query()?;
     let found = match p.memory.as_deref() {
-        None => host.query()?.memories(filter, ask(p.after.as_deref(), p.limit)?).wire()?,
+        None => query.memories(filter, ask(p.after.as_deref(), p.limit)?).wire()?,
         Some(named) => {
-            let row = host.query()?.memory(find(host, named)?).wire()?;
+            let row = query.memory(find(host, named)?).wire()?;
             let row = row.ok_or_else(|| crate::not_found("memory record", named))?;
             Page { rows: vec![row], next: None }
         }
     };
-    in_conversations(host, page(found, |r| memory(r, &projects)))
+    let rows = memories_now(&query, &found.rows, &projects)?;
+    in_conversations(&query, MemoryList { rows, next: opt(found.next) })
 }
 
 /// What is held in a project and says something of these words, the most relevant first.
@@ -143,15 +146,18 @@ fn relevant(host: &dyn Host, about: &str, p: &Memories, projects: &Projects) -> 
     let memory_type: Option<MemoryType> = opt_word(p.memory_type.as_deref())?;
     let project = project_of(p.folder.as_deref(), projects)?;
     let words = knowledge::relevance::words(&[about]);
-    let found = host.query()?.memories_saying(&words, project, host.now(), rows(p.limit)?).wire()?;
-    let wanted = found.iter().filter(|(row, _)| memory_type.is_none() || row.memory_type == memory_type);
-    let rows = wanted.map(|(row, share)| Memory { relevance: Some(*share), ..memory(row, projects) });
-    in_conversations(host, MemoryList { rows: rows.collect(), next: None })
+    let query = host.query()?;
+    let mut found = query.memories_saying(&words, project, host.now(), rows(p.limit)?).wire()?;
+    found.retain(|(row, _)| memory_type.is_none() || row.memory_type == memory_type);
+    let mut rows = memories_now(&query, found.iter().map(|(row, _)| row), projects)?;
+    for (row, (_, share)) in rows.iter_mut().zip(&found) {
+        row.relevance = Some(*share);
+    }
+    in_conversations(&query, MemoryList { rows, next: None })
 }
 
 /// The same records, each with the conversation of its task.
-fn in_conversations(host: &dyn Host, mut found: MemoryList) -> Result<MemoryList, Error> {
-    let query = host.query()?;
+fn in_conversations(query: &Query, mut found: MemoryList) -> Result<MemoryList, Error> {
     for row in &mut found.rows {
         let task: TaskId = row.task_id.parse().map_err(|_| not_found("task", &row.task_id))?;
         row.conversation_id = query.task(task).wire()?.map(|task| task.conversation_id.to_string());
@@ -159,8 +165,20 @@ fn in_conversations(host: &dyn Host, mut found: MemoryList) -> Result<MemoryList
     Ok(found)
 }
 
-/// A record as it is now.
-pub(super) fn memory(r: &MemoryRow, projects: &Projects) -> Memory {
+/// Records as they are now, in the same order.
+pub(super) fn memories_now<'r>(
+    query: &Query,
+    rows: impl IntoIterator<Item = &'r MemoryRow>,
+    projects: &Projects,
+) -> Result<Vec<Memory>, Error> {
+    let rows: Vec<&MemoryRow> = rows.into_iter().collect();
+    let held: Vec<&MemoryRow> =
+        rows.iter().copied().filter(|row| row.status == MemoryStatus::Active).collect();
+    let withheld = query.memories_repeating(&held).wire()?;
+    Ok(rows.into_iter().map(|row| memory(row, projects, withheld.contains(&row.memory_id))).collect())
+}
+
+fn memory(r: &MemoryRow, projects: &Projects, withheld: bool) -> Memory {
     Memory {
         memory_id: r.memory_id.to_string(),
         task_id: r.task_id.to_string(),
@@ -187,6 +205,7 @@ pub(super) fn memory(r: &MemoryRow, projects: &Projects) -> Memory {
         helped_in: opt(r.helped_in),
         contradicted: r.contradicted,
         contradicted_in: opt(r.contradicted_in),
+        withheld,
         expires_at: r.expires_at.map(|at| at.0),
         created_at: r.created_at.0,
         ended_at: r.ended_at.map(|at| at.0),

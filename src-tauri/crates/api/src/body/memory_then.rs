@@ -1,7 +1,7 @@
 //! What was remembered at a point of the past, and the root that proves it (HV-3.6-1, memory.md 2).
 
-use super::knowledge::{Projects, memory, project_of, projects};
-use crate::convert::{ask, opt_word, page};
+use super::knowledge::{Projects, memories_now, project_of, projects};
+use crate::convert::{ask, opt_word};
 use crate::{Host, Wire as _, fold, usage};
 use ledger::{Checkpoint, CheckpointKind, Reader, Stored};
 use model::body::{Body, KeyPurpose};
@@ -235,10 +235,10 @@ pub(crate) fn memory_then(host: &dyn Host, p: MemoryThen) -> Result<MemoryThenLi
         point,
         roots,
         standing,
-        rows: page(found, |row| memory(row, &projects)).rows,
+        rows: memories_now(&past.query, &found.rows, &projects)?,
         next,
         added_more: added.next.is_some(),
-        added: page(added, |row| memory(row, &projects)).rows,
+        added: memories_now(&past.query, &added.rows, &projects)?,
     })
 }
 

@@ -70,3 +70,48 @@ fn a_memory_names_the_contexts_that_it_was_sent_in_and_no_other() {
     let home = home.into_reader();
     assert_eq!(contexts(&home)["tasks"], found["tasks"], "as a process that only reads tells it");
 }
+
+#[test]
+fn a_list_says_of_which_records_no_task_is_told_although_they_are_in_force() {
+    let mut home = Home::new(47);
+    home.world.file(".env", "PET=flamingo\n");
+    home.world.file("a.txt", "text");
+    let remember = |claim: &str| {
+        let told =
+            json!({ "claim": claim, "scope": "project", "reason": "it is asked", "evidence": ["a.txt"] });
+        say("remember", told)
+    };
+    let (pet, cage) = ("the pet is a flamingo", "the pet has a cage");
+    let answers = vec![look("a.txt"), remember(pet), remember(cage), look(".env"), done("learnt")];
+    let learn = home.world.script("learn", answers);
+    home.world.drive_allowing(learn);
+    let listed = |home: &Home, params: Value| {
+        let found = home.must("knowledge.memories", params);
+        let of = |row: &Value| {
+            (row["claim"].as_str().unwrap().to_owned(), row["withheld"].as_bool().expect("it is said"))
+        };
+        let mut rows: Vec<(String, bool)> = found["rows"].as_array().unwrap().iter().map(of).collect();
+        rows.sort();
+        rows
+    };
+    let rows = |of_pet: bool| [(cage.to_owned(), false), (pet.to_owned(), of_pet)];
+    assert_eq!(listed(&home, json!({})), rows(false), "it was said before the look");
+    // As if the look had come before both, which an older Hermit kept then.
+    home.world.crash();
+    let views = rusqlite::Connection::open(home.world.store.path().join("ledger.db")).unwrap();
+    assert_eq!(views.execute("UPDATE view_withheld SET seq = 0", []).unwrap(), 1);
+    drop(views);
+    home.world.reopen();
+    assert_eq!(listed(&home, json!({})), rows(true));
+    let folder = home.world.folder.path().canonicalize().unwrap();
+    let about = json!({ "about": "a cage, a flamingo", "folder": folder.to_str().unwrap() });
+    assert_eq!(listed(&home, about), rows(true));
+    let all = home.must("knowledge.memories", json!({}));
+    let withheld = all["rows"].as_array().unwrap().iter().find(|row| row["withheld"] == true).unwrap();
+    let one = json!({ "memory": withheld["memory_id"] });
+    assert_eq!(listed(&home, one), [(pet.to_owned(), true)]);
+    // Of what is over, no task is told in any case.
+    let forget = json!({ "memory": withheld["memory_id"], "reason": "it holds a secret" });
+    home.must("knowledge.forget", forget);
+    assert_eq!(listed(&home, json!({ "status": "any" })), rows(false));
+}

@@ -104,6 +104,9 @@ fn memories(context: &Context, args: MemoryList) -> Result<(), Error> {
         let more = ["memory", "status", "type", "holds in", "trust", "used", "claim"];
         let head: Vec<&str> = first.into_iter().chain(more).collect();
         list(out, &head, rows.collect(), found.next.as_deref());
+        if let Some(words) = withheld(&found.rows) {
+            out.say(Tone::Warn, words);
+        }
         if meaning.model.is_some() {
             super::models::by_meaning(out, &meaning);
         }
@@ -111,12 +114,29 @@ fn memories(context: &Context, args: MemoryList) -> Result<(), Error> {
     Ok(())
 }
 
+/// Why no task is told of a record.
+const WITHHELD: &str = "holds, or may hold, a value of a secret that a task looked into";
+
+/// What is said below a list of those of its records that no task is told of; nothing where there are none.
+fn withheld(rows: &[Memory]) -> Option<String> {
+    let first = rows.iter().find(|memory| memory.withheld)?;
+    let many = match rows.iter().filter(|memory| memory.withheld).count() {
+        1 => "1 of these is not told to any task: it".to_owned(),
+        many => format!("{many} of these are not told to any task: each"),
+    };
+    Some(format!(
+        "{many} {WITHHELD}; `hermit memory replace {}` says it in other words, and `hermit memory forget` takes it back",
+        first.memory_id
+    ))
+}
+
 /// How often models were told of it, and what came of that.
 fn used(memory: &Memory) -> String {
     let part = |times: u32, word: &str| (times > 0).then(|| format!("{word} {times}"));
     let parts =
         [part(memory.uses, "told"), part(memory.helped, "helped"), part(memory.contradicted, "contradicted")];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let not_told = memory.withheld.then(|| "not told to any task".to_owned());
+    let parts: Vec<String> = not_told.into_iter().chain(parts.into_iter().flatten()).collect();
     if parts.is_empty() { "-".to_owned() } else { parts.join(", ") }
 }
 
@@ -158,6 +178,9 @@ pub(super) fn shown(out: &Output, m: &Memory) {
         (uses, at) => format!("models {uses} times, last {}", at.map(time).unwrap_or_default()),
     };
     fact("told to", &told);
+    if m.withheld {
+        fact("not told", &format!("to any task from now on: it {WITHHELD}"));
+    }
     let of = |times: u32, last: &Option<String>| match (times, last) {
         (0, _) | (_, None) => None,
         (times, Some(task)) => Some(format!("{times}, last in {task}")),
@@ -349,4 +372,39 @@ pub(super) fn list(out: &Output, head: &[&str], rows: Vec<Vec<String>>, next: Op
     }
     table(out, head, &rows);
     more(out, next);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn memory(id: &str, uses: u32, withheld: bool) -> Memory {
+        serde_json::from_value(json!({
+            "memory_id": id, "task_id": "task_1", "claim": "the pet has a cage", "scope": "project", "reason": "it is asked",
+            "trust": "observed", "status": "active", "evidence": [], "promoted_by": "prn_1", "uses": uses, "helped": 0,
+            "contradicted": 0, "withheld": withheld, "created_at": 1,
+        }))
+        .expect("a record")
+    }
+
+    #[test]
+    fn a_list_says_of_which_records_no_task_is_told_and_what_can_be_done() {
+        let rows = [memory("mem_1", 2, false), memory("mem_2", 2, true), memory("mem_3", 0, true)];
+        let told: Vec<String> = rows.iter().map(used).collect();
+        assert_eq!(told, ["told 2", "not told to any task, told 2", "not told to any task"]);
+        let [told, one, _] = &rows;
+        assert_eq!(withheld(std::slice::from_ref(told)), None);
+        let words = withheld(std::slice::from_ref(one)).expect("it is said");
+        assert!(
+            words.starts_with("1 of these is not told to any task: it holds, or may hold, a value"),
+            "{words}"
+        );
+        let words = withheld(&rows).expect("it is said");
+        assert!(
+            words.starts_with("2 of these are not told to any task: each holds, or may hold,"),
+            "{words}"
+        );
+        assert!(words.contains("`hermit memory replace mem_2`"), "{words}");
+    }
 }

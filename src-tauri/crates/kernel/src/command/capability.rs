@@ -22,7 +22,7 @@ use model::ingress::Channel;
 use model::login::LoginTerms;
 use model::task::{Origin, Priority};
 use model::tool_server::{ServerRegistration, ToolTerms};
-use model::{ActionRequestId, ArtifactId, UnixMs, WorkspaceId};
+use model::{ActionRequestId, ArtifactId, TaskId, UnixMs, WorkspaceId};
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,6 +49,9 @@ pub(super) enum Planned {
     Message {
         /// What is sent, to whom.
         message: acts::Message,
+        /// The tasks that it speaks of, where the key of the message does not name them. Nobody is sent this.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        of_tasks: Vec<TaskId>,
     },
     /// A clock that is asked about an anchor.
     Anchor {
@@ -131,7 +134,7 @@ impl Kernel {
             }
             (_, Planned::Remember(said)) => self.memory_of(tx, &said, change)?,
             (_, Planned::Suggested(batch)) => self.suggested(tx, &batch)?,
-            (_, Planned::Message { message }) => match self.message_outdated(&message) {
+            (_, Planned::Message { message, .. }) => match self.message_outdated(&message) {
                 None => Ok(Action::Message(message)),
                 Some(why) => Err(why),
             },

@@ -6,7 +6,7 @@
 
 use super::gateways::{heard_as, in_messages};
 use super::inbound_use::Came;
-use super::outbound::{Telling, queue};
+use super::outbound_queue::{Telling, queue};
 use crate::Error;
 use crate::gateway_registry::matters::{Matters, PLACES_MAX};
 use crate::gateway_registry::{GatewayRecord, PairedSender};
@@ -25,7 +25,7 @@ use model::gateway::{CHAT_NAME_BYTES_MAX, GatewayState, MessageAbout, MessageRef
 use model::ingress::Channel;
 use model::{Digest, PrincipalId, Sensitive, TaskId, UnixMs, limits};
 use seal::canon::INTEGER_MAX;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A message older than this is not acted upon: what it asks for may have been done otherwise by now.
 const STALE_MS: i64 = 24 * 3600 * 1000;
@@ -314,7 +314,10 @@ fn push_received(
         None => Ok(()),
         Some(text) => {
             let key = format!("reply:{id}");
+            // What is kept of the message names them: its key does not.
+            let of_tasks: BTreeSet<TaskId> = came.about.iter().chain(&came.speaks_of).copied().collect();
             let telling = Telling::words(key, MessageAbout::Reply, text.clone()).about_task(came.about);
+            let telling = telling.speaking_of(of_tasks.into_iter().collect());
             let telling = telling.answering(envelope.payload.sender.message_id.clone());
             queue(w, record, principal_id, telling)
         }

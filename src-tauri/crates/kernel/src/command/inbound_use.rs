@@ -33,6 +33,8 @@ pub(super) struct Came {
     pub(super) ingress_id: Option<IngressId>,
     /// The task that it is about.
     pub(super) about: Option<TaskId>,
+    /// Tasks that the reply speaks of.
+    pub(super) speaks_of: Vec<TaskId>,
     /// The button that is used up by it.
     pub(super) button: Option<Digest>,
     /// What its sender is told.
@@ -43,7 +45,15 @@ pub(super) struct Came {
 impl Came {
     /// A message that was used as this, and nothing else is known of.
     pub(super) const fn of(used_as: MessageUse) -> Self {
-        Self { used_as, ingress_id: None, about: None, button: None, reply: None, to_drive: Vec::new() }
+        Self {
+            used_as,
+            ingress_id: None,
+            about: None,
+            speaks_of: Vec::new(),
+            button: None,
+            reply: None,
+            to_drive: Vec::new(),
+        }
     }
 
     /// One that could not be used, for a reason that its sender is told.
@@ -160,7 +170,8 @@ impl Kernel {
             lines.push(format!("{title}: {}{waits}", state.task.status));
         }
         let text = if lines.is_empty() { "No task of yours is open.".to_owned() } else { lines.join("\n") };
-        Ok(Came { reply: Some(text), about: open.first().copied(), ..Came::of(MessageUse::Status) })
+        let about = open.first().copied();
+        Ok(Came { reply: Some(text), about, speaks_of: open, ..Came::of(MessageUse::Status) })
     }
 
     /// Stops the task that the sender answers a message about, else the newest open one that they began.

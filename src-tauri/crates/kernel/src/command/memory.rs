@@ -373,13 +373,13 @@ impl Kernel {
 
     /// What a pack may hold of memory: what is in force in the task's project, and what says words of its goal and of what was
     /// said since, or means the same where a person named a model for it (HK-15.6-1, memory.md 2). Meaning is looked for
-    /// where somebody reads the pack.
+    /// where somebody reads the pack. Last those that no task is told of.
     pub(crate) fn recalled(
         &self,
         state: &TaskState,
         input: &PackInput,
         is_read: bool,
-    ) -> Result<(Vec<Recalled>, Option<MeaningUsed>), Error> {
+    ) -> Result<(Vec<Recalled>, Option<MeaningUsed>, BTreeSet<MemoryId>), Error> {
         let project = state.task.workspace_hint.and_then(|workspace| self.project_hash(workspace));
         // The last that was said counts most; neither takes all the room of the other.
         let said: Vec<&str> = input.ingress.iter().rev().map(|delta| delta.text.as_str()).collect();
@@ -391,7 +391,7 @@ impl Kernel {
             self.query()?.memories_saying(&wanted, project, now, CANDIDATES_MAX).map_err(view)?;
         let about: Vec<&str> = std::iter::once(input.goal.as_str()).chain(said.first().copied()).collect();
         let (mut near, used) = if is_read { self.memories_near(&about, project) } else { (Vec::new(), None) };
-        self.without_withheld(&mut in_force, &mut by_words, &mut near)?;
+        let withheld = self.without_withheld(&mut in_force, &mut by_words, &mut near)?;
         let net = |row: &MemoryRow| (row.memory_id, i64::from(row.helped) - i64::from(row.contradicted));
         let found = by_words.iter().map(|(row, _)| row);
         let use_of = in_force.iter().chain(found).chain(&near).map(net).collect();
@@ -404,7 +404,7 @@ impl Kernel {
         if used.is_none() {
             recalled.iter_mut().for_each(|one| one.found_by = None);
         }
-        Ok((recalled, used))
+        Ok((recalled, used, withheld))
     }
 
     pub(super) fn saying(

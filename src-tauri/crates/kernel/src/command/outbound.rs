@@ -9,7 +9,8 @@ use super::capability::Planned;
 use super::enclose::Encloses;
 use super::firing::OWN_KEYS;
 use super::gateways::in_messages;
-use super::outbound_words::{self as words, LETTERS_MAX, cut};
+use super::outbound_queue::{Telling, queue};
+use super::outbound_words as words;
 use super::submit::Reasoning;
 use crate::Error;
 use crate::gateway_registry::{GatewayRecord, PairedSender, QueuedMessage};
@@ -17,11 +18,11 @@ use crate::kernel::{Kernel, lock};
 use crate::query::view;
 use crate::sender::Sender;
 use crate::state::TaskState;
-use crate::writeup::{NewArtifact, Writeup};
+use crate::writeup::Writeup;
 use acts::{Message, Tool as _};
 use model::approval::ApprovalStatus;
 use model::artifact::ArtifactKind;
-use model::body::{MessageQueued, MessageSending, MessageSettled};
+use model::body::{MessageSending, MessageSettled};
 use model::gateway::{
     BUTTON_LETTERS, GatewayState, MessageAbout, MessageButton, MessageState, MessageText, button_digest,
     code_of,
@@ -29,50 +30,13 @@ use model::gateway::{
 use model::ingress::{Channel, ClarificationStatus};
 use model::policy::Profile;
 use model::receipt::{ReceiptClass, ResultCode};
-use model::{ApprovalId, Digest, PrincipalId, Sensitive, TaskId, UnixMs};
+use model::{Digest, Sensitive, TaskId, UnixMs};
 use projections::query::{Ask, TaskFilter};
 
 /// How often a message is tried that was certainly not sent: with the time between, that is most of a day.
 const ATTEMPTS_MAX: u32 = 24;
 /// Tasks of one sender that are looked at for news, the newest.
 const TASKS_MAX: u32 = 50;
-
-/// Something that a sender is to be told.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Telling {
-    repeat_key: String,
-    about: MessageAbout,
-    text: String,
-    about_task: Option<TaskId>,
-    approval_id: Option<ApprovalId>,
-    button: Option<(MessageButton, Digest)>,
-    reply_to: Option<String>,
-}
-
-impl Telling {
-    /// Words, once for this key.
-    pub(super) const fn words(repeat_key: String, about: MessageAbout, text: String) -> Self {
-        Self { repeat_key, about, text, about_task: None, approval_id: None, button: None, reply_to: None }
-    }
-
-    /// The same with a button, where there is one.
-    #[must_use]
-    pub(super) fn with_button(self, button: Option<(MessageButton, Digest)>) -> Self {
-        Self { button, ..self }
-    }
-
-    /// The same about a task.
-    #[must_use]
-    pub(super) fn about_task(self, about_task: Option<TaskId>) -> Self {
-        Self { about_task, ..self }
-    }
-
-    /// The same, as the answer to a message of theirs.
-    #[must_use]
-    pub(super) fn answering(self, message_id: String) -> Self {
-        Self { reply_to: Some(message_id), ..self }
-    }
-}
 
 /// Whether a message that could not be begun to be sent for this reason never can.
 const fn is_for_good(error: &Error) -> bool {
@@ -84,65 +48,6 @@ const fn is_for_good(error: &Error) -> bool {
             | Error::NotFound { .. }
             | Error::Artifacts(artifacts::Error::Missing { .. })
     )
-}
-
-/// Queues what a sender is to be told: a long text with the whole of it as a file, or in parts where the service takes no file.
-/// Written into the stream of the gateway's messages.
-pub(super) fn queue(
-    w: &mut Writeup<'_>,
-    record: &GatewayRecord,
-    principal_id: PrincipalId,
-    telling: Telling,
-) -> Result<(), Error> {
-    if record.service.takes_files() || telling.text.chars().count() <= LETTERS_MAX {
-        return queue_one(w, record, principal_id, telling);
-    }
-    let (about, task) = (telling.about, telling.about_task);
-    let mut parts = words::parts(&telling.text).into_iter();
-    let further = format!("{}:part", telling.repeat_key);
-    let text = parts.next().unwrap_or_default();
-    queue_one(w, record, principal_id, Telling { text, ..telling })?;
-    for (at, text) in parts.enumerate() {
-        let part = Telling::words(format!("{further}{}", at + 2), about, text).about_task(task);
-        queue_one(w, record, principal_id, part)?;
-    }
-    Ok(())
-}
-
-fn queue_one(
-    w: &mut Writeup<'_>,
-    record: &GatewayRecord,
-    principal_id: PrincipalId,
-    telling: Telling,
-) -> Result<(), Error> {
-    let Telling { repeat_key, about, text, about_task, approval_id, button, reply_to } = telling;
-    let is_long = text.chars().count() > LETTERS_MAX;
-    let kept = |kind| NewArtifact::audit(kind);
-    let whole = match is_long {
-        true => {
-            let new = kept(ArtifactKind::ChatMessage).media("text/markdown; charset=utf-8");
-            Some(w.artifact(text.as_bytes(), new)?)
-        }
-        false => None,
-    };
-    let (button, button_sha256) = button.unzip();
-    let text = if is_long { cut(&text) } else { text };
-    let body = MessageText { text, buttons: button.into_iter().collect(), reply_to, whole };
-    let body = w.object(&body, kept(ArtifactKind::ChatMessage))?;
-    w.push_keyed(
-        Some(format!("queued:{}:{repeat_key}", record.name)),
-        MessageQueued {
-            name: record.name.clone(),
-            principal_id,
-            repeat_key,
-            about,
-            body,
-            about_task_id: about_task,
-            approval_id,
-            button_sha256,
-        },
-    );
-    Ok(())
 }
 
 impl Kernel {
@@ -227,8 +132,7 @@ impl Kernel {
             let page = origin.map(|origin| (origin, self.has_passkey_at(origin)));
             let text = words::approval(state, &packet, (at, button.data.as_str()), page)?;
             let telling = Telling::words(key, MessageAbout::Approval, text).about_task(Some(task));
-            let telling = telling.with_button(Some((button, sha256)));
-            news.push(Telling { approval_id: Some(id), ..telling });
+            news.push(telling.with_button(Some((button, sha256))).about_approval(id));
         }
         Ok(news)
     }
@@ -338,9 +242,9 @@ impl Kernel {
         let attempt = message.attempts.saturating_add(1);
         let gateway = self.gateway_of(record)?;
         let workspace_id = gateway.workspace_id;
-        let sent = self.message_of(record, gateway.hosts, (sender, message))?;
+        let (sent, of_tasks) = self.message_of(record, gateway.hosts, (sender, message))?;
         let goal = sent.title();
-        let planned = seal::canon::to_canonical(&Planned::Message { message: sent })?;
+        let planned = seal::canon::to_canonical(&Planned::Message { message: sent, of_tasks })?;
         let change = String::from_utf8(planned).map_err(|e| Error::Broken(e.to_string()))?;
         let submitted = self.submit_background(
             Initiator::Service,
@@ -376,13 +280,13 @@ impl Kernel {
         Ok(submitted.task_id)
     }
 
-    /// The act that sends a message.
+    /// The act that sends a message, and the tasks of which it speaks beside that which its key names.
     fn message_of(
         &self,
         record: &GatewayRecord,
         hosts: Vec<String>,
         (sender, message): (&PairedSender, &QueuedMessage),
-    ) -> Result<Message, Error> {
+    ) -> Result<(Message, Vec<TaskId>), Error> {
         let body = self.object_at::<MessageText>(&message.body)?;
         let line = message.about_task_id.filter(|_| message.about == MessageAbout::State);
         let line = line.and_then(|task| record.traffic.lines.of(task));
@@ -391,7 +295,7 @@ impl Kernel {
         let key = edits.as_ref().map(|edits| format!("{}:{edits}", message.repeat_key));
         let key = key.as_ref().unwrap_or(&message.repeat_key);
         let erased = || Error::Conflict("the chat was erased".to_owned());
-        Ok(Message {
+        let sent = Message {
             gateway: record.name.clone(),
             version: record.version,
             service: record.service,
@@ -404,7 +308,8 @@ impl Kernel {
             edits,
             file: body.whole,
             repeat_key: format!("hermit-{}", Digest::of(key.as_bytes())),
-        })
+        };
+        Ok((sent, body.of_tasks))
     }
 
     /// Why a message is not sent after all, if it is not.

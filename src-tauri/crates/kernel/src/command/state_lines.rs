@@ -3,7 +3,8 @@
 //! standing grant answers for it (decision 282).
 
 use super::gateways::in_messages;
-use super::outbound::{Telling, push_settled, queue};
+use super::outbound::push_settled;
+use super::outbound_queue::{Telling, queue};
 use super::outbound_words::{self as words, Stand};
 use crate::Error;
 use crate::gateway_registry::lines::{OVER, StateLine, key_of};

@@ -298,7 +298,7 @@ impl Kernel {
         input.beliefs = state.beliefs.values().cloned().collect();
         // What was said is looked up in memory, too.
         input.ingress = super::seen::deltas(state);
-        (input.memories, input.meaning) =
+        (input.memories, input.meaning, input.memories_withheld) =
             self.recalled(state, &input, is_read && !attempt.loop_state.is_led)?;
         // Whoever leads it from outside is told what came of each call, and is sent no pack.
         if !attempt.loop_state.is_led {

@@ -74,6 +74,9 @@ pub(super) fn beliefs(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candida
     candidates
 }
 
+/// Why no task is told of a record.
+const WITHHELD: &str = "holds, or may hold, a value of a secret that a task looked into";
+
 /// Markers of what earlier tasks found, the most relevant first (HV-3.4-6, reconciliation C30).
 pub(super) fn memories(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candidate> {
     let mut candidates = Vec::new();
@@ -99,6 +102,9 @@ pub(super) fn memories(input: &PackInput, basket: &mut Basket<'_>) -> Vec<Candid
         candidate.found_by = *found_by;
         candidate.inputs = record.evidence_refs.iter().map(|e| e.artifact_id).collect();
         candidates.push(candidate);
+    }
+    for withheld in &input.memories_withheld {
+        basket.omit(Section::Memory, &withheld.to_string(), WITHHELD);
     }
     candidates
 }

@@ -6,8 +6,9 @@ use model::context::{Act, MeaningUsed, Picture};
 use model::decision::Decision;
 use model::knowledge::{Belief, WorkingState};
 use model::task::{StepContract, TaskContract};
-use model::{ArtifactId, AttemptId, Digest, IngressId, TaskId, UnixMs};
+use model::{ArtifactId, AttemptId, Digest, IngressId, MemoryId, TaskId, UnixMs};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// A text that must be in every pack, with where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -174,6 +175,9 @@ pub struct PackInput {
     pub beliefs: Vec<Belief>,
     /// Memory records that may matter.
     pub memories: Vec<Recalled>,
+    /// Further ones that no task is told of: they hold, or may hold, a value of a secret that a task looked into.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub memories_withheld: BTreeSet<MemoryId>,
     /// How they were looked up by meaning; none where no embedding model is named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meaning: Option<MeaningUsed>,
@@ -232,6 +236,7 @@ impl PackInput {
             working_state: None,
             beliefs: Vec::new(),
             memories: Vec::new(),
+            memories_withheld: BTreeSet::new(),
             meaning: None,
             artifacts: Vec::new(),
             summary: None,

@@ -109,6 +109,31 @@ pub(crate) fn root(conn: &Connection, task: TaskId) -> Result<String, Error> {
     Ok(found.unwrap_or(task))
 }
 
+/// What looks into secrets brought.
+pub(crate) struct Looks {
+    /// Whether there was any.
+    pub(crate) has_looked: bool,
+    /// None where not all of them are known.
+    pub(crate) values: Option<Values>,
+}
+
+/// What tasks of these roots looked into before a place of the log.
+pub(crate) fn looks(conn: &Connection, roots: &BTreeSet<String>, before: i64) -> Result<Looks, Error> {
+    let mut found = conn.prepare_cached("SELECT found FROM view_withheld WHERE root = ?1 AND seq < ?2")?;
+    let (mut values, mut has_looked, mut is_known) = (BTreeSet::new(), false, true);
+    for root in roots {
+        let mut rows = found.query(params![root, before])?;
+        while let Some(row) = rows.next()? {
+            has_looked = true;
+            match row.get::<_, Option<String>>(0)? {
+                Some(known) => values.extend(known.lines().map(str::to_owned)),
+                None => is_known = false,
+            }
+        }
+    }
+    Ok(Looks { has_looked, values: is_known.then(|| Values::of(values)) })
+}
+
 /// The roots of the tasks whose looks the words of an event may repeat: its own, and those of what else its words come from.
 /// Where they come from elsewhere, that is kept of its documents from `first` on.
 fn roots(
@@ -222,7 +247,7 @@ impl Withheld {
     pub(super) fn of(seen: &Seen<'_>, body: &Body) -> Result<Self, Error> {
         let is_claim = matches!(body, Body::MemoryPromoted(_));
         match comes_from(seen, body)? {
-            Some(from) => Self::found_by(seen, roots(seen, &from, (is_claim, 0))?),
+            Some(from) => Self::found_by(seen, &roots(seen, &from, (is_claim, 0))?),
             None => Ok(Self { values: None }),
         }
     }
@@ -230,20 +255,11 @@ impl Withheld {
     /// The same for what is kept whole of a message.
     pub(super) fn of_message(seen: &Seen<'_>, message: &Artifact) -> Result<Self, Error> {
         let named = named_in(seen, message.content_hash)?.unwrap_or_default();
-        Self::found_by(seen, roots(seen, &named, (false, CONTENT))?)
+        Self::found_by(seen, &roots(seen, &named, (false, CONTENT))?)
     }
 
-    fn found_by(seen: &Seen<'_>, roots: BTreeSet<String>) -> Result<Self, Error> {
-        let mut found = seen.conn.prepare_cached("SELECT found FROM view_withheld WHERE root = ?1")?;
-        let mut values = BTreeSet::new();
-        for root in roots {
-            let mut rows = found.query([root])?;
-            while let Some(row) = rows.next()? {
-                let Some(known) = row.get::<_, Option<String>>(0)? else { return Ok(Self { values: None }) };
-                values.extend(known.lines().map(str::to_owned));
-            }
-        }
-        Ok(Self { values: Some(Values::of(values)) })
+    fn found_by(seen: &Seen<'_>, roots: &BTreeSet<String>) -> Result<Self, Error> {
+        Ok(Self { values: looks(seen.conn, roots, i64::MAX)?.values })
     }
 
     /// Whether words may be indexed as they are.

@@ -2,12 +2,12 @@
 
 use super::Query;
 use crate::Error;
-use crate::fold::{Values, int, is_telling, root, tasks_named, told};
+use crate::fold::{Looks, Values, int, is_telling, looks, root, tasks_named, told};
 use crate::rows::MemoryRow;
 use model::artifact::EvidenceRef;
 use model::{MemoryId, TaskId};
 use rusqlite::{Connection, params};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
 /// Looks of the whole store whose values words are searched for, the newest.
@@ -24,15 +24,16 @@ pub enum Repeated {
 
 /// What looks into secrets brought, as far as words may repeat it.
 pub struct Brought {
-    own: Own,
-    anywhere: Values,
+    /// What the tasks looked into that the words come from; all of it is searched for.
+    own: Looks,
+    anywhere: Anywhere,
 }
 
-/// What the tasks looked into that words come from; all of it is searched for.
-struct Own {
-    has_looked: bool,
-    /// None where not all of it is known.
-    values: Option<Values>,
+/// What nobody says by chance of the newest looks of the whole store.
+struct Anywhere {
+    values: Values,
+    /// Where in the log each of them was looked into first.
+    first: HashMap<String, i64>,
 }
 
 impl fmt::Debug for Brought {
@@ -50,7 +51,28 @@ impl Brought {
     /// Whether words repeat a value; of looks of other tasks only such a one as nobody says by chance.
     pub fn repeated_in(&self, words: &str) -> Option<Repeated> {
         let Some(own) = &self.own.values else { return Some(Repeated::Perhaps) };
-        (own.stand_in(words) || self.anywhere.stand_in(words)).then_some(Repeated::Value)
+        (own.stand_in(words) || self.anywhere.stand_in(words, i64::MAX)).then_some(Repeated::Value)
+    }
+}
+
+impl Anywhere {
+    fn read(conn: &Connection) -> Result<Self, Error> {
+        let statement =
+            "SELECT seq, found FROM view_withheld WHERE found IS NOT NULL ORDER BY seq DESC LIMIT ?1";
+        let mut found = conn.prepare_cached(statement)?;
+        let (mut rows, mut first) = (found.query([LOOKS_MAX])?, HashMap::new());
+        while let Some(row) = rows.next()? {
+            let (seq, known): (i64, String) = (row.get(0)?, row.get(1)?);
+            // The oldest comes last.
+            let telling = known.lines().filter(|value| is_telling(value));
+            first.extend(telling.map(|value| (value.to_owned(), seq)));
+        }
+        Ok(Self { values: Values::of(first.keys().cloned().collect()), first })
+    }
+
+    /// Whether words hold one that was looked into before a place of the log.
+    fn stand_in(&self, words: &str, before: i64) -> bool {
+        self.values.any_in(words, |value| self.first.get(value).is_some_and(|first| *first < before))
     }
 }
 
@@ -71,7 +93,7 @@ impl Query {
                 roots.insert(root(conn, task)?);
             }
             told(conn, &mut roots)?;
-            Ok(Brought { own: own(conn, &roots, i64::MAX)?, anywhere: anywhere(conn, i64::MAX)? })
+            Ok(Brought { own: looks(conn, &roots, i64::MAX)?, anywhere: Anywhere::read(conn)? })
         })
     }
 
@@ -86,16 +108,13 @@ impl Query {
             if !conn.prepare_cached(statement)?.query_row([], |row| row.get::<_, bool>(0))? {
                 return Ok(repeating);
             }
-            let (all, mut asked) = (anywhere(conn, i64::MAX)?, BTreeSet::new());
+            let (anywhere, mut asked) = (Anywhere::read(conn)?, BTreeSet::new());
             for row in rows.iter().filter(|row| asked.insert(row.memory_id)) {
                 let texts =
                     [&row.claim, &row.scope, &row.reason].map(|text| text.shown().map_or("", String::as_str));
                 let (words, seq) = (texts.join("\n"), int(row.seq));
-                let own = own(conn, &word_roots(conn, seq)?, seq)?;
-                // Nearly every claim repeats nothing of all looks; only then is it asked which of them came before it.
-                if own.values.is_none_or(|own| own.stand_in(&words))
-                    || (all.stand_in(&words) && anywhere(conn, seq)?.stand_in(&words))
-                {
+                let own = looks(conn, &word_roots(conn, seq)?, seq)?;
+                if own.values.is_none_or(|own| own.stand_in(&words)) || anywhere.stand_in(&words, seq) {
                     repeating.insert(row.memory_id);
                 }
             }
@@ -110,35 +129,4 @@ fn word_roots(conn: &Connection, seq: i64) -> Result<BTreeSet<String>, Error> {
     let roots: BTreeSet<String> =
         found.query_map([seq], |row| row.get::<_, String>(0))?.collect::<Result<_, _>>()?;
     Ok(roots)
-}
-
-/// What tasks of these roots looked into before a place of the log.
-fn own(conn: &Connection, roots: &BTreeSet<String>, before: i64) -> Result<Own, Error> {
-    let mut found = conn.prepare_cached("SELECT found FROM view_withheld WHERE root = ?1 AND seq < ?2")?;
-    let (mut values, mut has_looked, mut is_known) = (BTreeSet::new(), false, true);
-    for root in roots {
-        let mut rows = found.query(params![root, before])?;
-        while let Some(row) = rows.next()? {
-            has_looked = true;
-            match row.get::<_, Option<String>>(0)? {
-                Some(known) => values.extend(known.lines().map(str::to_owned)),
-                None => is_known = false,
-            }
-        }
-    }
-    Ok(Own { has_looked, values: is_known.then(|| Values::of(values)) })
-}
-
-/// What nobody says by chance of all that was looked into before a place of the log.
-fn anywhere(conn: &Connection, before: i64) -> Result<Values, Error> {
-    let statement =
-        "SELECT found FROM view_withheld WHERE seq < ?1 AND found IS NOT NULL ORDER BY seq DESC LIMIT ?2";
-    let mut found = conn.prepare_cached(statement)?;
-    let mut rows = found.query(params![before, LOOKS_MAX])?;
-    let mut values = BTreeSet::new();
-    while let Some(row) = rows.next()? {
-        let known: String = row.get(0)?;
-        values.extend(known.lines().filter(|value| is_telling(value)).map(str::to_owned));
-    }
-    Ok(Values::of(values))
 }

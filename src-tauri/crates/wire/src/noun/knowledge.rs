@@ -199,6 +199,8 @@ answers! {
         contradicted: u32,
         /// The last task in which that was.
         contradicted_in: Option<String>,
+        /// Whether no task is told of it although it is in force: it holds, or may hold, a value of a secret that a task looked into.
+        withheld: bool,
         expires_at: Option<i64>,
         created_at: i64,
         ended_at: Option<i64>,

@@ -4,10 +4,11 @@ use crate::Error;
 use crate::kernel::Kernel;
 use crate::query::view;
 use acts::Remember;
-use model::TaskId;
 use model::artifact::EvidenceRef;
+use model::{MemoryId, TaskId};
 use projections::query::Repeated;
 use projections::rows::MemoryRow;
+use std::collections::BTreeSet;
 
 impl Kernel {
     /// Why words are not remembered, if they are not: they repeat a value of a secret that one of these tasks, or one that the evidence
@@ -28,20 +29,21 @@ impl Kernel {
         self.why_withheld(&[task], &act.evidence_refs, &words)
     }
 
-    /// Takes out what no context is told: claims that were kept although they repeat a value of a secret, or of which nobody can tell.
+    /// Takes out what no context is told, and names it: claims that were kept although they repeat a value of a secret, or of which
+    /// nobody can tell.
     pub(super) fn without_withheld(
         &self,
         in_force: &mut Vec<MemoryRow>,
         by_words: &mut Vec<(MemoryRow, u32)>,
         near: &mut Vec<MemoryRow>,
-    ) -> Result<(), Error> {
+    ) -> Result<BTreeSet<MemoryId>, Error> {
         let found = by_words.iter().map(|(row, _)| row);
         let rows: Vec<&MemoryRow> = in_force.iter().chain(found).chain(near.iter()).collect();
         let withheld = self.query()?.memories_repeating(&rows).map_err(view)?;
         in_force.retain(|row| !withheld.contains(&row.memory_id));
         by_words.retain(|(row, _)| !withheld.contains(&row.memory_id));
         near.retain(|row| !withheld.contains(&row.memory_id));
-        Ok(())
+        Ok(withheld)
     }
 }
 

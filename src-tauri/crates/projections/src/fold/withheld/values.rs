@@ -51,8 +51,13 @@ impl Values {
 
     /// Whether one of these values stands in words, as it is or encoded.
     pub(crate) fn stand_in(&self, words: &str) -> bool {
+        self.any_in(words, |_| true)
+    }
+
+    /// The same for those of them that count.
+    pub(crate) fn any_in(&self, words: &str, counts: impl Fn(&str) -> bool + Copy) -> bool {
         let Some(values) = &self.by_head else { return false };
-        let holds = |says: &str| are_in(says, values);
+        let holds = |says: &str| places(&small(says), values, counts).next().is_some();
         holds(words) || !redact::encoded_places(words, holds).is_empty()
     }
 
@@ -69,14 +74,15 @@ impl Values {
 /// each other, no part of any stays.
 fn taken_out(words: &str, values: &ByHead) -> String {
     let mut plain = words.to_owned();
-    for place in redact::encoded_places(words, |says| are_in(says, values)).into_iter().rev() {
+    let holds = |says: &str| places(&small(says), values, |_| true).next().is_some();
+    for place in redact::encoded_places(words, holds).into_iter().rev() {
         plain.replace_range(place, " ");
     }
     let words = small(&plain);
     let mut left = String::with_capacity(words.len());
     // Behind what was taken out last.
     let mut behind = 0;
-    for place in places(&words, values) {
+    for place in places(&words, values, |_| true) {
         if place.start >= behind {
             left.push_str(words.get(behind..place.start).unwrap_or_default());
             left.push(' ');
@@ -85,11 +91,6 @@ fn taken_out(words: &str, values: &ByHead) -> String {
     }
     left.push_str(words.get(behind..).unwrap_or_default());
     left
-}
-
-/// Whether words have one of these values, whatever letters are capital in them.
-fn are_in(words: &str, values: &ByHead) -> bool {
-    places(&small(words), values).next().is_some()
 }
 
 /// Whether nobody says a value by chance who has not seen it: eight letters and digits of it stand in a row, of both kinds.
@@ -102,11 +103,16 @@ pub(crate) fn is_telling(value: &str) -> bool {
     })
 }
 
-/// Where words in small letters have one of these values, from the first on.
-fn places<'a>(words: &'a str, values: &'a ByHead) -> impl Iterator<Item = Range<usize>> + 'a {
+/// Where words in small letters have one of these values that counts, from the first on.
+fn places<'a>(
+    words: &'a str,
+    values: &'a ByHead,
+    counts: impl Fn(&str) -> bool + 'a,
+) -> impl Iterator<Item = Range<usize>> + 'a {
     words.as_bytes().windows(HEAD).enumerate().filter_map(move |(at, head)| {
         let rest = words.as_bytes().get(at..)?;
-        let value = values.get(head)?.iter().find(|value| rest.starts_with(value.as_bytes()))?;
+        let stands = |value: &&String| rest.starts_with(value.as_bytes()) && counts(value);
+        let value = values.get(head)?.iter().find(stands)?;
         Some(at..at.saturating_add(value.len()))
     })
 }
@@ -319,6 +325,11 @@ mod tests {
             assert!(found.stand_in(says), "{says}");
         }
         assert!(!found.stand_in("a flamingo, and a bird") && !Values::NONE.stand_in("flamingo-bird"));
+        let both = Values::of(["flamingo-bird", "flamingo-birdie"].map(str::to_owned).into());
+        for says in ["a Flamingo-Birdie", "in short ZmxhbWluZ28tYmlyZGll"] {
+            assert!(both.any_in(says, |value| value == "flamingo-bird"), "{says}: a longer one hides none");
+            assert!(!both.any_in(says, |value| value == "flamingo"), "{says}");
+        }
         for telling in [concat!("pel", "ican42kestrel"), concat!("postgres://me:pel", "ican42@host/db")] {
             assert!(is_telling(telling), "{telling}");
         }
