@@ -23,9 +23,6 @@ use model::witness::Found;
 use model::{Body, Event, ReceiptId, RelPath, ResourceId, TaskId, WorkspaceId};
 use serde_json::Value;
 
-/// Digits of a short reference: the end of an identifier, where it is random.
-const SHORT: usize = 8;
-
 impl Kernel {
     /// Makes the task that undoes a receipt. It asks a person like any other act.
     ///
@@ -48,8 +45,7 @@ impl Kernel {
                 "receipt `{receipt_id}` is undone already; undo that undo instead"
             )));
         }
-        let short: String =
-            receipt_id.to_string().chars().rev().take(SHORT).collect::<Vec<_>>().into_iter().rev().collect();
+        let short = acts::short(&receipt_id);
         let goal = match receipt.result_summary.shown() {
             Some(done) => format!("Undo receipt {short}: {done}"),
             None => format!("Undo receipt {short}"),
