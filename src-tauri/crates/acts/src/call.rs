@@ -276,7 +276,7 @@ pub(crate) fn in_words(terms: Option<&ToolTerms>) -> String {
     words.push_str(if terms.repeatable { "; it may be repeated" } else { "; it is never repeated" });
     words.push_str(if terms.trusted { "; its answers are trusted" } else { "; its answers are not trusted" });
     if let Some(ms) = terms.time_limit_ms {
-        words.push_str(&format!("; a call of it may take {} s", ms / 1_000));
+        words.push_str(&format!("; a call of it may take {}", lasting(Duration::from_millis(ms))));
     }
     words
 }
