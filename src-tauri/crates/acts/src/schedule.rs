@@ -3,7 +3,7 @@
 
 use crate::call::quoted;
 use crate::skill::Told;
-use crate::{Line, LineKind, money, visible};
+use crate::{Line, LineKind, money, short, visible};
 use model::schedule::{
     Bounds, CatchUp, DayBudget, FileChanges, KeepSchedule, MachineEvent, Overlap, QUIET_MS_USUAL, Rule,
     Schedule, ScheduleProposer, Trigger, When, only_in_words,
@@ -229,7 +229,7 @@ fn in_a_day(day: &DayBudget) -> String {
 fn reports(into: Option<&ConversationId>) -> String {
     match into {
         None => "it reports into the first conversation".to_owned(),
-        Some(id) => format!("it reports into the conversation {id}"),
+        Some(id) => format!("it reports into the conversation {}", short(id)),
     }
 }
 
