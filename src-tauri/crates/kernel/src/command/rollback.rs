@@ -9,6 +9,7 @@ use crate::state::TaskState;
 use crate::tx::Tx;
 use crate::writeup::Writeup;
 use acts::Action;
+use acts::items::HOLDS_LATER;
 pub use effects::{ConflictItem, Plan};
 use model::action::{LeftAsIs, Reversibility};
 use model::attempt::{AttemptStatus, TerminationReason};
@@ -320,7 +321,7 @@ impl Kernel {
         let path = |item: &Value| RelPath::from_bytes(item.get("path")?.as_str()?.as_bytes()).ok();
         Ok(left
             .filter_map(path)
-            .map(|path| format!("{}: the folder holds something and stays", acts::visible_path(&path)))
+            .map(|path| format!("the folder {} stays: {HOLDS_LATER}", acts::visible_path(&path)))
             .collect())
     }
 
