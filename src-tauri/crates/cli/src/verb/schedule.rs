@@ -9,7 +9,7 @@ use super::tools::{absolute, stay};
 use crate::args::{ScheduleAdd, ScheduleLimits, ScheduleVerb};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
-use crate::text::{plain, time};
+use crate::text::{plain, short, time};
 use acts::money;
 use host::Session;
 use model::lasting;
@@ -334,7 +334,8 @@ fn shown(out: &Output, one: &Schedule, address: Option<&str>) {
         let counts = run.counts_instead.as_ref().map_or_else(String::new, |name| {
             format!(" (not counted: {} began it too, and its run counts)", plain(name))
         });
-        out.line(format!("  {}  {} {status}{counts}", time(run.slot_at), plain(&run.task_id)));
+        let task = plain(short(&run.task_id));
+        out.line(format!("  {}  task {task}: {status}{counts}", time(run.slot_at)));
     }
     if one.state == ScheduleState::Paused {
         out.say(Tone::Faint, format!("hermit schedule resume {} lets it run again", plain(&one.name)));
