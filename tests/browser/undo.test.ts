@@ -45,7 +45,7 @@ test("what an undo would put back and what stays is shown before it is asked for
   const preview = world.page.getByRole("dialog", { name: "What this undo would do" });
   await preview.getByRole("list", { name: "Stays as it is" }).waitFor();
   const makes = async () => (await preview.getByRole("list", { name: "It would make" }).locator("li > span").allInnerTexts()).sort();
-  expect(await makes()).toEqual(["Delete \"one.txt\"", "Move \"kept/old.txt\" back to \"old.txt\"", "Remove the folder \"kept\""]);
+  expect(await makes()).toEqual(["Delete \"one.txt\"", "Move \"kept/old.txt\" back to \"old.txt\"", "Remove the folder \"kept\", if it is empty by then"]);
   expect(await preview.getByRole("list", { name: "Stays as it is" }).locator("li > span").allInnerTexts()).toEqual(["\"two.txt\""]);
   await soundPicture(world.page, "undo-preview");
   // Left alone, nothing was asked for.

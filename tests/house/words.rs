@@ -204,3 +204,57 @@ fn a_sandbox_has_the_same_words_in_the_doctor_on_the_card_and_in_the_page_that_v
         }
     }
 }
+
+/// Who writes a length of time without `words::time::lasting`, and why.
+const LENGTHS_BY_HAND: [(&str, &str); 10] = [
+    ("acp/src/guest/mod.rs", "its room has no door to the words"),
+    ("cli/src/progress.rs", "a clock that goes on, to the second"),
+    ("cli/src/verb/models_get.rs", "as above"),
+    ("cli/src/verb/successor.rs", "a cell of a table of measures"),
+    ("effects/src/sandbox/app_container.rs", "the plan of a sandbox, as a diagnosis prints it"),
+    ("effects/src/stage/mod.rs", "a measure in the notes of a command"),
+    ("kernel/src/command/outbound_words.rs", "a short line of a chat, to the second, the minute or the hour"),
+    ("model/src/schedule.rs", "words by which it can be said again"),
+    ("model/src/terms.rs", "a bound in the unit in which a person types it"),
+    ("training/src/spec.rs", "as above"),
+];
+
+/// Whether a format string writes a unit of time behind a value of its own.
+fn is_length_by_hand(text: &str) -> bool {
+    ["} s", "} ms", "} second", "} seconds", "} milliseconds"].iter().any(|unit| {
+        let ends = |at: usize| text[at + unit.len()..].chars().next().is_none_or(|c| !c.is_alphanumeric());
+        text.match_indices(unit).any(|(at, _)| ends(at))
+    })
+}
+
+#[test]
+fn a_length_of_time_is_told_by_one_function() {
+    let by_hand = |path: &str| {
+        let of_tools = path.starts_with("xtask/") || path.starts_with("conforms");
+        path.contains("/src/") && !of_tools && !path.contains("/tests/") && !path.ends_with("/tests.rs")
+    };
+    let mut found = BTreeMap::new();
+    for source in sources().iter().filter(|s| s.is_rust()) {
+        let Some(path) = source.path.strip_prefix("src-tauri/crates/").filter(|path| by_hand(path)) else {
+            continue;
+        };
+        let lines = Texts::of(&source.text, false).into_iter().filter(|(_, text)| is_length_by_hand(text));
+        let lines: Vec<usize> = lines.map(|(line, _)| line).collect();
+        if !lines.is_empty() {
+            found.insert(path, lines);
+        }
+    }
+    for (path, why) in LENGTHS_BY_HAND {
+        assert!(found.remove(path).is_some(), "{path} writes none any more: {why}");
+    }
+    assert!(found.is_empty(), "say it with `words::time::lasting`: {found:?}");
+}
+
+#[test]
+fn a_unit_of_time_behind_a_value_is_found_and_a_plural_is_not() {
+    assert!(is_length_by_hand("within {} s") && is_length_by_hand("within {ms} ms; {read} were"));
+    assert!(is_length_by_hand("no longer than {0} seconds") && is_length_by_hand("{:.1} s left"));
+    assert!(
+        !is_length_by_hand("{many} files") && !is_length_by_hand("{}s") && !is_length_by_hand("{} segments")
+    );
+}

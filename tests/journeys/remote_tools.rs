@@ -258,7 +258,7 @@ fn a_server_at_an_address_is_told_that_a_call_is_given_up_which_took_longer_than
     let words = [&["tools", "classify", "far", "echo"][..], &class].concat();
     let (_, approval) = asked(&stage.hermit(&words).ends(4).json());
     let shown = yes(&stage, &approval);
-    assert!(shown.contains("a call of it may take 1 s"), "{shown}");
+    assert!(shown.contains("a call of it may take 1 second"), "{shown}");
     tools.is("hangs");
     let model = server::script(&[
         json!({ "tool": "far__echo", "arguments": { "text": "hello" } }),

@@ -36,6 +36,8 @@ export interface DiffFile {
   before: DiffSide | null;
   after: DiffSide | null;
   outcome: string | null;
+  /** Of a folder that is to go: on what that depends, or why it is there still. */
+  note?: string | null;
   /** What the host has worked out as the difference; none where this page does. */
   edits: readonly Edit[];
 }
@@ -51,6 +53,12 @@ export interface HunkChoice {
 /** Whether what stood there stands there still: an undo leaves it, or nothing came of the change. */
 export function isLeft({ op, before, after, outcome }: { op: string; before: { sha256: string } | null; after: { sha256: string } | null; outcome: string | null }): boolean {
   return outcome === "not_done" && op === "write" && before !== null && before.sha256 !== "" && before.sha256 === after?.sha256;
+}
+
+/** How a line of a folder begins that goes only if it is empty by then, or that stayed; the note follows its name. Null of all else. */
+export function folderWord({ note, outcome }: { note?: string | null; outcome: string | null }): string | null {
+  if (note == null) return null;
+  return outcome === null ? "Remove the folder" : "The folder";
 }
 
 export function hunksOf({ edits }: Pick<DiffFile, "edits">): number {
@@ -110,7 +118,7 @@ const MISSING: Record<string, string> = {
 function word(file: DiffFile): string {
   const isDone = file.outcome === "done";
   if (isLeft(file)) return "Left as it is";
-  if (file.op === "delete") return isDone ? "Deleted" : "Delete";
+  if (file.op === "delete") return folderWord(file) ?? (isDone ? "Deleted" : "Delete");
   if (file.op === "move") return isDone ? "Moved" : "Move";
   if (file.op === "folder") return isDone ? "Folder made" : "Make folder";
   if (file.before === null) return isDone ? "Created" : "Create";
@@ -133,7 +141,8 @@ export function FileDiff({ file, choice }: { file: DiffFile; choice?: HunkChoice
   // What was done stands in the file now; what is only asked for does not yet.
   const isDone = file.outcome === "done";
   const path = isDone && file.to !== null ? file.to : file.path;
-  const isThere = file.op !== "folder" && (isDone ? file.op !== "delete" : file.before !== null || file.op !== "write");
+  const isFolder = file.op === "folder" || file.note != null;
+  const isThere = !isFolder && (isDone ? file.op !== "delete" : file.before !== null || file.op !== "write");
   const lead: Lead | null = ways === null || !isThere ? null : { side: isDone ? "after" : "before", go: (line) => ways.origin(path, line) };
   const text = file.after?.missing == null ? file.after?.text ?? null : null;
   // What is shown as no text is kept as bytes: as it would be or was written, of what was deleted as it was.
@@ -146,11 +155,12 @@ export function FileDiff({ file, choice }: { file: DiffFile; choice?: HunkChoice
   return (
     <section ref={section} className={styles.file} data-op={file.op} data-comments={open !== null || undefined} aria-label={`${word(file)} ${file.path}`} onKeyDown={open !== null ? stepLines : undefined}>
       <header>
-        <Icon name={file.op === "folder" ? "folder" : "file"} size={14} />
+        <Icon name={isFolder ? "folder" : "file"} size={14} />
         <span className={styles.word}>{word(file)}</span>
         <code><Name of={file.path} /></code>
         {file.to !== null && <><span className={styles.to}>to</span><code><Name of={file.to} /></code></>}
-        {file.outcome !== null && file.outcome !== "done" && !isLeft(file) && <span className={styles.word}>{file.outcome.replace("_", " ")}</span>}
+        {file.note != null && <span className={styles.to}>{file.note}</span>}
+        {file.outcome !== null && file.outcome !== "done" && !isLeft(file) && file.note == null && <span className={styles.word}>{file.outcome.replace("_", " ")}</span>}
         <span className={styles.counts}>
           {del > 0 && <span className={styles.del}>−{del}</span>}
           {add > 0 && <span className={styles.add}>+{add}</span>}

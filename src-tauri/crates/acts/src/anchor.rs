@@ -187,8 +187,10 @@ impl Tool for Anchor {
         if let Some(node) = self.node.as_ref().filter(|_| self.completes) {
             lines.push(Line::effect(format!("asks the Bitcoin node {} for the block", visible(node))));
         }
-        lines.push(fact(format!("the bytes: {}", self.digest)));
-        lines.push(fact(format!("they are the digest of {}; nothing of what is in your log", self.named())));
+        lines.push(fact(format!(
+            "the bytes are the digest of {}; nothing of what is in your log",
+            self.named()
+        )));
         if self.clock != AnchorClock::Rfc3161 {
             let blocks = crate::count(self.depth as usize, "block");
             lines.push(fact(format!(
@@ -196,6 +198,10 @@ impl Tool for Anchor {
             )));
         }
         lines
+    }
+
+    fn details(&self) -> Vec<String> {
+        vec![format!("the bytes: {}", self.digest)]
     }
 
     fn expected(&self, _: WorkspaceId, _: &[Fingerprint]) -> Vec<ExpectedEffect> {

@@ -242,6 +242,10 @@ impl Tool for Call {
         lines
     }
 
+    fn details(&self) -> Vec<String> {
+        pinned(&self.launch).collect()
+    }
+
     fn expected(&self, _: WorkspaceId, _: &[Fingerprint]) -> Vec<ExpectedEffect> {
         vec![ExpectedEffect {
             resource: ResourceId::Mcp(self.server.clone(), key_of(self.part, &self.name)),
@@ -276,7 +280,7 @@ pub(crate) fn in_words(terms: Option<&ToolTerms>) -> String {
     words.push_str(if terms.repeatable { "; it may be repeated" } else { "; it is never repeated" });
     words.push_str(if terms.trusted { "; its answers are trusted" } else { "; its answers are not trusted" });
     if let Some(ms) = terms.time_limit_ms {
-        words.push_str(&format!("; a call of it may take {} s", ms / 1_000));
+        words.push_str(&format!("; a call of it may take {}", lasting(Duration::from_millis(ms))));
     }
     words
 }
@@ -288,14 +292,12 @@ pub(crate) fn started(launch: &ServerLaunch) -> Vec<Line> {
     }
     let words: Vec<String> = launch.argv.iter().map(|word| format!("\"{}\"", visible(word))).collect();
     let mut lines = vec![Line::effect(format!("the server is started as {}", words.join(" ")))];
-    lines.extend(launch.pins.iter().map(|pin| {
-        Line::effect(format!(
-            "    \"{}\" is \"{}\", sha256 {}",
-            visible(&pin.name),
-            visible(&pin.path),
-            pin.sha256
-        ))
-    }));
+    lines.extend(
+        launch
+            .pins
+            .iter()
+            .map(|pin| Line::effect(format!("    \"{}\" is \"{}\"", visible(&pin.name), visible(&pin.path)))),
+    );
     lines.extend(package(launch));
     lines.extend(unpinned(launch).map(|text| Line { kind: LineKind::Unrecoverable, text }));
     lines.extend(launch.variables.iter().map(|(name, value)| {
@@ -317,6 +319,11 @@ pub(crate) fn started(launch: &ServerLaunch) -> Vec<Line> {
         ),
     }));
     lines
+}
+
+/// The digests by which the files of its program are known.
+pub(crate) fn pinned(launch: &ServerLaunch) -> impl Iterator<Item = String> + '_ {
+    launch.pins.iter().map(|pin| format!("sha256 of \"{}\": {}", visible(&pin.path), pin.sha256))
 }
 
 /// The package that is started, and what its version rests on.

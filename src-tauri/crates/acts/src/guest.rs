@@ -98,7 +98,7 @@ impl Tool for Guest {
         let program = &launch.program;
         let mut lines = vec![
             Line::effect(self.title()),
-            Line::effect(format!("its program is \"{}\", sha256 {}", visible(&program.path), program.sha256)),
+            Line::effect(format!("its program is \"{}\"", visible(&program.path))),
             Line::effect("it is asked:".to_owned()),
         ];
         lines.extend(quoted(&self.prompt).map(Line::effect));
@@ -120,6 +120,10 @@ impl Tool for Guest {
         ));
         lines.push(Line::effect(format!("for at most {} minutes", self.timeout_ms.div_ceil(60_000))));
         lines
+    }
+
+    fn details(&self) -> Vec<String> {
+        vec![format!("sha256 of its program: {}", self.launch.program.sha256)]
     }
 
     fn expected(&self, workspace: WorkspaceId, _: &[Fingerprint]) -> Vec<ExpectedEffect> {

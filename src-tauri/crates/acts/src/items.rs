@@ -6,6 +6,7 @@ use model::action::{ActionClass, ChangeItem, ExpectedEffect, Prior, ReadItem};
 use model::witness::{Fingerprint, Found};
 use model::{Digest, RelPath, ResourceId, WorkspaceId};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 
 /// Classes of a change set: a move is a write and a delete, a file below `.git` is version control, and one below
 /// `.hermit` changes what Hermit may do.
@@ -100,8 +101,19 @@ pub(crate) fn one_line(items: &[ChangeItem]) -> String {
     title(items)
 }
 
-/// How the line of a folder begins that has nothing in it when it goes: quiet, and last of a card.
-pub const EMPTY_FOLDER: &str = "remove the folder, empty by then,";
+/// How the line of a folder begins that goes only if nothing is in it then: quiet, and last of a card.
+pub const EMPTY_FOLDER: &str = "remove the folder, if it is empty by then:";
+
+/// On what it depends that a folder goes.
+pub const IF_EMPTY: &str = "if it is empty by then";
+
+/// Why a folder that an undo was to take away is there still.
+pub const HOLDS_LATER: &str = "it holds files that came later";
+
+/// How a receipt observes that a folder was to go, held something by then, and is there; the path in its written form.
+pub fn folder_stays(path: &impl Display) -> String {
+    format!("the folder `{path}` is not empty and stays")
+}
 
 /// The line of one change.
 pub(crate) fn line(item: &ChangeItem) -> Line {

@@ -142,17 +142,18 @@ impl Tool for Message {
         lines.extend(
             buttons.map(|button| Line::effect(format!("with a button \"{}\"", visible(&button.label)))),
         );
-        if let Some(file) = &self.file {
-            lines.push(gone(format!(
-                "with a file, SHA-256 {}: the text that is cut above, whole",
-                file.sha256
-            )));
+        if self.file.is_some() {
+            lines.push(gone("with a file: the text that is cut above, whole".to_owned()));
         }
         lines.push(fact(format!(
             "with the key \"{}\", the same for each repeat of it",
             visible(&self.repeat_key)
         )));
         lines
+    }
+
+    fn details(&self) -> Vec<String> {
+        self.file.iter().map(|file| format!("sha256 of the file: {}", file.sha256)).collect()
     }
 
     fn expected(&self, _: WorkspaceId, _: &[Fingerprint]) -> Vec<ExpectedEffect> {

@@ -1,9 +1,9 @@
 //! Adopting a playbook that was drafted from what recurs: its card shows every word of it, on how many of the recorded tasks it
-//! gives the same result, each of these tasks with its receipts, and the narrowest standing grant (memory.md 5).
+//! gives the same result, each of these tasks, and the narrowest standing grant; receipts stand among its details (memory.md 5).
 
 use crate::call::quoted;
 use crate::skill::{Told, in_text};
-use crate::{Line, LineKind, visible};
+use crate::{Line, LineKind, short, visible};
 use model::Digest;
 use model::artifact::TrustTier;
 use model::playbook::{AdoptPlaybook, PlaybookTrial, PlaybookTrialOutcome};
@@ -57,7 +57,6 @@ impl Told for AdoptPlaybook {
             "the narrowest standing grant under which it would not ask: {}; this grants nothing",
             visible(&draft.narrowest)
         )));
-        lines.push(fact(&format!("sha256 of its text: {}", draft.sha256)));
         let hidden = invisible_in(&draft.text);
         if hidden > 0 {
             let text =
@@ -72,9 +71,21 @@ impl Told for AdoptPlaybook {
         lines.extend(quoted(&draft.text).map(|text| Line { kind: LineKind::Quoted, text }));
         lines
     }
+
+    fn details(&self) -> Vec<String> {
+        let mut details = vec![format!("sha256 of its text: {}", self.draft.sha256)];
+        details.extend(self.draft.trials.iter().map(|trial| {
+            let receipts: Vec<String> = trial.receipts.iter().map(ToString::to_string).collect();
+            match receipts.is_empty() {
+                true => format!("tried on `{}`", trial.task_id),
+                false => format!("tried on `{}`, with receipts {}", trial.task_id, receipts.join(", ")),
+            }
+        }));
+        details
+    }
 }
 
-/// A task on which it was tried, with what shows what was done there.
+/// A task on which it was tried.
 fn tried(trial: &PlaybookTrial) -> Vec<Line> {
     let came = match trial.outcome {
         PlaybookTrialOutcome::Same => "the same result",
@@ -82,11 +93,10 @@ fn tried(trial: &PlaybookTrial) -> Vec<Line> {
         PlaybookTrialOutcome::NotTried => "cannot be tried",
     };
     let why = trial.why.as_ref().map_or(String::new(), |why| format!(": {}", visible(why)));
-    let receipts: Vec<String> = trial.receipts.iter().map(ToString::to_string).collect();
     let values: Vec<String> =
         trial.parameters.iter().map(|(name, value)| format!("{name}={}", visible(value))).collect();
     let with = if values.is_empty() { String::new() } else { format!(" with {}", values.join(", ")) };
-    vec![Line::effect(format!("{came} on {}{with}{why} ({})", trial.task_id, receipts.join(", ")))]
+    vec![Line::effect(format!("{came} on task {}{with}{why}", short(&trial.task_id)))]
 }
 
 fn fact(text: &str) -> Line {

@@ -111,19 +111,26 @@ impl Tool for Publish {
             self.servers().map(|url| Line::effect(format!("speaks with {}", visible(&url.server())))),
         );
         let links = count(usize::try_from(self.links).unwrap_or(usize::MAX), "link");
-        lines.push(fact(format!("the chain: {links}, the newest {}", self.link_sha256)));
-        lines.push(fact(format!("signed by the key {}", visible(&self.instance_pubkey))));
-        lines.push(fact(format!(
-            "everybody sees the id of this instance ({}), its keys, the digests and times of its versions of SOUL.md, and heads of \
-             your log; no word of SOUL.md and nothing of what is in your log",
-            visible(&self.instance_id)
-        )));
+        lines.push(fact(format!("the chain has {links}, signed by the key of this instance")));
+        lines.push(fact(
+            "everybody sees the id of this instance, its keys, the digests and times of its versions of SOUL.md, and heads of \
+             your log; no word of SOUL.md and nothing of what is in your log"
+                .to_owned(),
+        ));
         lines.push(fact(format!(
             "a relay keeps it for as long as it wants; {} in {}",
             count(usize::try_from(self.bytes()).unwrap_or(usize::MAX), "byte"),
             count(self.events.len(), "event")
         )));
         lines
+    }
+
+    fn details(&self) -> Vec<String> {
+        vec![
+            format!("the newest link of the chain: {}", self.link_sha256),
+            format!("the key of this instance: {}", visible(&self.instance_pubkey)),
+            format!("the id of this instance: {}", visible(&self.instance_id)),
+        ]
     }
 
     fn expected(&self, _: WorkspaceId, _: &[Fingerprint]) -> Vec<ExpectedEffect> {

@@ -2,7 +2,7 @@
 //! which skills are trusted, SOUL.md, and what of Hermit itself an adopted change is at work.
 
 use self::said::{of_server, words_of};
-use crate::call::{IN_A_COPY, in_words, unknown_tool};
+use crate::call::{IN_A_COPY, in_words, pinned, unknown_tool};
 use crate::skill::Told as _;
 use crate::{ActionRequest, Line, LineKind, Tool, count, visible};
 use model::action::{ActionClass, Reversibility};
@@ -331,6 +331,14 @@ impl Tool for Register {
         match self {
             Self::Adopt { change } => change.details(),
             Self::Return { change } => change.details(),
+            Self::Skill { trust } => trust.details(),
+            Self::Playbook { adopt } => adopt.details(),
+            Self::Skin { trust } => trust.details(),
+            Self::Server { registration, was, .. } => {
+                let before = was.iter().flat_map(|was| pinned(&was.launch));
+                let before = before.map(|pin| format!("when it was registered: {pin}"));
+                pinned(&registration.launch).chain(before).collect()
+            }
             _ => Vec::new(),
         }
     }

@@ -3,13 +3,14 @@
 
 use crate::call::quoted;
 use crate::skill::Told;
-use crate::{Line, LineKind, money, visible};
-use model::ConversationId;
+use crate::{Line, LineKind, money, short, visible};
 use model::schedule::{
     Bounds, CatchUp, DayBudget, FileChanges, KeepSchedule, MachineEvent, Overlap, QUIET_MS_USUAL, Rule,
     Schedule, ScheduleProposer, Trigger, When, only_in_words,
 };
 use model::task::Budget;
+use model::{ConversationId, lasting};
+use std::time::Duration;
 
 impl Told for KeepSchedule {
     fn check(&self) -> Result<(), String> {
@@ -110,7 +111,7 @@ fn read_as(of: &Schedule) -> String {
             };
             let quiet = match *quiet_ms {
                 QUIET_MS_USUAL => String::new(),
-                ms => format!(", once it was left alone for {}.{:03} seconds", ms / 1000, ms % 1000),
+                ms => format!(", once it was left alone for {}", lasting(Duration::from_millis(ms))),
             };
             format!("{which}, in this folder or one inside{quiet}; not what its own tasks do")
         }
@@ -228,7 +229,7 @@ fn in_a_day(day: &DayBudget) -> String {
 fn reports(into: Option<&ConversationId>) -> String {
     match into {
         None => "it reports into the first conversation".to_owned(),
-        Some(id) => format!("it reports into the conversation {id}"),
+        Some(id) => format!("it reports into the conversation {}", short(id)),
     }
 }
 

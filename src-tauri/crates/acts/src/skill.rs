@@ -1,5 +1,5 @@
-//! Trusting a skill: its card shows every word of its `SKILL.md`, every file by its digest, and what differs from what was
-//! trusted before.
+//! Trusting a skill: its card shows every word of its `SKILL.md`, every file by its name, and what differs from what was trusted
+//! before; the digests stand among its details.
 
 use crate::call::quoted;
 use crate::{Line, LineKind, count, visible};
@@ -59,7 +59,6 @@ impl Told for TrustSkill {
                 "it gives no authority: whatever a model does with it is judged, and asked about, as before",
             ),
             fact(&format!("found in {}", whereabouts(self.place, self.project.as_deref()))),
-            fact(&format!("sha256 of all its files: {}", self.sha256)),
         ];
         lines.extend(hidden(self));
         lines.extend(scripts(self));
@@ -76,6 +75,19 @@ impl Told for TrustSkill {
         lines.push(fact(&format!("its {SKILL_FILE}, word for word:")));
         lines.extend(quoted(&self.text).map(|text| Line { kind: LineKind::Quoted, text }));
         lines
+    }
+
+    fn details(&self) -> Vec<String> {
+        let mut details = vec![format!("sha256 of all its files: {}", self.sha256)];
+        let was = self.was.as_ref().map(|was| &was.skill);
+        for file in &self.skill.files {
+            let path = visible(&file.path);
+            details.push(format!("sha256 of its file \"{path}\": {}", file.sha256));
+            let before = was.and_then(|skill| skill.file(&file.path)).map(|before| before.sha256);
+            let changed = before.filter(|before| *before != file.sha256);
+            details.extend(changed.map(|before| format!("sha256 of \"{path}\" as it was: {before}")));
+        }
+        details
     }
 }
 
@@ -138,7 +150,7 @@ fn differences(trust: &TrustSkill, was: &WasTrusted) -> Vec<Line> {
             None => lines.push(grave(format!("\"{}\" is NEW", visible(&file.path)))),
             Some(before) if before.sha256 != file.sha256 => {
                 let path = visible(&file.path);
-                lines.push(grave(format!("\"{path}\" CHANGED; it was sha256 {}", before.sha256)));
+                lines.push(grave(format!("\"{path}\" CHANGED; it had {}", bytes(before))));
             }
             Some(_) => {}
         }
@@ -180,7 +192,11 @@ fn fact(text: &str) -> Line {
 }
 
 fn in_words(file: &SkillFile) -> String {
-    format!("\"{}\", {} bytes, sha256 {}", visible(&file.path), file.byte_size, file.sha256)
+    format!("\"{}\", {}", visible(&file.path), bytes(file))
+}
+
+fn bytes(file: &SkillFile) -> String {
+    count(usize::try_from(file.byte_size).unwrap_or(usize::MAX), "byte")
 }
 
 /// The place of a skill in words.
@@ -238,7 +254,14 @@ mod tests {
         let all = told.join("\n");
         assert!(all.contains("    | # Deploy") && all.contains("be\\u{200b}ware"), "{all}");
         assert!(all.contains("1 invisible character"), "{all}");
-        assert!(all.contains(&format!("\"run.sh\", 8 bytes, sha256 {}", Digest::of(b"rm -rf /"))), "{all}");
+        assert!(all.contains("\"run.sh\", 8 bytes") && !all.contains("sha256"), "{all}");
+        let details = one.details();
+        for sha256 in [one.sha256, Digest::of(b"rm -rf /")].map(|sha256| sha256.to_string()) {
+            assert!(
+                !all.contains(&sha256) && details.iter().any(|one| one.ends_with(&sha256)),
+                "{details:?}"
+            );
+        }
         assert!(all.contains("\"Bash(*)\"; that allows nothing"), "{all}");
         assert!(all.contains("gives no authority"), "{all}");
         assert_eq!(one.check(), Ok(()));
@@ -270,7 +293,9 @@ mod tests {
         for line in ["- ask first", "+ never ask", "\"new.md\" is NEW", "\"old.md\" is gone"] {
             assert!(told.iter().any(|one| one == line), "{line} in {told:?}");
         }
-        assert!(told.iter().any(|one| one.starts_with("\"run.sh\" CHANGED")), "{told:?}");
+        assert!(told.iter().any(|one| one == "\"run.sh\" CHANGED; it had 1 byte"), "{told:?}");
+        let was = format!("sha256 of \"run.sh\" as it was: {}", Digest::of(b"a"));
+        assert!(after.details().contains(&was) && !after.details().iter().any(|one| one.contains("old.md")));
         assert!(!told.iter().any(|one| one == "- then go"), "what stays is no difference");
         assert!(told.iter().any(|one| one.contains("`hermit skills untrust deploy`")), "{told:?}");
     }

@@ -34,7 +34,7 @@ impl Told for TrustSkin {
                 ),
             },
             fact("it gives no authority and changes no rule: acts are judged, and asked about, as before"),
-            fact(&format!("version {}, sha256 of its file: {}", skin.version, self.sha256)),
+            fact(&format!("it is version {} of it", skin.version)),
             signer(self),
         ];
         if let Some(was) = &self.was {
@@ -48,16 +48,20 @@ impl Told for TrustSkin {
         lines.extend(quoted(&told(skin)).map(|text| Line { kind: LineKind::Quoted, text }));
         lines
     }
+
+    fn details(&self) -> Vec<String> {
+        let key = self.file.keyid().map(|keyid| format!("signed with the key {keyid}"));
+        std::iter::once(format!("sha256 of its file: {}", self.sha256)).chain(key).collect()
+    }
 }
 
 /// Who signed it, as far as anybody here knows.
 fn signer(trust: &TrustSkin) -> Line {
-    let key = trust.file.keyid().map_or_else(|| "none".to_owned(), |keyid| keyid.to_string());
     match (trust.own_key, trust.known_key) {
-        (true, _) => fact(&format!("signed with your own approval key, {key}")),
-        (false, true) => fact(&format!("signed with the key {key}, as another skin that you trust")),
+        (true, _) => fact("signed with your own approval key"),
+        (false, true) => fact("signed with the same key as another skin that you trust"),
         (false, false) => {
-            Line { kind: LineKind::Risk, text: format!("signed with the key {key}, which nobody here knows") }
+            Line { kind: LineKind::Risk, text: "signed with a key which nobody here knows".to_owned() }
         }
     }
 }
@@ -102,6 +106,11 @@ mod tests {
         let told: Vec<String> = one.lines().into_iter().map(|line| line.text).collect();
         assert!(told.contains(&"    | Approved by policy. Nothing else is asked.".to_owned()), "{told:?}");
         assert!(told.iter().any(|line| line.contains("which nobody here knows")), "{told:?}");
+        let key = one.file.keyid().expect("it is signed").to_string();
+        for whole in [key, one.sha256.to_string()] {
+            assert!(told.iter().all(|line| !line.contains(&whole)), "{whole} in {told:?}");
+            assert!(one.details().iter().any(|detail| detail.ends_with(&whole)), "{whole}");
+        }
         assert!(told.iter().any(|line| line.contains("gives no authority")), "{told:?}");
         assert_eq!(one.check(), Ok(()));
         let forged = TrustSkin { sha256: Digest::of(b"another"), ..one.clone() };

@@ -5,9 +5,10 @@ use crate::call::quoted;
 use crate::{ActionRequest, Counts, Line, LineKind, Tool, visible};
 use model::action::{ActionClass, Reversibility};
 use model::limits::{TRIAL_ABOUT_CHARS_MAX, TRIAL_PATCH_BYTES_MAX, TRIAL_SECONDS_MAX, TRIAL_TASKS_MAX};
-use model::{ResourceId, WorkspaceId};
+use model::{ResourceId, WorkspaceId, lasting};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// Finished tasks that are drawn where nobody says how many.
 const DRAWN: u32 = 3;
@@ -104,8 +105,8 @@ impl Tool for TryChange {
             crate::count(drawn, "finished task")
         )));
         lines.push(Line::effect(format!(
-            "each for at most {} s, in a sandbox without the network; what was done then is told to them and not done again",
-            self.seconds()
+            "each for at most {}, in a sandbox without the network; what was done then is told to them and not done again",
+            lasting(Duration::from_secs(self.seconds()))
         )));
         lines.push(fact("nothing changes by it: the verdict goes to the model as untrusted content"));
         lines.push(fact("of other tasks the model is told identifiers, rules and counts alone"));

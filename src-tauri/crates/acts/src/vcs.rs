@@ -5,7 +5,7 @@ use model::action::{ActionClass, ExpectedEffect, ReadItem, Reversibility};
 use model::artifact::TrustTier;
 use model::grant::FilesystemScope;
 use model::receipt::{ReceiptClass, ResultCode};
-use model::vcs::VcsChange;
+use model::vcs::{Tracked, VcsChange};
 use model::witness::Fingerprint;
 use model::{RelPath, ResourceId, WorkspaceId};
 use serde::{Deserialize, Serialize};
@@ -86,6 +86,14 @@ impl Tool for Vcs {
         lines(&self.change)
     }
 
+    fn details(&self) -> Vec<String> {
+        let files = self.change.files().iter().zip(1..);
+        let known = |(file, at): (&Tracked, usize)| {
+            file.sha256.map(|sha256| format!("file {at}, {}: sha256 {sha256}", visible_path(&file.path)))
+        };
+        files.filter_map(known).collect()
+    }
+
     fn expected(&self, workspace: WorkspaceId, _: &[Fingerprint]) -> Vec<ExpectedEffect> {
         vec![expected(workspace, &self.change)]
     }
@@ -142,8 +150,8 @@ fn lines(change: &VcsChange) -> Vec<Line> {
                     let at = at.saturating_add(1);
                     let run = if file.executable { ", which may be run" } else { "" };
                     match file.sha256 {
-                        Some(sha256) => Line::effect(format!(
-                            "file {at}: with {} as it is: sha256 {sha256}{run}",
+                        Some(_) => Line::effect(format!(
+                            "file {at}: with {} as it is{run}",
                             visible_path(&file.path)
                         )),
                         None => Line::destructive(format!(

@@ -56,6 +56,8 @@ pub(crate) struct Row {
     pub(crate) before: Option<Known>,
     pub(crate) after: Option<Known>,
     pub(crate) outcome: Option<ItemOutcome>,
+    /// Of a folder: on what it depends that it goes, or why it is there still.
+    pub(crate) note: Option<String>,
 }
 
 /// A side of a row.
@@ -235,7 +237,17 @@ mod tests {
         let known = Known { sha256: Digest::of(path.as_bytes()), byte_size: None, at: At::Same };
         let before = matches!(op, ChangeKind::Delete | ChangeKind::Move).then_some(known);
         let outcome = Some(if path.ends_with('9') { ItemOutcome::NotDone } else { ItemOutcome::Done });
-        Row { item: 0, op, path: path.to_owned(), to, same_as: None, before, after: None, outcome }
+        Row {
+            item: 0,
+            op,
+            path: path.to_owned(),
+            to,
+            same_as: None,
+            before,
+            after: None,
+            outcome,
+            note: None,
+        }
     }
 
     #[test]

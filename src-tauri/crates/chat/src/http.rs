@@ -12,6 +12,7 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{ConnectionDetails, Connector, DefaultConnector, Transport};
 use url::Url;
+use words::time::lasting;
 use zeroize::Zeroizing;
 
 /// How long a connection may take to come about.
@@ -323,9 +324,9 @@ fn in_words(error: &ureq::Error, url: &Url, within: Duration) -> String {
     let (host, port) = host_of(url);
     match error {
         E::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
-            format!("`{host}:{port}` could not be reached within {} s", CONNECT.min(within).as_secs())
+            format!("`{host}:{port}` could not be reached within {}", lasting(CONNECT.min(within)))
         }
-        E::Timeout(_) => format!("`{host}:{port}` did not answer within {}", words::time::lasting(within)),
+        E::Timeout(_) => format!("`{host}:{port}` did not answer within {}", lasting(within)),
         E::HostNotFound => format!("there is no host `{host}`"),
         E::Io(io) => format!("`{host}:{port}`: {}", io.kind()),
         E::Rustls(tls) => format!("`{host}:{port}`: {tls}"),
@@ -340,4 +341,25 @@ fn in_words(error: &ureq::Error, url: &Url, within: Duration) -> String {
 /// Text in a path or a query.
 pub(crate) fn encoded(text: &str) -> String {
     percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_long_a_service_was_waited_for_is_told_as_everywhere() {
+        let url = Url::parse("https://chat.example/send").unwrap();
+        let connect = ureq::Error::Timeout(ureq::Timeout::Connect);
+        let told = |within: u64| in_words(&connect, &url, Duration::from_secs(within));
+        assert_eq!(told(1), "`chat.example:443` could not be reached within 1 second");
+        assert_eq!(
+            told(90),
+            "`chat.example:443` could not be reached within 10 seconds",
+            "no longer than that"
+        );
+        let whole = ureq::Error::Timeout(ureq::Timeout::Global);
+        let late = in_words(&whole, &url, Duration::from_secs(90));
+        assert_eq!(late, "`chat.example:443` did not answer within 1 minute 30 seconds");
+    }
 }

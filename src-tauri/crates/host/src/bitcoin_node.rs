@@ -12,6 +12,7 @@ pub use answers::{Chain, Header, Shown, Unspent};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use effects::Undelivered;
+use model::lasting;
 use serde_json::{Value, json};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -244,9 +245,9 @@ fn not_asked(error: &ureq::Error, timeout: Duration) -> NodeError {
     use ureq::Error as E;
     match error {
         E::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
-            NodeError::Away(format!("no connection within {} s", CONNECT.as_secs()))
+            NodeError::Away(format!("no connection within {}", lasting(CONNECT)))
         }
-        E::Timeout(_) => NodeError::Lost(format!("nothing within {} s", timeout.as_secs())),
+        E::Timeout(_) => NodeError::Lost(format!("nothing within {}", lasting(timeout))),
         E::HostNotFound => NodeError::Away("there is no machine of this name".to_owned()),
         E::ConnectionFailed => NodeError::Away("no connection came about".to_owned()),
         E::Io(io) if io.kind() == std::io::ErrorKind::ConnectionRefused => NodeError::Away(io.to_string()),

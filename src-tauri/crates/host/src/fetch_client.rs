@@ -211,7 +211,7 @@ fn in_words(error: &ureq::Error, call: &Call<'_>) -> String {
     let server = call.url.server();
     match error {
         E::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
-            format!("`{server}` could not be reached within {} s", CONNECT.as_secs())
+            format!("`{server}` could not be reached within {}", lasting(CONNECT))
         }
         E::Timeout(_) => format!("no answer within {}", lasting(call.timeout)),
         other => format!("`{server}`: {other}"),

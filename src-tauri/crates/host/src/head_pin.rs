@@ -268,7 +268,7 @@ fn ended(child: &mut Child, limit: Duration) -> Result<ExitStatus, String> {
         if Instant::now() >= until {
             let _ = child.kill();
             let _ = child.wait();
-            return Err(format!("`git` did not end in {} seconds, and was ended", limit.as_secs()));
+            return Err(format!("`git` did not end in {}, and was ended", model::lasting(limit)));
         }
         std::thread::sleep(LOOK);
     }

@@ -11,10 +11,10 @@ use crate::{Config, Error, HostKeys};
 use api::LoginStands;
 use kernel::Kernel;
 use keychain::{Secrets, Vault};
-use model::UnixMs;
 use model::login::{LoginTerms, login_handle, server_of_login};
 use model::secret::SecretTerms;
 use model::web::WebUrl;
+use model::{UnixMs, lasting};
 use redact::Redactor;
 use redirect::Redirect;
 use seal::SecretSource as _;
@@ -260,8 +260,8 @@ impl Logins {
             }
             Err(NotRenewed::Failed(why)) => {
                 let why = format!(
-                    "the log-in at `{server}` could not be renewed: {why}; it is tried again in {} seconds",
-                    PAUSE.as_secs()
+                    "the log-in at `{server}` could not be renewed: {why}; it is tried again in {}",
+                    lasting(PAUSE)
                 );
                 gate.failed = Some((Instant::now(), why.clone()));
                 Err(why)

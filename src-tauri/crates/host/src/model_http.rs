@@ -2,6 +2,7 @@
 
 use crate::Config;
 use crate::secrets::SecretBook;
+use model::lasting;
 use reasoning::{Head, HttpReply, ModelHttp, ModelHttpError, Scheme};
 use seal::SecretSource;
 use std::io::Read as _;
@@ -284,7 +285,7 @@ fn of_ureq(error: &ureq::Error, timeout_ms: u64, begun: bool) -> ModelHttpError 
     use ureq::Error as E;
     match error {
         E::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
-            ModelHttpError::Unreachable(format!("no connection within {} s", CONNECT.as_secs()))
+            ModelHttpError::Unreachable(format!("no connection within {}", lasting(CONNECT)))
         }
         E::Timeout(_) => ModelHttpError::TimedOut(timeout_ms),
         E::HostNotFound => ModelHttpError::Unreachable("no such host".to_owned()),

@@ -5,6 +5,7 @@
 
 use crate::models::{BYTES_MAX, Look, MODELS_MAX, called, is_name, ours};
 use crate::{Config, Error, Local, Outbound};
+use model::lasting;
 use model::task::ModelApi;
 use reasoning::{Address, Head, HttpReply, ModelHttp, ModelHttpError};
 use serde_json::Value;
@@ -139,8 +140,8 @@ fn asked(
         }
         Err(ModelHttpError::TimedOut(_)) => {
             return Err(format!(
-                "it did not answer within {} s: it may be busy, or no model server; try again, or look at its log",
-                PATIENCE.as_secs()
+                "it did not answer within {}: it may be busy, or no model server; try again, or look at its log",
+                lasting(PATIENCE)
             ));
         }
         Err(ModelHttpError::Stopped) => {

@@ -165,7 +165,7 @@ fn an_undo_that_leaves_a_folder_with_a_later_file_says_so_where_it_ends_and_on_i
     });
     assert_eq!(
         told.as_deref(),
-        Some("Undone, but for one place: \"made\": the folder holds something and stays")
+        Some("Undone, but for one place: the folder \"made\" stays: it holds files that came later")
     );
     let receipt = world.kernel().task(undo).unwrap().receipts.last().unwrap().receipt_id;
     let receipt = world.kernel().receipt(receipt).unwrap().1;

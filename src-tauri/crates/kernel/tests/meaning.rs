@@ -329,7 +329,7 @@ fn a_context_reads_through_vectors_for_so_long_and_goes_on_with_words() {
     // A machine on which half a second is gone with each look at the clock.
     world.clock.slow(500);
     let told = pack(&world, "refunds of slow machines");
-    assert!(alone(&told).contains("could not be read through within 400 ms"), "{:?}", told.meaning);
+    assert!(alone(&told).contains("could not be read through within 0.4 seconds"), "{:?}", told.meaning);
     assert_eq!(found(&told), [(CLAIMS[1], Some(FoundBy::Words))]);
     assert_eq!(told.meaning.unwrap().vectors, None);
     world.clock.slow(1);

@@ -100,9 +100,9 @@ impl OsVault {
         spawned.map_err(|e| Error::Keychain { why: format!("no thread to ask it with: {e}") })?;
         match receive.recv_timeout(self.patience) {
             Ok(answer) => answer,
-            Err(mpsc::RecvTimeoutError::Timeout) => {
-                Err(Error::Locked { why: format!("no answer within {} s", self.patience.as_secs()) })
-            }
+            Err(mpsc::RecvTimeoutError::Timeout) => Err(Error::Locked {
+                why: format!("no answer within {}", words::time::lasting(self.patience)),
+            }),
             Err(mpsc::RecvTimeoutError::Disconnected) => {
                 Err(Error::Keychain { why: "the call broke off".to_owned() })
             }

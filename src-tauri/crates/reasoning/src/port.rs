@@ -248,7 +248,7 @@ pub enum ModelHttpError {
     #[error("cannot connect: {0}")]
     Unreachable(String),
     /// It took longer than `timeout_ms`.
-    #[error("no answer within {0} ms")]
+    #[error("no answer within {}", words::time::lasting(std::time::Duration::from_millis(*.0)))]
     TimedOut(u64),
     /// The connection ended in the middle.
     #[error("the connection was cut: {0}")]

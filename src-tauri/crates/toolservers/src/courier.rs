@@ -2,6 +2,7 @@
 //! whoever was allowed, once, within bounds. The SDK says what is asked; it opens no connection of its own.
 
 use effects::{Call, NoReply, Reply, Web, dialled};
+use model::lasting;
 use model::login::reachable;
 use model::web::{Method, WebUrl};
 use rmcp::transport::auth::{OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest};
@@ -104,7 +105,7 @@ impl Courier {
         }
         let timeout = ONE.min(self.by.saturating_duration_since(Instant::now()));
         if timeout.is_zero() {
-            return Err(format!("it took longer than {} seconds", self.way.within.as_secs()));
+            return Err(format!("it took longer than {}", lasting(self.way.within)));
         }
         // An address itself is dialled where it is the server's own; any other, and a name that leads to one, is not.
         let is_own = url.is_address() && url.host() == self.of.host();

@@ -3,7 +3,7 @@
 // when somebody opens it.
 import { type ReactNode, useCallback, useMemo, useState } from "react";
 import { many as number } from "~/primitives/number";
-import { FileDiff, type HunkChoice, isLeft } from "~/primitives/Diff";
+import { FileDiff, type HunkChoice, folderWord, isLeft } from "~/primitives/Diff";
 import { Button } from "~/primitives/Button";
 import { TextField } from "~/primitives/Field";
 import { FixedRows } from "~/primitives/FixedRows";
@@ -198,14 +198,15 @@ function Row({ of, at, find, open, pick }: { of: string; at: number; find: strin
   const asked = useAsk("changes.show", { of, from, limit: WINDOW, ...(find === "" ? {} : { find }), brief: true });
   const file = asked.data?.files[at - from];
   if (file === undefined) return <div className={styles.row} aria-busy="true" />;
-  const hasText = file.op !== "move" && file.op !== "folder";
+  const hasText = file.op !== "move" && file.op !== "folder" && file.note == null;
   return (
     <div className={styles.row} data-op={file.op}>
       {pick(at, readable(file.path))}
-      <span>{isLeft(file) ? "Left as it is" : wordOf(file.op, file.before !== null, file.outcome === "done")}</span>
+      <span>{isLeft(file) ? "Left as it is" : folderWord(file) ?? wordOf(file.op, file.before !== null, file.outcome === "done")}</span>
       <code><Name of={readable(file.path)} /></code>
       {file.to !== null && <><span>to</span><code><Name of={readable(file.to)} /></code></>}
-      {file.outcome !== null && file.outcome !== "done" && !isLeft(file) && <span>{file.outcome.replace("_", " ")}</span>}
+      {file.note != null && <span>{file.note}</span>}
+      {file.outcome !== null && file.outcome !== "done" && !isLeft(file) && file.note == null && <span>{file.outcome.replace("_", " ")}</span>}
       {hasText && <Button onClick={() => open(at)}>Show</Button>}
     </div>
   );

@@ -27,6 +27,7 @@ export function diffFile(file: FileChange): DiffFile {
     before: side(file.before),
     after: side(file.after),
     outcome: file.outcome,
+    note: file.note ?? null,
     edits: file.edits ?? [],
   };
 }

@@ -72,11 +72,11 @@ test("words that were not taken stay, and sent again they are the same message",
 });
 
 test("a task that paused says why, and is resumed where its conversation is read", async () => {
-  const because = "Paused, and nothing is lost: no answer within 600 s. `hermit task resume task_1` goes on.";
+  const because = "Paused, and nothing is lost: no answer within 10 minutes. `hermit task resume task_1` goes on.";
   const paused = taskRow({ status: "paused", run_status: "paused", open_approvals: 0, because });
   const { host, user } = open({ tasks: [paused] }, { "task.resume": { task_id: WAITS, status: "running" } as never });
   const list = within(await screen.findByRole("list", { name: "Paused" }));
-  expect(list.getByText(/no answer within 600 s/)).toBeTruthy();
+  expect(list.getByText(/no answer within 10 minutes/)).toBeTruthy();
   expect(await seriousFindings()).toEqual([]);
   await user.click(list.getByRole("button", { name: "Resume" }));
   await waitFor(() => expect(asked(host, "task.resume")).toEqual([{ task: WAITS }]));

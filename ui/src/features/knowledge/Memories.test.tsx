@@ -124,12 +124,12 @@ test("a person adds a memory and is asked to approve it; what cannot be is not s
 test("a person sees how memory is found, and what keeps it from being found by meaning", async () => {
   const host = scene({
     "knowledge.memories": { rows }, "workspaces.list": workspaces,
-    "models.embedded": { model: "ollama:all-minilm", memories: 4, with_vectors: 1, trouble: "it did not answer within 700 ms" },
+    "models.embedded": { model: "ollama:all-minilm", memories: 4, with_vectors: 1, trouble: "it did not answer within 0.7 seconds" },
   });
   const { user } = show(host, "/knowledge");
   await user.click(await screen.findByRole("button", { name: "Memory" }));
   expect((await screen.findByText(/by words and by meaning/)).textContent).toMatch(/with ollama:all-minilm: 1 of 4 memories has a vector\.$/);
-  screen.getByText("By words alone at present: it did not answer within 700 ms.");
+  screen.getByText("By words alone at present: it did not answer within 0.7 seconds.");
   expect(await seriousFindings()).toEqual([]);
 });
 

@@ -157,6 +157,22 @@ test("what an undo leaves is told as left as it is", async () => {
   expect(left.queryByText("not done")).toBeNull();
 });
 
+const folder: FileChange = { op: "delete", path: "made%20here", to: null, same_as: null, before: null, after: null, outcome: "not_done", note: "stays: it holds files that came later" };
+
+test("a folder that an undo leaves says why it stays", async () => {
+  show(scene({ "changes.show": changesOf({ ...changes, tense: "done", files: [folder] }) }), `/task/${DONE}?see=${RECEIPT}`);
+  const stays = within(await screen.findByRole("region", { name: "The folder made here" }));
+  expect(stays.getByText("stays: it holds files that came later")).toBeTruthy();
+  expect(stays.queryByText("not done")).toBeNull();
+});
+
+test("a folder that is to go says on what that depends", async () => {
+  const files: FileChange[] = [{ ...folder, outcome: null, note: "if it is empty by then" }];
+  show(scene({ "changes.show": changesOf({ ...changes, files }) }), `/task/${DONE}?see=${RECEIPT}`);
+  const goes = within(await screen.findByRole("region", { name: "Remove the folder made here" }));
+  expect(goes.getByText("if it is empty by then")).toBeTruthy();
+});
+
 test("a denial is overridden in a browser by a sentence that was read, a word, the passphrase, and a hand that holds", async () => {
   const denied: Task = { ...doneTask, row: { ...doneRow, refused_by: "policy" }, actions: [{ ...act, state: "refused", verdict: "deny", approval_id: null, grant_id: null, receipt_id: null, result: null }] };
   const host = scene({ "task.show": denied }, "passphrase");

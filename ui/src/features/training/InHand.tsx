@@ -4,6 +4,7 @@ import { useAct, useAsk } from "~/ipc/client";
 import type { DatasetRow, LiveRun, RunStands } from "~/ipc/generated/training";
 import { Button } from "~/primitives/Button";
 import { Check, Select, TextField } from "~/primitives/Field";
+import { Hash } from "~/primitives/Hash";
 import { Answer, Failed, Said, sentence } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import { Curve } from "./Curve";
@@ -45,7 +46,7 @@ function Live({ run }: { run: LiveRun }) {
   const error = pause.error ?? stop.error ?? goOn.error;
   return (
     <div className={styles.card}>
-      <header><strong>{stateName(run.state)}</strong><span>{run.run_id}, on <Words of={run.base} /></span></header>
+      <header><strong>{stateName(run.state)}</strong><span><Hash of={run.run_id} what="training run" />, on <Words of={run.base} /></span></header>
       <progress aria-label="Steps" max={run.steps} value={run.step} />
       <p>Step {run.step} of {run.steps}{last !== undefined && <>, loss {loss(last.micros)}</>}{run.checkpoint !== null && <>; newest checkpoint at step {run.checkpoint}</>}</p>
       {run.ran_on.map((where) => <p key={where}>Runs on <Words of={where} /></p>)}

@@ -2,6 +2,7 @@
 import { useAct } from "~/ipc/client";
 import type { MeasuresRow, RunRow, Trainings } from "~/ipc/generated/training";
 import { Button } from "~/primitives/Button";
+import { Hash } from "~/primitives/Hash";
 import { Empty, Failed } from "~/primitives/States";
 import { Time } from "~/primitives/Time";
 import { Words } from "~/primitives/Words";
@@ -23,7 +24,7 @@ function Run({ of }: { of: RunRow }) {
   const stands = of.recalled !== null ? "Learned from something that you recalled: no longer offered" : of.offered ? "Offered" : "Not offered";
   return (
     <article className={styles.card} aria-label={of.run_id}>
-      <header><strong>{stands}</strong><span>{of.run_id}</span><Time at={of.at} ago /></header>
+      <header><strong>{stands}</strong><Hash of={of.run_id} what="training run" /><Time at={of.at} ago /></header>
       {of.words !== null && <p><Words of={of.words} /></p>}
       {of.before !== null && of.after !== null && (
         <table className={styles.table}>

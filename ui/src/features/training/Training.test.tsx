@@ -63,7 +63,7 @@ test("before and after stand beside each other, worse is not offered, and better
   expect(worse.getByText("Not offered")).toBeTruthy();
   expect(worse.getByText(/^Ran on/).textContent).toBe("Ran on cpu, 2 threads, x86_64 linux");
   expect(within(worse.getByRole("row", { name: /^After/ })).getByText("25.0 %")).toBeTruthy();
-  expect(worse.queryByRole("button")).toBeNull();
+  expect(worse.queryByRole("button", { name: "Make a model of it" })).toBeNull();
   expect(within(screen.getByRole("article", { name: "run_0d" })).getByText(/something that you recalled/)).toBeTruthy();
   await person.click(within(screen.getByRole("article", { name: "run_0c" })).getByRole("button", { name: "Make a model of it" }));
   await waitFor(() => expect(host.asked.find((call) => call.name === "training.export")?.params).toEqual({ run: "run_0c" }));

@@ -21,7 +21,7 @@ export function wordsOf({ what, path, to }: UndoItem): string {
     case "restore": return `Bring back ${path}`;
     case "replace": return `Put ${path} back to what it was`;
     case "delete": return `Delete ${path}`;
-    case "delete_folder": return `Remove the folder ${path}`;
+    case "delete_folder": return `Remove the folder ${path}, if it is empty by then`;
     case "move": return `Move ${path} back to ${to ?? ""}`;
     case "make_folder": return `Make the folder ${path} again`;
     case "mode": return `Give the folder ${path} back the permissions it had`;

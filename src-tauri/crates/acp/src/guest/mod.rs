@@ -322,7 +322,7 @@ impl Driver<'_> {
             }
             if within.is_some_and(|within| begun.elapsed() > within) {
                 let secs = within.unwrap_or_default().as_secs();
-                return Err(Stop::Over(format!("it did not answer `{method}` within {secs} s")));
+                return Err(Stop::Over(format!("it did not answer `{method}` within {secs} seconds")));
             }
         }
     }

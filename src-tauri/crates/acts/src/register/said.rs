@@ -3,7 +3,8 @@
 use super::judged;
 use crate::call::{pretty, quoted, sees, started};
 use crate::{Line, LineKind, count, visible};
-use model::tool_server::{ServerRegistration, ServerTool, ToolHints, ToolManifest, ToolTerms};
+use model::action::Program;
+use model::tool_server::{ServerLaunch, ServerRegistration, ServerTool, ToolHints, ToolManifest, ToolTerms};
 use std::collections::BTreeMap;
 
 /// A server that is registered, with every word that it says.
@@ -103,6 +104,19 @@ fn others_of(of: &ToolManifest) -> BTreeMap<String, Vec<Line>> {
     all
 }
 
+/// Files of its program that have their name and place still and hold something else.
+fn other_bytes(was: &ServerLaunch, now: &ServerLaunch) -> Vec<Line> {
+    let is_other = |pin: &&Program| {
+        let same = was.pins.iter().find(|before| before.name == pin.name && before.path == pin.path);
+        same.is_some_and(|before| before.sha256 != pin.sha256)
+    };
+    let grave = |pin: &Program| Line {
+        kind: LineKind::Destructive,
+        text: format!("the file \"{}\" CHANGED: it holds other bytes than then", visible(&pin.path)),
+    };
+    now.pins.iter().filter(is_other).map(grave).collect()
+}
+
 /// What the server says otherwise than before: each tool that came, went or changed, with both texts.
 fn differences(was: &ServerRegistration, now: &ServerRegistration) -> Vec<Line> {
     let mut lines = Vec::new();
@@ -112,6 +126,7 @@ fn differences(was: &ServerRegistration, now: &ServerRegistration) -> Vec<Line> 
             text: "it is STARTED OTHERWISE than when it was registered; it was started so:".to_owned(),
         });
         lines.extend(started(&was.launch).into_iter().map(|line| removed(&line.text)));
+        lines.extend(other_bytes(&was.launch, &now.launch));
     }
     let differ = was.manifest.differs_from(&now.manifest);
     if differ.is_empty() {

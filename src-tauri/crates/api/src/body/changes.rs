@@ -7,6 +7,7 @@ use crate::files::{absolute, make};
 use crate::{Host, Wire as _, fold, not_found, usage};
 use acts::ActionRequest;
 use acts::ApprovalPacket;
+use acts::items::{HOLDS_LATER, IF_EMPTY, folder_stays};
 use model::action::{ChangeItem, Prior};
 use model::receipt::ItemOutcome;
 use model::{ApprovalId, Digest, ReceiptId, ResourceId, TaskId};
@@ -19,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use wire::changes::{Changes, Export, Exported, Show};
 use wire::{Code, Error, PAGE_ROWS_MAX, Text};
-use words::act::{ChangeKind, Tense};
+use words::act::{ChangeKind, ReceiptClass, Tense};
 
 /// Bytes of all sides of one answer: a page reads it at one go.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
@@ -233,8 +234,22 @@ fn done(host: &dyn Host, id: ReceiptId) -> Result<Sheet, Error> {
     let receipt =
         super::receipts::show(host, wire::receipts::Show { receipt: id.to_string(), brief: false })?;
     let changes = receipt.receipt.get("changes").and_then(Value::as_array).cloned().unwrap_or_default();
-    let rows = changes.iter().map(changed).collect::<Result<Vec<_>, _>>()?;
+    let mut rows = changes.iter().map(changed).collect::<Result<Vec<_>, _>>()?;
+    let observed = receipt.receipt.get("observed").and_then(Value::as_array);
+    let observed: BTreeSet<&str> = observed.into_iter().flatten().filter_map(Value::as_str).collect();
+    tell_what_stays(&mut rows, &observed, receipt.row.class);
     Ok(Sheet::arranged(with_moves(rows)))
+}
+
+/// Says of a folder that was to go why it is there still, where the receipt observes that something was in it.
+fn tell_what_stays(rows: &mut [Row], observed: &BTreeSet<&str>, class: ReceiptClass) {
+    let why = if class == ReceiptClass::Rollback { HOLDS_LATER } else { "it is not empty" };
+    for row in rows.iter_mut().filter(|row| row.op == ChangeKind::Delete && row.before.is_none()) {
+        let is_there = row.outcome == Some(ItemOutcome::NotDone);
+        if is_there && observed.contains(folder_stays(&row.path).as_str()) {
+            row.note = Some(format!("stays: {why}"));
+        }
+    }
 }
 
 /// A receipt tells a move as bytes that went and the same bytes that came; a person reads one line.
@@ -286,6 +301,7 @@ fn row_of(item: &ChangeItem) -> Row {
         before,
         after,
         outcome: None,
+        note: None,
     };
     let known = |sha256: Digest, byte_size, at| Some(Known { sha256, byte_size, at });
     let there = |prior: &Prior, at| match prior {
@@ -305,7 +321,10 @@ fn row_of(item: &ChangeItem) -> Row {
             let after = known(Digest::of(target.as_bytes()), Some(target.len() as u64), says);
             row(ChangeKind::Link, path, there(prior, At::Folder), after)
         }
-        ChangeItem::Delete { path, prior } => row(ChangeKind::Delete, path, there(prior, At::Folder), None),
+        ChangeItem::Delete { path, prior } => {
+            let note = matches!(prior, Prior::EmptyFolder).then(|| IF_EMPTY.to_owned());
+            Row { note, ..row(ChangeKind::Delete, path, there(prior, At::Folder), None) }
+        }
         ChangeItem::Move { from, to, prior } => Row {
             to: Some(to.to_string()),
             ..row(ChangeKind::Move, from, there(prior, At::Same), there(prior, At::Same))
@@ -343,7 +362,7 @@ fn changed(change: &Value) -> Result<Row, Error> {
             Some(outcome.parse::<ItemOutcome>().map_err(|e| Error::new(Code::Damaged, e.to_string()))?)
         }
     };
-    Ok(Row { item: 0, op, path, to: None, same_as: None, before, after, outcome })
+    Ok(Row { item: 0, op, path, to: None, same_as: None, before, after, outcome, note: None })
 }
 
 #[cfg(test)]

@@ -14,8 +14,6 @@ use words::slash::SlashCommand;
 
 /// Candidates named in a refusal.
 const NAMED: usize = 10;
-/// Digits that name a task among others: the end of its identifier, where it is random.
-const SHORT: usize = 8;
 
 pub(super) fn about(
     host: &dyn Host,
@@ -69,10 +67,7 @@ fn roots(host: &dyn Host, order: &Order<'_>, stands: fn(TaskStatus) -> bool) -> 
 }
 
 fn which(command: SlashCommand, open: &[TaskRow]) -> Error {
-    let named = |row: &TaskRow| {
-        let id = row.task_id.to_string();
-        format!("`{}` {}", id.get(id.len().saturating_sub(SHORT)..).unwrap_or(&id), text(&row.title))
-    };
+    let named = |row: &TaskRow| format!("`{}` {}", acts::short(&row.task_id), text(&row.title));
     let names: Vec<_> = open.iter().take(NAMED).map(named).collect();
     let ids: Vec<_> = open.iter().take(NAMED).map(|row| row.task_id.to_string()).collect();
     let more = if open.len() > NAMED { ", and others" } else { "" };

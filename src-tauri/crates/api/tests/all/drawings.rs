@@ -3,7 +3,8 @@
 use crate::home::Home;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use wire::Code;
 
 #[test]
@@ -43,6 +44,41 @@ fn what_a_receipt_says_was_changed_is_shown_as_it_is_now() {
     );
     assert_eq!(file["after"]["text"], "new\n");
     assert!(file["before"].is_null());
+}
+
+#[test]
+fn a_folder_goes_only_if_it_is_empty_by_then_and_one_that_an_undo_leaves_says_why() {
+    let home = Home::new(69);
+    let answers = vec![testkit::write("made/by/agent.txt", "agent"), testkit::done("written")];
+    let task = home.world.script("write", answers);
+    home.world.drive_allowing(task);
+    home.world.file("made/person.txt", "person");
+    let kernel = home.world.kernel();
+    let newest = |task| kernel.task(task).expect("a task").receipts.last().expect("a receipt").receipt_id;
+    let undo = kernel.rollback(newest(task), model::ingress::Channel::Cli, "undo".to_owned());
+    let undo = undo.expect("it is asked for").task_id;
+    let approval = home.world.drive_to_approval(undo).to_string();
+    // Of each place: what became of it, and what is noted of it.
+    let told = |of: &str| -> BTreeMap<String, (Value, Value)> {
+        let changes = home.must("changes.show", json!({ "of": of }));
+        let files = changes["files"].as_array().expect("files").clone();
+        let told = |file: Value| {
+            (
+                file["path"].as_str().expect("a path").to_owned(),
+                (file["outcome"].clone(), file["note"].clone()),
+            )
+        };
+        files.into_iter().map(told).collect()
+    };
+    let if_empty = (Value::Null, json!("if it is empty by then"));
+    let card = told(&approval);
+    assert_eq!((&card["made"], &card["made/by"]), (&if_empty, &if_empty), "{card:?}");
+    assert_eq!(card["made/by/agent.txt"], (Value::Null, Value::Null));
+    home.world.drive_allowing(undo);
+    let done = told(&newest(undo).to_string());
+    let stays = json!("stays: it holds files that came later");
+    assert_eq!(done["made"], (json!("not_done"), stays), "{done:?}");
+    assert_eq!(done["made/by"], (json!("done"), Value::Null), "{done:?}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::{Extent, folded, is_folder};
 use crate::output::{Row, Tone};
 use crate::text::{count, name, paragraph, size};
+use acts::items::IF_EMPTY;
 use api::hunks::{AROUND, Edit, edits};
 use model::action::{ChangeItem, Prior};
 use model::approval::StagedChange;
@@ -78,7 +79,7 @@ impl Verb {
             Self::Create => format!("creates {}", count(many, "file")),
             Self::Link => format!("creates {}", count(many, "link")),
             Self::Folder => format!("makes {}", count(many, "folder")),
-            Self::RemoveFolder => format!("removes {}", count(many, "empty folder")),
+            Self::RemoveFolder => format!("removes {} if empty by then", count(many, "folder")),
         }
     }
 
@@ -91,7 +92,10 @@ impl Verb {
             Self::Create => (Tone::Bold, format!("Creates {}", count(many, "file"))),
             Self::Link => (Tone::Bold, format!("Creates {}", count(many, "link"))),
             Self::Folder => (Tone::Bold, format!("Makes {}", count(many, "folder"))),
-            Self::RemoveFolder => (Tone::Plain, format!("Removes {}, empty by then", count(many, "folder"))),
+            Self::RemoveFolder => {
+                let each = if many == 1 { "" } else { ", each" };
+                (Tone::Plain, format!("Removes {}{each} {IF_EMPTY}", count(many, "folder")))
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use super::approvals::more;
 use crate::args::ConversationVerb;
 use crate::context::{Context, Signs, absolute};
 use crate::output::{Output, Tone, table};
-use crate::text::{capital, plain, time};
+use crate::text::{capital, plain, short, time};
 use host::Session;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -102,7 +102,12 @@ fn thread(context: &Context, named: Option<String>, args: crate::args::ListArgs)
                 if let Some(task) = &line.task {
                     out.say(
                         Tone::Bold,
-                        format!("{}  {} ({})", plain(&task.title.to_string()), task.task_id, task.status),
+                        format!(
+                            "{}  {} ({})",
+                            plain(&task.title.to_string()),
+                            short(&task.task_id),
+                            task.status
+                        ),
                     );
                 }
             }
@@ -178,12 +183,12 @@ fn words(line: &Line) -> String {
         }
         MessageKind::Question => format!("Asks: {said}"),
         MessageKind::Approval => {
-            let stands = line.approval.map(|status| status.to_string()).unwrap_or_default();
-            format!("Asks to allow: {said}  {} {stands}", line.ref_id)
+            let stands = line.approval.map_or_else(String::new, |status| format!(", {status}"));
+            format!("Asks to allow: {said}  (approval {}{stands})", short(&line.ref_id))
         }
         MessageKind::Receipt => {
-            let came = line.result.map(|code| spaced(code.as_str())).unwrap_or_default();
-            format!("Did: {said}  {} {came}", line.ref_id)
+            let came = line.result.map_or_else(String::new, |code| format!(", {}", spaced(code.as_str())));
+            format!("Did: {said}  (receipt {}{came})", short(&line.ref_id))
         }
         MessageKind::Answer if line.said_by == Some(WordsBy::Model) => match &line.answer_check {
             Some(check) => format!("Agent: {}", flat(&crate::answer::text(check))),
@@ -312,6 +317,18 @@ mod tests {
         assert_eq!(told(&heard("mesh", "user_asserted")), "You, at another machine: hurry");
         let webhook = "Webhook (sent by a sender that nobody confirms): hurry";
         assert_eq!(told(&heard("webhook", "untrusted")), webhook);
+    }
+
+    #[test]
+    fn what_waits_and_what_was_done_are_told_by_their_short_references() {
+        let waits = told(&json!({
+            "kind": "approval", "role": "agent", "approval": "pending", "ref_id": "apr_00000000000000000badcafe",
+        }));
+        assert_eq!(waits, "Asks to allow: hurry  (approval 0badcafe, pending)");
+        let done = told(&json!({
+            "kind": "receipt", "role": "agent", "result": "succeeded", "ref_id": "rcp_000000000000000000c0ffee",
+        }));
+        assert_eq!(done, "Did: hurry  (receipt 00c0ffee, succeeded)");
     }
 
     #[test]

@@ -144,7 +144,7 @@ fn allow(context: &Context, args: GrantsAllow) -> Came {
     let allowed = session.call(&Allow { envelope: STANDARD.encode(signed) });
     session.close();
     context.out.answer(&allowed?, |out, allowed| {
-        out.say(Tone::Good, format!("Standing approval {} is in force.", allowed.grant_id));
+        out.say(Tone::Good, "The standing approval is in force.");
         out.line(format!("Revoke it: hermit grants revoke {}", allowed.grant_id));
     })?;
     Ok(exit::DONE)

@@ -6,7 +6,7 @@ use super::{Came, memory_contexts, memory_then};
 use crate::args::{BeliefCorrect, ListArgs, MemoryAdd, MemoryList, MemoryVerb};
 use crate::context::{Context, Signs, absolute};
 use crate::output::{Output, Tone, table};
-use crate::text::{plain, time, trust};
+use crate::text::{plain, short, time, trust};
 use wire::knowledge::{
     Beliefs, Correct, Decisions, Evidence, Forget, History, Invalidate, Memories, Memory, Remember, Review,
     Reviewed, Revoke, Suggestion, SuggestionList, Suggestions,
@@ -241,7 +241,7 @@ fn suggestions(context: &Context) -> Result<(), Error> {
             if card != Some(&one.approval_id) {
                 let project = one.project.as_ref().and_then(|project| project.name.as_ref());
                 let place = project.map_or_else(|| "every project".to_owned(), |name| plain(&name.to_string()));
-                out.say(Tone::Bold, format!("{} (in {place})", one.approval_id));
+                out.say(Tone::Bold, format!("Approval {} (in {place})", short(&one.approval_id)));
                 card = Some(&one.approval_id);
             }
             suggestion(out, one);
@@ -268,11 +268,14 @@ fn suggestion(out: &Output, one: &Suggestion) {
     out.line(format!("  {}. {} ({}{kind})", one.number, plain(&one.claim.to_string()), trust(one.trust)));
     out.say(Tone::Faint, format!("     because: {}", plain(&one.reason.to_string())));
     for ground in &one.grounds {
-        let shown = ground.receipt_id.as_ref().unwrap_or(&ground.event_id);
+        let shown = match &ground.receipt_id {
+            Some(receipt) => format!("receipt {}", short(receipt)),
+            None => format!("event {}", short(&ground.event_id)),
+        };
         let quote = plain(&ground.quote.to_string());
         out.say(
             Tone::Faint,
-            format!("     {}: \"{quote}\" ({shown} of {})", plain(&ground.what), ground.task_id),
+            format!("     {}: \"{quote}\" ({shown} of task {})", plain(&ground.what), short(&ground.task_id)),
         );
     }
 }

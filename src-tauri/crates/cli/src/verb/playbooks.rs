@@ -5,7 +5,7 @@ use super::tools::stay;
 use crate::args::PlaybooksVerb;
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
-use crate::text::{paragraph, plain, time};
+use crate::text::{paragraph, plain, short, time};
 use wire::playbooks::{Adopt, Draft, DraftList, Drafts, List, Playbook, Trial, Try, TurnOff};
 use wire::{Code, Error, exit};
 use words::store::{PlaybookState, PlaybookTrialOutcome};
@@ -166,5 +166,28 @@ fn tried(trial: &Trial) -> String {
     let with: Vec<String> =
         trial.parameters.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect();
     let why = trial.why.as_ref().map_or(String::new(), |why| format!(": {}", plain(why)));
-    format!("{came} on {} {}{why} ({})", trial.task_id, with.join(", "), trial.receipts.join(", "))
+    let with = if with.is_empty() { String::new() } else { format!(" with {}", with.join(", ")) };
+    let receipts: Vec<&str> = trial.receipts.iter().map(|receipt| short(receipt)).collect();
+    let of = if receipts.is_empty() { String::new() } else { format!(" (receipts {})", receipts.join(", ")) };
+    format!("{came} on task {}{with}{why}{of}", short(&trial.task_id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_on_which_a_draft_was_tried_is_told_by_its_short_reference() {
+        let of = |parameters: &[(&str, &str)], receipts: &[&str]| Trial {
+            task_id: format!("task_{}0badcafe", "0".repeat(24)),
+            receipts: receipts.iter().map(|id| (*id).to_owned()).collect(),
+            parameters: parameters.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+            outcome: PlaybookTrialOutcome::Same,
+            why: None,
+        };
+        let receipt = format!("rcp_{}00c0ffee", "0".repeat(24));
+        let told = tried(&of(&[("folder", "beta")], &[&receipt]));
+        assert_eq!(told, "the same on task 0badcafe with folder=beta (receipts 00c0ffee)");
+        assert_eq!(tried(&of(&[], &[])), "the same on task 0badcafe");
+    }
 }

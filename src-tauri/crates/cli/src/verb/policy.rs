@@ -120,7 +120,7 @@ fn allow_override(context: &Context, act: String, reason: String, hours: u32, us
     let overridden = session.call(&AllowOverride { act, envelope: STANDARD.encode(signed) });
     session.close();
     context.out.answer(&overridden?, |out, found| {
-        out.say(Tone::Good, format!("Override {} is in force.", found.grant_id));
+        out.say(Tone::Good, "The override is in force.");
         out.line(format!(
             "If the model asks for it again, you will be asked: hermit task retry {}",
             found.task_id

@@ -289,13 +289,16 @@ fn changed(out: &Output, changes: &Changes) {
     for file in &changes.files {
         let (before, after) = (file.before.as_ref(), file.after.as_ref());
         let stays = before.is_some() && before.map(|side| &side.sha256) == after.map(|side| &side.sha256);
-        let how = match file.outcome {
-            Some(ItemOutcome::NotDone) if stays => "  (left as it is)",
-            Some(ItemOutcome::NotDone) => "  (not done)",
-            Some(ItemOutcome::Unknown) => "  (not known)",
-            _ => "",
+        let how = match (file.outcome, &file.note) {
+            (_, Some(note)) => format!("  ({})", plain(note)),
+            (Some(ItemOutcome::NotDone), _) if stays => "  (left as it is)".to_owned(),
+            (Some(ItemOutcome::NotDone), _) => "  (not done)".to_owned(),
+            (Some(ItemOutcome::Unknown), _) => "  (not known)".to_owned(),
+            _ => String::new(),
         };
         let sign = match (file.op, &file.before) {
+            // A folder that is there still.
+            (ChangeKind::Delete, _) if file.note.is_some() => " ",
             (ChangeKind::Delete, _) => "-",
             (ChangeKind::Write, None) | (ChangeKind::Folder | ChangeKind::Link, _) => "+",
             (ChangeKind::Write, Some(_)) => "~",

@@ -8,6 +8,7 @@ use crate::local_time;
 use crate::output::{Output, Tone};
 use crate::report::changes;
 use crate::text::{plain, short, size, time};
+use acts::items::IF_EMPTY;
 use host::Session;
 use model::action::Reversibility;
 use model::receipt::ReceiptClass;
@@ -171,7 +172,7 @@ fn words(item: &UndoItem) -> String {
         UndoKind::Restore => format!("bring back {path}{bytes}"),
         UndoKind::Replace => format!("put {path} back to what it was{bytes}"),
         UndoKind::Delete => format!("delete {path}"),
-        UndoKind::DeleteFolder => format!("remove the folder {path}"),
+        UndoKind::DeleteFolder => format!("remove the folder {path}, {IF_EMPTY}"),
         UndoKind::Move => format!("move {path} back to {}", plain(item.to.as_deref().unwrap_or_default())),
         UndoKind::MakeFolder => format!("make the folder {path} again"),
         UndoKind::Mode => format!("give the folder {path} back the permissions it had"),

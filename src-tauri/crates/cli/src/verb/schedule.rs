@@ -9,11 +9,13 @@ use super::tools::{absolute, stay};
 use crate::args::{ScheduleAdd, ScheduleLimits, ScheduleVerb};
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
-use crate::text::{plain, time};
+use crate::text::{plain, short, time};
 use acts::money;
 use host::Session;
+use model::lasting;
 use model::schedule::only_in_words;
 use std::path::Path;
+use std::time::Duration;
 use wire::schedules::{
     Calendar, Keep, Limits, List, Pause, Preview, Previewed, Rehearse, Remove, Resume, Run, Schedule,
     ScheduleHolder, ScheduleTrigger, Schedules, Show,
@@ -332,7 +334,8 @@ fn shown(out: &Output, one: &Schedule, address: Option<&str>) {
         let counts = run.counts_instead.as_ref().map_or_else(String::new, |name| {
             format!(" (not counted: {} began it too, and its run counts)", plain(name))
         });
-        out.line(format!("  {}  {} {status}{counts}", time(run.slot_at), plain(&run.task_id)));
+        let task = plain(short(&run.task_id));
+        out.line(format!("  {}  task {task}: {status}{counts}", time(run.slot_at)));
     }
     if one.state == ScheduleState::Paused {
         out.say(Tone::Faint, format!("hermit schedule resume {} lets it run again", plain(&one.name)));
@@ -353,8 +356,10 @@ fn waits_for(on: &ScheduleTrigger) -> Vec<String> {
                 FileChanges::Changed => "land or be written",
                 FileChanges::Any => "land, be written or go",
             });
-            let quiet =
-                on.quiet_ms.map(|ms| format!("a file counts once it was left alone for {}", seconds(ms)));
+            let quiet = on.quiet_ms.map(|ms| {
+                let quiet = lasting(Duration::from_millis(ms));
+                format!("a file counts once it was left alone for {quiet}")
+            });
             [Some(format!("waits for a file{which} to {changes} in its folder, or one inside")), quiet]
                 .into_iter()
                 .flatten()
@@ -405,14 +410,6 @@ fn of_machine(on: &ScheduleTrigger) -> String {
         Some(MachineEvent::Message) => format!("waits until the machine {machine} sends a message"),
         Some(MachineEvent::Receipt) => format!("waits until the machine {machine} tells a receipt"),
         None => format!("waits for the machine {machine}"),
-    }
-}
-
-fn seconds(ms: u64) -> String {
-    match ms {
-        1000 => "1 second".to_owned(),
-        ms if ms % 1000 == 0 => format!("{} seconds", ms / 1000),
-        ms => format!("{ms} milliseconds"),
     }
 }
 

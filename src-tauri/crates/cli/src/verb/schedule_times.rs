@@ -36,7 +36,7 @@ pub(super) fn asks(out: &Output, found: &Rehearsal) {
     let mut run = None;
     for act in &found.rows {
         if run != Some(&act.task_id) {
-            out.line(format!("{}  {}", time(act.slot_at), plain(&act.task_id)));
+            out.line(format!("{}  task {}", time(act.slot_at), plain(short(&act.task_id))));
             run = Some(&act.task_id);
         }
         let (tone, told) = act_in_words(act);
@@ -115,7 +115,10 @@ fn became(entry: &TimeEntry, today: &str) -> (Tone, String) {
         SlotState::Waiting => (Tone::Plain, format!("waits to begin{because}")),
         SlotState::Fired => {
             let status = entry.run_status.map_or_else(|| "unknown".to_owned(), |status| status.to_string());
-            let task = entry.task_id.as_deref().map_or_else(String::new, |id| format!("  {}", plain(id)));
+            let task = entry
+                .task_id
+                .as_deref()
+                .map_or_else(String::new, |id| format!(" (task {})", plain(short(id))));
             (Tone::Plain, format!("ran, {}{because}{task}", status.replace('_', " ")))
         }
         SlotState::PassedOver => {

@@ -147,7 +147,7 @@ fn begun(args: &StartArgs, session: &Session) -> Result<Option<String>, Error> {
 
 fn proven(context: &Context, session: &Session, task: &str) -> Came {
     let out = &context.out;
-    let short: String = task.chars().rev().take(8).collect::<Vec<_>>().into_iter().rev().collect();
+    let short = crate::text::short(task);
     let output = std::env::temp_dir().join(format!("hermit-proof-{short}.zip"));
     let made = export(
         session,

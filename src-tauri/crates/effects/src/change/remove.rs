@@ -27,7 +27,7 @@ pub(crate) fn remove(job: &mut Job<'_>, path: &RelPath, prior: &Prior) -> Result
 fn empty_folder(job: &mut Job<'_>, folder: &Folder, path: &RelPath) -> Result<(), Error> {
     match folder.remove_folder(path.file_name(), path) {
         Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::DirectoryNotEmpty => {
-            job.notes.push(format!("the folder `{path}` is not empty and stays"));
+            job.notes.push(acts::items::folder_stays(path));
             Ok(())
         }
         other => other,

@@ -18,7 +18,7 @@ use model::action::ChangeItem;
 use model::artifact::ArtifactKind;
 use model::guest::{GuestLaunch, GuestReport};
 use model::receipt::ResultCode;
-use model::{RelPath, Sensitive, UnixMs};
+use model::{RelPath, Sensitive, UnixMs, lasting};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -352,14 +352,14 @@ fn report(guest: &Guest, result_code: ResultCode, error: Option<String>) -> Gues
 }
 
 fn in_words(report: &GuestReport, took_ms: i64) -> String {
-    let seconds = took_ms.max(0) / 1000;
+    let took = lasting(Duration::from_secs((took_ms / 1000).max(0).unsigned_abs()));
     let what = match (report.items.len(), &report.error) {
         (0, Some(why)) => return format!("{}: {why}", report.guest),
         (0, None) => "changed nothing".to_owned(),
         (many, None) => format!("changed {}", acts::count(many, "place")),
         (many, Some(why)) => format!("changed {}, but {why}", acts::count(many, "place")),
     };
-    format!("{} worked for {seconds} s on its copy and {what}", report.guest)
+    format!("{} worked for {took} on its copy and {what}", report.guest)
 }
 
 /// Why it was no success, with the last that it printed.

@@ -100,7 +100,7 @@ pub(super) fn merged(
 
 /// The name under which an earlier version comes beside a file that stays: `photo.before-1a2b3c4d.png`.
 pub(super) fn beside(path: &RelPath, receipt: &str, number: u32) -> Option<RelPath> {
-    let tail = receipt.get(receipt.len().saturating_sub(8)..).unwrap_or(receipt);
+    let tail = acts::short(&receipt);
     let mark = if number == 0 { format!(".before-{tail}") } else { format!(".before-{tail}-{number}") };
     let name = path.file_name();
     let dot = name.iter().rposition(|byte| *byte == b'.').filter(|at| *at > 0).unwrap_or(name.len());

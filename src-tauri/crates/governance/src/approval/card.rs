@@ -67,6 +67,8 @@ pub fn card(packet: &ApprovalPacket) -> Card {
         add(LineKind::Quoted, format!("the model or playbook says why: {}", visible(&packet.rationale)));
     }
     action.as_tool().details().into_iter().for_each(|text| add(LineKind::Fact, text));
+    reach::details(request).for_each(|text| add(LineKind::Fact, text));
+    request.instead_of.iter().flat_map(identified).for_each(|text| add(LineKind::Fact, text));
     facts(packet).into_iter().for_each(|text| add(LineKind::Fact, text));
     Card { title: action.as_tool().title(), risk_band: packet.risk_band, lines, act_lines }
 }
@@ -93,20 +95,28 @@ fn sort(effects: &mut Vec<Line>) {
 /// What was asked, and what allows no more of it.
 fn instead(instead: &InsteadOf) -> Vec<Line> {
     let fact = |text: String| Line { kind: LineKind::Fact, text };
-    let InsteadOf { action_request_id, request_sha256, asked, mode, rules, draft_sha256, .. } = instead;
+    let InsteadOf { asked, mode, rules, .. } = instead;
     if mode == PART {
         return vec![
             fact(format!("A PART of what was asked: {}", visible(asked))),
             fact(format!("the rest was denied: {}", visible(&rules.join(", ")))),
-            fact(format!("what was asked is `{action_request_id}`, sha256 {request_sha256}; it is not done")),
-            fact(format!("what was left out is kept, sha256 {draft_sha256}")),
+            fact("what was asked is not done; what was left out is kept".to_owned()),
         ];
     }
     vec![
         fact(format!("INSTEAD of what was asked: {}", visible(asked))),
         fact(format!("policy allows that only as `{}`: {}", visible(mode), visible(&rules.join(", ")))),
-        fact(format!("what was asked is `{action_request_id}`, sha256 {request_sha256}; it is not done")),
-        fact(format!("it is kept as a draft, sha256 {draft_sha256}")),
+        fact("what was asked is not done; it is kept as a draft".to_owned()),
+    ]
+}
+
+/// What was asked and what is kept of it, by identifier and digest.
+fn identified(instead: &InsteadOf) -> [String; 2] {
+    let InsteadOf { action_request_id, request_sha256, mode, draft_sha256, .. } = instead;
+    let kept = if mode == PART { "what was left out" } else { "the draft" };
+    [
+        format!("what was asked is `{action_request_id}`, sha256 {request_sha256}"),
+        format!("sha256 of {kept}: {draft_sha256}"),
     ]
 }
 

@@ -24,13 +24,14 @@ pub(super) fn lines(request: &ActionRequest) -> Vec<Line> {
         )));
     }
     lines.extend(reach.programs.iter().map(|program| {
-        let text = format!(
-            "\"{}\" is {}, sha256 {}",
-            visible(&program.name),
-            visible(&program.path),
-            program.sha256
-        );
+        let text = format!("\"{}\" is {}", visible(&program.name), visible(&program.path));
         Line { kind: LineKind::Fact, text }
     }));
     lines
+}
+
+/// The digests of the programs and files that are meant.
+pub(super) fn details(request: &ActionRequest) -> impl Iterator<Item = String> + '_ {
+    let programs = request.reach.iter().flat_map(|reach| &reach.programs);
+    programs.map(|program| format!("sha256 of {}: {}", visible(&program.path), program.sha256))
 }

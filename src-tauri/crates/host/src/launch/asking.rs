@@ -5,7 +5,7 @@
 
 use super::{ASKED, HEALTH, Health, PASSPHRASE_FILE, STARTED_BY};
 use crate::{Home, program_group};
-use model::Digest;
+use model::{Digest, lasting};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, BufReader, Read as _};
@@ -228,27 +228,24 @@ impl Hearing {
         }
         let whole = self.silence.saturating_mul(STRETCHES);
         if at > whole {
-            return Some(Err(format!(
-                "it was not ready within {} minutes in all",
-                whole.as_secs().div_ceil(60)
-            )));
+            return Some(Err(format!("it was not ready within {} in all", lasting(whole))));
         }
         (at.saturating_sub(self.heard_at) > self.silence).then(|| Err(self.was_silent()))
     }
 
     fn was_silent(&self) -> String {
-        let seconds = self.silence.as_secs();
+        let silence = lasting(self.silence);
         if self.answer.is_some() {
-            return format!("it did not end within {seconds} seconds of its answer");
+            return format!("it did not end within {silence} of its answer");
         }
         let since = match self.step.as_deref() {
-            None => return format!("it said nothing within {seconds} seconds"),
+            None => return format!("it said nothing within {silence}"),
             Some("opening") => "it began to open the store",
             Some("opened") => "it had the store open",
             Some("verified") => "it had verified the log",
             Some(_) => "its last step",
         };
-        format!("it said nothing for {seconds} seconds since {since}")
+        format!("it said nothing for {silence} since {since}")
     }
 }
 
@@ -294,16 +291,16 @@ mod tests {
         assert!(silent(vec![told(Step::Opening), told(Step::Opened)]).contains("had the store open"));
         let newer = "{\"step\":\"of a newer program\",\"of\":3}";
         assert!(silent(vec![line(newer)]).contains("since its last step"));
-        assert!(silent(vec![line("healthy")]).contains("did not end within 60 seconds"));
+        assert!(silent(vec![line("healthy")]).contains("did not end within 1 minute of"));
         // Who answered and goes on talking is waited for no longer.
         let mut talks = Hearing::new(MINUTE);
         for second in (0..60).step_by(10) {
             assert_eq!(talks.hears(line("healthy"), Duration::from_secs(second)), None);
         }
         let why = talks.hears(line("healthy"), MINUTE + LOOK).unwrap().unwrap_err();
-        assert!(why.contains("did not end within 60 seconds"), "{why}");
+        assert!(why.contains("did not end within 1 minute of"), "{why}");
         let never = Hearing::new(MINUTE).hears(Sign::Nothing, MINUTE + LOOK);
-        assert_eq!(never, Some(Err("it said nothing within 60 seconds".to_owned())));
+        assert_eq!(never, Some(Err("it said nothing within 1 minute".to_owned())));
 
         let mut crashed = Hearing::new(MINUTE);
         assert_eq!(crashed.hears(line("healthy"), LOOK), None);

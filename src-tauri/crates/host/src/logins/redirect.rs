@@ -49,10 +49,7 @@ impl Redirect {
                 return Err("it was cancelled".to_owned());
             }
             if Instant::now() > by {
-                return Err(format!(
-                    "nobody came back from the browser within {} minutes",
-                    within.as_secs() / 60
-                ));
+                return Err(format!("nobody came back from the browser within {}", model::lasting(within)));
             }
             let Ok((mut stream, _)) = self.listener.accept() else {
                 std::thread::park_timeout(TICK);

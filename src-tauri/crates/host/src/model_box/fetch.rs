@@ -5,6 +5,7 @@ use super::files::{Files, Kept, catalogue, removed};
 use super::header;
 use super::part::{self, Part};
 use crate::{Config, Error, Home};
+use model::lasting;
 use reasoning::model_box;
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
@@ -283,7 +284,7 @@ impl Fetch<'_> {
                 Ok(Piece::Failed(broke)) => return Err(broke),
                 Err(RecvTimeoutError::Timeout) if heard.elapsed() < self.silence => {}
                 Err(RecvTimeoutError::Timeout) => {
-                    return Err(Broke::Off(format!("nothing came for {} s", self.silence.as_secs())));
+                    return Err(Broke::Off(format!("nothing came for {}", lasting(self.silence))));
                 }
                 Err(RecvTimeoutError::Disconnected) => return Err(Broke::Off("it ended".to_owned())),
             }

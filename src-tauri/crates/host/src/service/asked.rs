@@ -35,7 +35,7 @@ pub(crate) fn ask_soon(program: &str, words: &[&str]) -> Asked {
 }
 
 fn late(program: &str, words: &[&str], patience: Duration) -> String {
-    format!("`{program} {}` did not end in {} s", words.join(" "), patience.as_secs())
+    format!("`{program} {}` did not end in {}", words.join(" "), model::lasting(patience))
 }
 
 /// What came of it; none where it did not end in time, and was ended.

@@ -2,6 +2,7 @@
 
 use super::plan::Plan;
 use effects::{Lone, Pipes, Sandbox, ServerSessions};
+use model::lasting;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ChildStdout;
@@ -165,10 +166,7 @@ impl Bounds {
             self.worked = self.worked.saturating_add(since);
         }
         if self.worked > self.longest {
-            return Some(format!(
-                "it worked for more than {} seconds, and was ended",
-                self.longest.as_secs()
-            ));
+            return Some(format!("it worked for more than {}, and was ended", lasting(self.longest)));
         }
         if now.saturating_duration_since(self.counted) < COUNT {
             return None;

@@ -9,6 +9,7 @@ use crate::state::TaskState;
 use crate::tx::Tx;
 use crate::writeup::Writeup;
 use acts::Action;
+use acts::items::HOLDS_LATER;
 pub use effects::{ConflictItem, Plan};
 use model::action::{LeftAsIs, Reversibility};
 use model::attempt::{AttemptStatus, TerminationReason};
@@ -22,9 +23,6 @@ use model::task::{Priority, TaskStatus};
 use model::witness::Found;
 use model::{Body, Event, ReceiptId, RelPath, ResourceId, TaskId, WorkspaceId};
 use serde_json::Value;
-
-/// Digits of a short reference: the end of an identifier, where it is random.
-const SHORT: usize = 8;
 
 impl Kernel {
     /// Makes the task that undoes a receipt. It asks a person like any other act.
@@ -48,8 +46,7 @@ impl Kernel {
                 "receipt `{receipt_id}` is undone already; undo that undo instead"
             )));
         }
-        let short: String =
-            receipt_id.to_string().chars().rev().take(SHORT).collect::<Vec<_>>().into_iter().rev().collect();
+        let short = acts::short(&receipt_id);
         let goal = match receipt.result_summary.shown() {
             Some(done) => format!("Undo receipt {short}: {done}"),
             None => format!("Undo receipt {short}"),
@@ -324,7 +321,7 @@ impl Kernel {
         let path = |item: &Value| RelPath::from_bytes(item.get("path")?.as_str()?.as_bytes()).ok();
         Ok(left
             .filter_map(path)
-            .map(|path| format!("{}: the folder holds something and stays", acts::visible_path(&path)))
+            .map(|path| format!("the folder {} stays: {HOLDS_LATER}", acts::visible_path(&path)))
             .collect())
     }
 

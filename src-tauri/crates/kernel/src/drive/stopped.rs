@@ -4,7 +4,9 @@ use crate::state::{AttemptState, RefusedBy, TaskState, Turn};
 use model::approval::ApprovalStatus;
 use model::attempt::TerminationReason;
 use model::ingress::ClarificationStatus;
+use model::lasting;
 use model::task::ModelChoice;
+use std::time::Duration;
 
 /// Characters of what an act, or an error, says in a sentence.
 const QUOTED_CHARS_MAX: usize = 240;
@@ -45,11 +47,11 @@ pub(crate) fn stopped(state: &TaskState, reason: TerminationReason, choice: &Mod
                 .to_owned()
         }
         TerminationReason::BudgetSpent => format!(
-            "Stopped: its budget is spent, with {} tokens, ${:.2} and {} s of work, and the next turn would not fit in what \
+            "Stopped: its budget is spent, with {} tokens, ${:.2} and {} of work, and the next turn would not fit in what \
              is left. Run it again with more `--tokens` or `--cost`, or with a smaller goal.",
             state.tokens_spent,
             state.cost_spent as f64 / 1e6,
-            state.wall_ms / 1000
+            lasting(Duration::from_secs((state.wall_ms / 1000).max(0).unsigned_abs()))
         ),
         TerminationReason::ApprovalDenied => {
             format!("Stopped: {}.", denied(attempt, "you denied what it proposed, and it found no other way"))

@@ -4,10 +4,11 @@ use super::{Failure, is_held, key_of, opened};
 use crate::kernel::Kernel;
 use knowledge::meaning::{self, Vector};
 use model::context::VectorsThere;
-use model::{Digest, MemoryId};
+use model::{Digest, MemoryId, lasting};
 use projections::rows::MemoryRow;
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 /// Records that one context may find by meaning.
 const NEAR_MAX: usize = 24;
@@ -83,7 +84,8 @@ impl Kernel {
         if read.is_break() {
             let read = found.there.records;
             let slow = Failure::of(format!(
-                "its vectors could not be read through within {SCAN_MS_MAX} ms; {read} of them were"
+                "its vectors could not be read through within {}; {read} of them were",
+                lasting(Duration::from_millis(SCAN_MS_MAX))
             ));
             // The next turns would wait as long for as little.
             self.let_rest(model, &slow);

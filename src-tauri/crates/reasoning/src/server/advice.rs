@@ -5,6 +5,8 @@ use super::draft::{said, shorten};
 use crate::{Address, Error, ModelHttpError};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::time::Duration;
+use words::time::lasting;
 
 /// No answer came at all.
 pub fn unreached(address: &Address, error: ModelHttpError) -> Error {
@@ -22,7 +24,8 @@ pub fn unreached(address: &Address, error: ModelHttpError) -> Error {
             "start the model's server there, or choose another model".to_owned(),
         ),
         ModelHttpError::TimedOut(ms) => {
-            (format!("no answer within {} s", ms.div_ceil(1000)), slow(&address.to_string()))
+            let within = lasting(Duration::from_secs(ms.div_ceil(1000)));
+            (format!("no answer within {within}"), slow(&address.to_string()))
         }
         ModelHttpError::Cut(why) => (format!("the connection was cut: {why}"), CUT_ADVICE.to_owned()),
         ModelHttpError::Stopped => return Error::Cancelled,

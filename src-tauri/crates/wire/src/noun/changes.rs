@@ -89,6 +89,10 @@ answers! {
         after: Option<Side>,
         /// Of a receipt: `done`, `not_done`, `unknown`.
         outcome: Option<ItemOutcome>,
+        /// Of a folder that is to go: on what that depends, such as `if it is empty by then`; of a receipt why it is there
+        /// still, such as `stays: it holds files that came later`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
         /// Of a text that is to replace another, both at hand: what changes, in order. A person can take its hunks
         /// one by one. None where it is too long for that.
         #[serde(default)]

@@ -53,6 +53,7 @@ impl Sides<'_> {
             before,
             after,
             outcome: row.outcome,
+            note: row.note.clone(),
             edits,
         })
     }

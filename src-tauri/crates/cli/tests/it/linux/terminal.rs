@@ -151,7 +151,8 @@ fn a_task_is_undone_at_a_terminal_after_its_plan_and_one_yes_and_a_no_leaves_it(
         .expect("the newest first")
         .expect("It would")
         .expect(" back to \"a.txt\"")
-        .expect("remove the folder");
+        .expect("remove the folder")
+        .expect("if it is empty by then");
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
     assert!(!shown.contains("Approve?"), "a plan asks nobody: {shown}");
@@ -165,7 +166,10 @@ fn a_task_is_undone_at_a_terminal_after_its_plan_and_one_yes_and_a_no_leaves_it(
 
     // By the last digits of its identifier.
     let mut terminal = bench.terminal(&["rollback", &task[task.len() - 8..]]);
-    terminal.expect("It would").expect("Moves 3 files").expect("Removes 3 folders, empty by then");
+    terminal
+        .expect("It would")
+        .expect("Moves 3 files")
+        .expect("Removes 3 folders, each if it is empty by then");
     allow(&mut terminal);
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
