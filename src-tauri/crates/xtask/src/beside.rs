@@ -1,5 +1,5 @@
-//! Tests that mostly wait, beside each other and after all the rest. What must be measured alone, or needs both processors of a small
-//! machine, is not among them.
+//! Tests that mostly wait: for programs, for windows, for minutes to pass. They come after all the rest, more of them at a time than there
+//! are processors. What is measured alone, or keeps a processor busy, is not among them.
 
 use crate::Problem;
 use crate::hung::SILENCE;
@@ -10,38 +10,63 @@ use std::process::{Command, Stdio};
 /// The program whose tests these are.
 const PROGRAM: [&str; 2] = ["--test", "house"];
 
-/// Each of them is a run of its own: what it is called, how many tests it runs at a time, and how their names begin.
-const LATER: [(&str, &str, &[&str]); 2] = [
-    // One window is open at a time, so that a second thread would only wait for its turn.
-    ("windows", "1", &["desktop::"]),
-    // Minutes have to pass in them, which they spend asleep.
-    ("waits", "5", &["mesh::schedules::", "mesh::triggers::", "journeys::scheduled::"]),
+/// A run of its own.
+struct Later {
+    /// What stands before its lines.
+    called: &'static str,
+    /// How many tests run at a time; none: one more than there are processors.
+    at_a_time: Option<usize>,
+    /// How the names of its tests begin.
+    tests: &'static [&'static str],
+    /// How those begin that have their turn elsewhere.
+    but: &'static [&'static str],
+}
+
+/// These follow each other; those of one stand beside each other.
+const STAGES: [&[Later]; 2] = [
+    // They start programs, and wait for them.
+    &[Later { called: "journeys", at_a_time: None, tests: &["journeys::"], but: &["journeys::scheduled::"] }],
+    &[
+        // One window is open at a time, so that a second thread would only wait for its turn.
+        Later { called: "windows", at_a_time: Some(1), tests: &["desktop::"], but: &[] },
+        // Minutes have to pass in them, which they spend asleep.
+        Later {
+            called: "minutes",
+            at_a_time: Some(5),
+            tests: &["mesh::schedules::", "mesh::triggers::", "journeys::scheduled::"],
+            but: &[],
+        },
+    ],
 ];
 
-/// Runs all that this command of cargo runs, those that wait last and beside each other.
+impl Later {
+    fn command(&self, cargo: &Command) -> Command {
+        let usual = || std::thread::available_parallelism().map_or(2, usize::from) + 1;
+        let mut command = like(cargo);
+        command.args(PROGRAM).arg("--");
+        command.arg(format!("--test-threads={}", self.at_a_time.unwrap_or_else(usual)));
+        command.args(self.tests).args(self.but.iter().flat_map(|name| ["--skip", *name]));
+        command
+    }
+}
+
+/// Runs all that this command of cargo runs, those that wait last.
 pub fn all(cargo: &Command) -> Result<Ran, Problem> {
     let mut first = like(cargo);
     first.arg("--");
-    for name in LATER.iter().flat_map(|(_, _, names)| names.iter()) {
-        first.args(["--skip", *name]);
+    for later in STAGES.into_iter().flatten() {
+        first.args(later.tests.iter().flat_map(|name| ["--skip", *name]));
     }
     let (mut count, mut failed, mut clean) = ran(&mut first, "")?;
-    let later = std::thread::scope(|scope| {
-        let runs = LATER.map(|(name, at_a_time, tests)| {
-            let mut command = like(cargo);
-            command.args(PROGRAM).arg("--").arg(format!("--test-threads={at_a_time}")).args(tests);
-            scope.spawn(move || ran(&mut command, name))
-        });
-        runs.map(|run| run.join().unwrap_or_else(|_| Err("a run of tests was lost".to_owned())))
-    });
     let (left_out, mut had_their_turn) = (std::mem::take(&mut count.left_out), 0);
-    for run in later {
-        let (mut more, also_failed, was_clean) = run?;
-        more.left_out = 0;
-        had_their_turn += more.passed + more.failed + more.skipped;
-        count.add_all(more);
-        failed.extend(also_failed);
-        clean &= was_clean;
+    for stage in STAGES {
+        for (mut more, also_failed, was_clean) in beside(cargo, stage)? {
+            more.left_out = 0;
+            had_their_turn += more.passed + more.failed + more.skipped;
+            count.add_all(more);
+            failed.extend(also_failed);
+            clean &= was_clean;
+        }
     }
     // A test of another program that is called as these would have no turn at all.
     if left_out != had_their_turn {
@@ -50,6 +75,19 @@ pub fn all(cargo: &Command) -> Result<Ran, Problem> {
         clean = false;
     }
     Ok((count, failed, clean))
+}
+
+/// Runs these beside each other.
+fn beside(cargo: &Command, stage: &'static [Later]) -> Result<Vec<Ran>, Problem> {
+    std::thread::scope(|scope| {
+        let begun = stage.iter().map(|later| {
+            let mut command = later.command(cargo);
+            scope.spawn(move || ran(&mut command, later.called))
+        });
+        let begun: Vec<_> = begun.collect();
+        let ended = begun.into_iter().map(|run| run.join());
+        ended.map(|ran| ran.unwrap_or_else(|_| Err("a run of tests was lost".to_owned()))).collect()
+    })
 }
 
 fn ran(cargo: &mut Command, called: &str) -> Result<Ran, Problem> {
@@ -63,15 +101,18 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// Says what cargo would: three tests, of which those that are called so are left out, or no others are run.
+    /// Says what cargo would.
     const CARGO: &str = r#"
+ends="0 ignored; 0 measured"
 case "$*" in
-  *--skip*) echo "running 1 test"; echo "test a::b ... ok"
-    echo "test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; LEFT filtered out; finished in 0.00s" ;;
-  *desktop::*) echo "running 1 test"; echo "test desktop::c ... ok"
-    echo "test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 2 filtered out; finished in 0.00s" ;;
-  *) echo "running 1 test"; echo "test mesh::schedules::d ... FAILED"
-    echo "test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 2 filtered out; finished in 0.00s"; exit 1 ;;
+  "-- --skip "*) echo "running 1 test"; echo "test a::b ... ok"
+    echo "test result: ok. 1 passed; 0 failed; $ends; LEFT filtered out; finished in 0.00s" ;;
+  *" desktop::"*) echo "running 1 test"; echo "test desktop::c ... ok"
+    echo "test result: ok. 1 passed; 0 failed; $ends; 2 filtered out; finished in 0.00s" ;;
+  *" mesh::schedules::"*) echo "running 1 test"; echo "test mesh::schedules::d ... FAILED"
+    echo "test result: FAILED. 0 passed; 1 failed; $ends; 2 filtered out; finished in 0.00s"; exit 1 ;;
+  *) echo "running 0 tests"
+    echo "test result: ok. 0 passed; 0 failed; $ends; 3 filtered out; finished in 0.00s" ;;
 esac
 "#;
 
