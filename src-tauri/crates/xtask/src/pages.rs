@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Instant, SystemTime};
 
-/// Folders with a `vite.config.ts` and tests that Vitest runs, which start no program of the house.
-pub const WITHOUT_PROGRAMS: [&str; 2] = ["ui/verifier", "ui"];
+/// Folders with a `vite.config.ts` and tests that Vitest runs, which start no program of the house and measure no time.
+pub const BESIDE_THE_BUILD: [&str; 1] = ["ui"];
 
-/// The same, whose tests walk through the pages of the programs that are built.
-pub const WITH_PROGRAMS: [&str; 1] = ["tests/browser"];
+/// The same, which are walks through the pages of programs that are built, or hold what is hostile to a limit of time.
+pub const AFTER_THE_BUILD: [&str; 2] = ["ui/verifier", "tests/browser"];
 
 /// Folders with a `tsconfig.json` that the compiler checks.
 const TYPED: [&str; 3] = ["ui/verifier", "ui", "tests/browser"];

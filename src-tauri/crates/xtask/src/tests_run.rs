@@ -62,7 +62,7 @@ pub fn test(place: &Place, words: &[String]) -> Result<ExitCode, Problem> {
         count.failed += 1;
     }
     if words.is_empty() {
-        add_pages(place, &dir, &pages::WITH_PROGRAMS, &mut count);
+        add_pages(place, &dir, &pages::AFTER_THE_BUILD, &mut count);
         add_systems(place, begun, &mut count);
     }
     let left = conformance::collect(&dir).unwrap_or_else(|problem| {
@@ -195,15 +195,15 @@ fn second_try(cargo: &mut Command, failed: &[String], count: &mut Count) -> Resu
     Ok(passed)
 }
 
-/// Builds everything. The pages that need no program are tested meanwhile: while one room waits for the next, the compiler leaves a
-/// processor idle, and none of these tests measures time.
+/// Builds everything. Pages that need no program are tested meanwhile: while one room waits for the next, the compiler leaves a processor
+/// idle.
 fn build_beside_pages(place: &Place, dir: &Path) -> Result<Count, Problem> {
     let begun = Instant::now();
     let (mut count, built) = std::thread::scope(|scope| {
         let pages = scope.spawn(|| {
             let mut count = Count::default();
             if pages::at_hand() {
-                add_pages(place, dir, &pages::WITHOUT_PROGRAMS, &mut count);
+                add_pages(place, dir, &pages::BESIDE_THE_BUILD, &mut count);
             }
             count
         });
