@@ -1,5 +1,5 @@
 //! Tests that mostly wait: for programs, for windows, for minutes to pass. They come after all the rest, more of them at a time than there
-//! are processors. What is measured alone, or keeps a processor busy, is not among them.
+//! are processors. What is measured, or keeps a processor busy, is not among them.
 
 use crate::Problem;
 use crate::hung::SILENCE;
@@ -22,20 +22,26 @@ struct Later {
     but: &'static [&'static str],
 }
 
+/// Stories that have to be answered within seconds, and are not crowded.
+const MEASURED: [&str; 3] =
+    ["journeys::adopted_program::", "journeys::agents_each_alone::", "journeys::agents_tools::"];
+/// Stories in which minutes have to pass, which they spend asleep.
+const MINUTES: [&str; 3] = ["journeys::scheduled::", "mesh::schedules::", "mesh::triggers::"];
+
 /// These follow each other; those of one stand beside each other.
-const STAGES: [&[Later]; 2] = [
+const STAGES: [&[Later]; 3] = [
     // They start programs, and wait for them.
-    &[Later { called: "journeys", at_a_time: None, tests: &["journeys::"], but: &["journeys::scheduled::"] }],
+    &[Later {
+        called: "journeys",
+        at_a_time: None,
+        tests: &["journeys::"],
+        but: &[MEASURED[0], MEASURED[1], MEASURED[2], MINUTES[0]],
+    }],
+    &[Later { called: "measured", at_a_time: Some(2), tests: &MEASURED, but: &[] }],
     &[
         // One window is open at a time, so that a second thread would only wait for its turn.
         Later { called: "windows", at_a_time: Some(1), tests: &["desktop::"], but: &[] },
-        // Minutes have to pass in them, which they spend asleep.
-        Later {
-            called: "minutes",
-            at_a_time: Some(5),
-            tests: &["mesh::schedules::", "mesh::triggers::", "journeys::scheduled::"],
-            but: &[],
-        },
+        Later { called: "minutes", at_a_time: Some(5), tests: &MINUTES, but: &[] },
     ],
 ];
 
