@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
@@ -50,6 +51,8 @@ export default defineConfig({
   test: {
     environment: "jsdom",
     testTimeout: 60_000,
+    // By itself Vitest leaves one processor free: of two, the half.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     include: ["src/**/*.test.{ts,tsx}", "shell/**/*.test.ts"],
     setupFiles: ["src/test/setup.ts"],
     css: { modules: { classNameStrategy: "non-scoped" } },

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
@@ -59,5 +60,7 @@ export default defineConfig(({ mode }) => ({
     include: ["test/**/*.test.ts"],
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // By itself Vitest leaves one processor free: of two, the half.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
   },
 }));

@@ -30,6 +30,7 @@ mod app;
 #[allow(dead_code, reason = "the half that reads is for the room `source`")]
 #[path = "../../provenance/src/archive.rs"]
 mod archive;
+mod beside;
 mod bitcoind;
 mod chores;
 mod claims;
@@ -65,6 +66,7 @@ mod sources_copy;
 mod stale;
 mod systems;
 mod tests_run;
+mod told;
 mod toy;
 mod trainer;
 mod wine;

@@ -10,8 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Instant, SystemTime};
 
-/// Folders with a `vite.config.ts` and tests that Vitest runs.
-const SUITES: [&str; 3] = ["ui/verifier", "ui", "tests/browser"];
+/// Folders with a `vite.config.ts` and tests that Vitest runs, which start no program of the house and measure no time.
+pub const BESIDE_THE_BUILD: [&str; 1] = ["ui"];
+
+/// The same, which are walks through the pages of programs that are built, or hold what is hostile to a limit of time.
+pub const AFTER_THE_BUILD: [&str; 2] = ["ui/verifier", "tests/browser"];
 
 /// Folders with a `tsconfig.json` that the compiler checks.
 const TYPED: [&str; 3] = ["ui/verifier", "ui", "tests/browser"];
@@ -122,12 +125,12 @@ pub fn check(place: &Place) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Runs every suite and counts; tests that prove requirements leave their lines in `dir`. A suite in which few tests
+/// Runs these suites and counts; tests that prove requirements leave their lines in `dir`. A suite in which few tests
 /// failed runs once more. A suite that does not come to its end counts as one failure.
-pub fn test(place: &Place, dir: &Path) -> Result<Count, Problem> {
+pub fn test(place: &Place, dir: &Path, suites: &[&str]) -> Result<Count, Problem> {
     packages(place)?;
     let mut count = Count::default();
-    for folder in SUITES {
+    for &folder in suites {
         let mut vitest = tool(place, "vitest/vitest.mjs");
         vitest.args(["run", "--config"]).arg(Path::new(folder).join("vite.config.ts"));
         vitest.env("HERMIT_PROGRAMS", place.target.join("debug")).env("HERMIT_CONFORMANCE_DIR", dir);

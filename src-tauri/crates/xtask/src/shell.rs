@@ -61,6 +61,27 @@ pub fn spelled(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
+/// Another command with the same program, words, environment and folder.
+pub fn like(command: &Command) -> Command {
+    let mut another = Command::new(command.get_program());
+    another.args(command.get_args());
+    tell_the_same(command, &mut another);
+    another
+}
+
+/// Tells a command what another one is told by its environment, and where it runs.
+pub fn tell_the_same(of: &Command, to: &mut Command) {
+    for (name, value) in of.get_envs() {
+        match value {
+            Some(value) => to.env(name, value),
+            None => to.env_remove(name),
+        };
+    }
+    if let Some(folder) = of.get_current_dir() {
+        to.current_dir(folder);
+    }
+}
+
 /// Whether this is a run of CI.
 pub fn in_ci() -> bool {
     std::env::var("CI").is_ok_and(|ci| !ci.is_empty() && ci != "false" && ci != "0")

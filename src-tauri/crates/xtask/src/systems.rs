@@ -4,7 +4,7 @@
 //! bring along is not compiled: an empty file stands in for what a C compiler would have made, and nothing reads it.
 
 use crate::place::Place;
-use crate::shell::{answers, run, say};
+use crate::shell::{answers, run, say, tell_the_same};
 use crate::{Problem, app};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -192,15 +192,7 @@ fn within(command: &Command, seconds: u64) -> Command {
     // It stays in this group, so that whoever ends the run ends it as well.
     within.args(["--foreground", "--kill-after=20"]).arg(seconds.to_string());
     within.arg(command.get_program()).args(command.get_args());
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => within.env(name, value),
-            None => within.env_remove(name),
-        };
-    }
-    if let Some(folder) = command.get_current_dir() {
-        within.current_dir(folder);
-    }
+    tell_the_same(command, &mut within);
     within
 }
 

@@ -2,9 +2,10 @@
 
 use crate::Problem;
 use crate::app;
+use crate::beside;
 use crate::claims;
 use crate::conformance;
-use crate::hung::{Running, SILENCE};
+use crate::hung::SILENCE;
 use crate::pages;
 use crate::parts;
 use crate::place::Place;
@@ -12,13 +13,12 @@ use crate::setup::{Purpose, may_install, setup};
 use crate::shell::{in_ci, say, spelled};
 use crate::stale;
 use crate::systems;
+use crate::told::{Ran, count_lines};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// How many tests that failed in a run get a second try, alone. More than these failed for a reason they share.
 pub const SECOND_TRIES: usize = 3;
@@ -35,6 +35,8 @@ pub struct Count {
     pub failed: usize,
     /// Tests that did not run what they are there for.
     pub skipped: usize,
+    /// Tests that were left out of a run.
+    pub left_out: usize,
     /// Names of tests among the passed that had failed before.
     pub second_try: Vec<String>,
     /// What failed, by its name, so far as the runners said one.
@@ -60,7 +62,7 @@ pub fn test(place: &Place, words: &[String]) -> Result<ExitCode, Problem> {
         count.failed += 1;
     }
     if words.is_empty() {
-        add_pages(place, &dir, &mut count);
+        add_pages(place, &dir, &pages::AFTER_THE_BUILD, &mut count);
         add_systems(place, begun, &mut count);
     }
     let left = conformance::collect(&dir).unwrap_or_else(|problem| {
@@ -111,21 +113,14 @@ pub fn report_from_sources(place: &Place) -> Result<(), Problem> {
 /// commit the same thing twice.
 const SEED: &str = "PROPTEST_RNG_SEED";
 
-/// Runs the tests of the pages too.
-fn add_pages(place: &Place, dir: &Path, count: &mut Count) {
+/// Runs these suites of the pages too.
+fn add_pages(place: &Place, dir: &Path, suites: &[&str], count: &mut Count) {
     if !pages::at_hand() {
         say("node and npm are not here; going on without the tests of the pages");
         return;
     }
-    match pages::test(place, dir) {
-        Ok(more) => {
-            count.passed += more.passed;
-            count.failed += more.failed;
-            count.skipped += more.skipped;
-            count.second_try.extend(more.second_try);
-            count.failures.extend(more.failures);
-            count.took.extend(more.took);
-        }
+    match pages::test(place, dir, suites) {
+        Ok(more) => count.add_all(more),
         Err(problem) => {
             say(&problem);
             count.failed += 1;
@@ -156,41 +151,67 @@ fn add_systems(place: &Place, begun: Instant, count: &mut Count) {
 
 /// Streams what cargo says and counts the result lines. The second answer is whether cargo itself was content.
 fn run_tests(place: &Place, words: &[String], dir: &Path) -> Result<(Count, bool), Problem> {
-    let (mut cargo, mut built) = (place.cargo(), None);
+    let (mut cargo, mut of_pages) = (place.cargo(), Count::default());
     cargo.arg("test").env("HERMIT_CONFORMANCE_DIR", dir).stdin(Stdio::null()).stdout(Stdio::piped());
     if std::env::var_os("CI").is_some() && std::env::var_os(SEED).is_none() {
         cargo.env(SEED, "2026");
     }
-    if words.is_empty() {
+    let whole = words.is_empty();
+    if whole {
         cargo.args(["--workspace", "--no-fail-fast"]).args(app::left_out());
         // The app has the pages inside, so they come first.
         lend_second_verifier(place, &mut cargo);
-        let begun = Instant::now();
-        build_programs(place)?;
-        built = Some((begun.elapsed().as_secs(), "the build".to_owned()));
+        of_pages = build_beside_pages(place, dir)?;
     }
-    lend_stock_tools(&mut cargo, words.is_empty());
+    lend_stock_tools(&mut cargo, whole);
     cargo.args(words);
-    say(&format!("{} ...", spelled(&cargo)));
-    let (mut count, failed, clean) = count_lines(&mut cargo, SILENCE)?;
-    count.took.extend(built);
-    if clean || !words.is_empty() || failed.len() != count.failed || failed.len() > SECOND_TRIES {
+    let (mut count, failed, clean) = if whole { beside::all(&cargo)? } else { alone(&mut cargo)? };
+    let is_settled = clean || !whole || failed.len() != count.failed || failed.len() > SECOND_TRIES;
+    let clean = if is_settled { clean } else { second_try(&mut cargo, &failed, &mut count)? };
+    if !clean {
         count.failures = failed;
-        return Ok((count, clean));
     }
-    // A busy machine makes a test fail that is about time; a defect fails twice. Which it was is said.
+    count.add_all(of_pages);
+    Ok((count, clean))
+}
+
+/// One run of cargo.
+fn alone(cargo: &mut Command) -> Result<Ran, Problem> {
+    say(&format!("{} ...", spelled(cargo)));
+    count_lines(cargo, SILENCE, "")
+}
+
+/// A busy machine makes a test fail that is about time; a defect fails twice. Which it was is said, and answered.
+fn second_try(cargo: &mut Command, failed: &[String], count: &mut Count) -> Result<bool, Problem> {
     say(&format!("once more, alone: {}", failed.join(", ")));
-    cargo.args(["--", "--exact", "--test-threads=1"]).args(&failed);
-    let (again, still, clean) = count_lines(&mut cargo, SILENCE)?;
+    cargo.args(["--", "--exact", "--test-threads=1"]).args(failed);
+    let (again, still, clean) = count_lines(cargo, SILENCE, "")?;
     let passed = clean && still.is_empty() && again.passed >= failed.len();
     if passed {
         count.passed += failed.len();
         count.failed = 0;
-        count.second_try = failed;
-    } else {
-        count.failures = failed;
+        count.second_try = failed.to_vec();
     }
-    Ok((count, passed))
+    Ok(passed)
+}
+
+/// Builds everything. Pages that need no program are tested meanwhile: while one room waits for the next, the compiler leaves a processor
+/// idle.
+fn build_beside_pages(place: &Place, dir: &Path) -> Result<Count, Problem> {
+    let begun = Instant::now();
+    let (mut count, built) = std::thread::scope(|scope| {
+        let pages = scope.spawn(|| {
+            let mut count = Count::default();
+            if pages::at_hand() {
+                add_pages(place, dir, &pages::BESIDE_THE_BUILD, &mut count);
+            }
+            count
+        });
+        let built = build_programs(place).map(|()| begun.elapsed().as_secs());
+        (pages.join().unwrap_or_else(|_| Count { failed: 1, ..Count::default() }), built)
+    });
+    count.took.push((built?, "the build".to_owned()));
+    Ok(count)
 }
 
 /// What tells a test to fail where it lacks what set-up installs.
@@ -238,66 +259,9 @@ fn build_programs(place: &Place) -> Result<(), Problem> {
     stale::build(place.cargo().args(["build", "--workspace", "--bins", "--tests"]).args(app::left_out()))
 }
 
-/// The count, the names of tests that failed, and whether cargo was content. A test binary that prints nothing for that
-/// long is ended; what it was at has failed.
-fn count_lines(cargo: &mut Command, silence: Duration) -> Result<(Count, Vec<String>, bool), Problem> {
-    let mut child = cargo.spawn().map_err(|e| format!("cargo could not be started: {e}"))?;
-    let output = child.stdout.take().ok_or("cargo's output cannot be read")?;
-    let (tells, told) = channel();
-    std::thread::spawn(move || BufReader::new(output).split(b'\n').try_for_each(|line| tells.send(line)));
-    let (mut count, mut failed, mut running) = (Count::default(), Vec::new(), Running::default());
-    let mut binary = String::new();
-    let mut screen = std::io::stdout();
-    loop {
-        let line = match told.recv_timeout(silence) {
-            Ok(line) => line.map_err(|e| format!("cargo's output broke off: {e}"))?,
-            Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) => {
-                // Cargo has ended, and what a test left behind holds its output open: nobody waits for that.
-                if child.try_wait().map_err(|e| format!("cargo was lost: {e}"))?.is_some() {
-                    break;
-                }
-                if let Some(ended) = running.end(child.id()) {
-                    count.passed += ended.passed;
-                    count.failed += ended.hung.len() + ended.others;
-                    failed.extend(ended.hung);
-                }
-                continue;
-            }
-        };
-        let _ = screen.write_all(&line).and_then(|()| screen.write_all(b"\n"));
-        let line = String::from_utf8_lossy(&line);
-        count.add(&line);
-        if let Some(name) = name_of_binary(&line) {
-            name.clone_into(&mut binary);
-        }
-        count.took.extend(seconds_of_result(&line).map(|seconds| (seconds, binary.clone())));
-        running.reads(&line);
-        failed.extend(name_of_failed(&line).map(str::to_owned));
-    }
-    let status = child.wait().map_err(|e| format!("cargo was lost: {e}"))?;
-    Ok((count, failed, status.success()))
-}
-
-/// Reads `test a::b ... FAILED`; in any other line no test has failed.
-fn name_of_failed(line: &str) -> Option<&str> {
-    line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?.split(" - should panic").next()
-}
-
-/// Reads `     Running tests/it/main.rs (target/debug/deps/it-a0a0459dd7dc4e55)`; any other line begins no binary.
-fn name_of_binary(line: &str) -> Option<&str> {
-    line.trim_start().strip_prefix("Running ")?.strip_suffix(')')?.rsplit('/').next()
-}
-
-/// Reads `test result: ok. 5 passed; ...; finished in 29.20s`; any other line tells no time.
-fn seconds_of_result(line: &str) -> Option<u64> {
-    let told = line.trim_start().strip_prefix("test result: ")?.rsplit("finished in ").next()?;
-    told.strip_suffix('s')?.split('.').next()?.parse().ok()
-}
-
 impl Count {
     /// Reads `test result: ok. 5 passed; 0 failed; ...`; any other line counts nothing.
-    fn add(&mut self, line: &str) {
+    pub fn add(&mut self, line: &str) {
         let Some(result) = line.trim_start().strip_prefix("test result: ") else {
             return;
         };
@@ -308,6 +272,18 @@ impl Count {
         self.passed += number("passed");
         self.failed += number("failed");
         self.skipped += number("ignored");
+        self.left_out += number("filtered");
+    }
+
+    /// Adds what another run came to.
+    pub fn add_all(&mut self, more: Count) {
+        self.passed += more.passed;
+        self.failed += more.failed;
+        self.skipped += more.skipped;
+        self.left_out += more.left_out;
+        self.second_try.extend(more.second_try);
+        self.failures.extend(more.failures);
+        self.took.extend(more.took);
     }
 
     /// Says which tests were skipped and why, and counts them; to the runner they had passed.
@@ -364,43 +340,11 @@ mod tests {
             "running 6 tests",
             "test a::b ... ok",
             "test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s",
-            "test result: FAILED. 25 passed; 6 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.19s",
+            "test result: FAILED. 25 passed; 6 failed; 0 ignored; 0 measured; 2 filtered out; finished in 0.19s",
         ] {
             count.add(line);
         }
-        assert_eq!(count, Count { passed: 30, failed: 6, ..Count::default() });
-    }
-
-    #[test]
-    fn what_took_how_long_is_read_from_the_lines_of_cargo() {
-        let begun = "     Running tests/it/main.rs (target/debug/deps/it-a0a0459dd7dc4e55)";
-        assert_eq!(name_of_binary(begun), Some("it-a0a0459dd7dc4e55"));
-        assert_eq!(name_of_binary("Running 3 tests"), None);
-        let ended =
-            "test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 602.99s";
-        assert_eq!(seconds_of_result(ended), Some(602));
-        assert_eq!(seconds_of_result("test a::b ... ok"), None);
-    }
-
-    #[test]
-    fn a_test_that_failed_is_known_by_its_name() {
-        assert_eq!(name_of_failed("test a::b ... FAILED"), Some("a::b"));
-        assert_eq!(name_of_failed("test a::b - should panic ... FAILED"), Some("a::b"));
-        assert_eq!(name_of_failed("test a::b ... ok"), None);
-        assert_eq!(name_of_failed("test result: FAILED. 1 passed; 1 failed"), None);
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_test_that_hangs_is_ended_and_named_and_the_next_binary_has_its_turn() {
-        let said = "echo 'running 2 tests'; echo 'test a ... ok'; echo 'test b has been running for over 60 seconds'; \
-            (sleep 600; :); echo 'running 1 test'; echo 'test c ... ok'; echo 'test result: ok. 1 passed; 0 failed; 0 ignored'; \
-            exit 1";
-        let mut cargo = Command::new("sh");
-        cargo.args(["-c", said]).stdout(Stdio::piped());
-        let (count, failed, clean) = count_lines(&mut cargo, Duration::from_millis(500)).unwrap();
-        assert_eq!(count, Count { passed: 2, failed: 1, ..Count::default() });
-        assert_eq!((failed, clean), (vec!["b".to_owned()], false));
+        assert_eq!(count, Count { passed: 30, failed: 6, left_out: 2, ..Count::default() });
     }
 
     #[test]
