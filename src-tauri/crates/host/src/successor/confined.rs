@@ -22,6 +22,8 @@ const COMPLAINT_BYTES_MAX: u64 = 16 * 1024;
 pub(super) const LOOK: Duration = Duration::from_millis(10);
 /// How often a folder is weighed, which takes longer.
 const WEIGH: Duration = Duration::from_millis(500);
+/// What looking takes of the time, at most one part in so many: a build has thousands of files, and a busy machine as many processes.
+const ONE_PART_IN: u32 = 20;
 /// How long the pipes of an ended clone are waited for.
 const DRAIN: Duration = Duration::from_secs(5);
 /// Room that is left to everything else on the disk that a folder is on.
@@ -177,7 +179,9 @@ struct Running {
     began: Instant,
     home_bytes: u64,
     folder: Option<PathBuf>,
-    weighed: Option<Instant>,
+    /// When it is looked at next, and its folder weighed.
+    look_at: Instant,
+    weigh_at: Instant,
     /// Processes and threads at once, at most.
     crowd: u64,
     used: Used,
@@ -226,8 +230,9 @@ impl Running {
                 let _ = send.send(Piped::Complaint(kept, last.bytes()));
             });
         }
-        let (began, weighed, used) = (Instant::now(), None, Used::default());
-        Self { child, looks, heard, model, began, home_bytes, folder, weighed, crowd: 0, used }
+        let (began, used) = (Instant::now(), Used::default());
+        let (look_at, weigh_at) = (began, began);
+        Self { child, looks, heard, model, began, home_bytes, folder, look_at, weigh_at, crowd: 0, used }
     }
 
     /// Ends its group, and its namespace with it.
@@ -304,7 +309,12 @@ impl Running {
     /// # Errors
     /// In words, where the system does not list its processes: nothing holds it to its budget then.
     fn measure(&mut self, budget: &Budget) -> Result<(), String> {
+        let begun = Instant::now();
+        if begun < self.look_at {
+            return Ok(());
+        }
         let family = self.looks.now();
+        self.look_at = again(begun, Duration::ZERO);
         let family = family.ok_or("the system did not list the clone's processes, so it was ended")?;
         self.used.cpu_ms = self.used.cpu_ms.max(family.cpu_ms);
         self.used.memory_bytes = self.used.memory_bytes.max(family.bytes);
@@ -326,9 +336,10 @@ impl Running {
     /// Whether its home is full.
     fn is_full(&mut self, first_inside: Option<u32>) -> bool {
         if let Some(folder) = &self.folder {
-            if self.weighed.is_none_or(|at| at.elapsed() >= WEIGH) {
+            let begun = Instant::now();
+            if begun >= self.weigh_at {
                 self.used.disk_bytes = weight(folder, self.home_bytes);
-                self.weighed = Some(Instant::now());
+                self.weigh_at = again(begun, WEIGH);
                 // What is open and has no name any more is weighed by nobody, and takes room all the same.
                 if disk::space(folder).is_ok_and(|space| space.available < DISK_LEFT_BYTES) {
                     return true;
@@ -381,6 +392,13 @@ impl Running {
             self.used.memory_bytes = self.used.memory_bytes.max(told.memory_bytes.min(most));
         }
     }
+}
+
+/// When it is looked again after a look that began then: not before this time has passed, nor so soon that looking takes more than its
+/// part.
+fn again(begun: Instant, least: Duration) -> Instant {
+    let took = begun.elapsed();
+    begun + took.saturating_mul(ONE_PART_IN).max(least)
 }
 
 /// The most that processes can have used in this time: what a clone told of itself is not believed beyond that.
