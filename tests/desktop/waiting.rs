@@ -1,8 +1,15 @@
 //! What a desktop shows while Hermit works: tray, notifications, links, and a window that was closed.
 
 use super::first::{make_keys, standing, waiting};
-use super::room::{Room, room, until};
+use super::room::{DESK, Room, room, until};
 use std::collections::BTreeSet;
+
+/// Whether the button of a yes comes into sight in a window that is too small for the whole card.
+const REACHED: &str = "const all = [...document.querySelectorAll('button')];\
+    const yes = all.find((one) => one.textContent.includes('Hold to approve'));\
+    if (yes === undefined || innerWidth > 500) return false;\
+    yes.scrollIntoView({ block: 'center' });\
+    const at = yes.getBoundingClientRect(); return at.top >= 0 && at.bottom <= innerHeight;";
 
 #[test]
 fn tray_and_notifications_tell_what_waits_refuse_and_outlive_the_window() {
@@ -52,6 +59,11 @@ fn tray_and_notifications_tell_what_waits_refuse_and_outlive_the_window() {
     let other = room.command(crate::journeys::desktop_program().expect("built")).arg(&link).status();
     assert!(other.is_ok_and(|status| status.success()));
     until("the card is there", || room.window("Hermit waits for your answer").is_some());
+    let card = room.forward("Hermit waits for your answer");
+    room.xdo(&["windowsize", &card, "460", "300"]);
+    until("the answer is reached in the smallest window, too", || {
+        app.turn_to(DESK) && app.run(REACHED).is_ok_and(|is| is == true)
+    });
     room.forward("Hermit waits for your answer");
     room.xdo(&["key", "alt+F4"]);
     until("the card is closed", || room.window("Hermit waits for your answer").is_none());

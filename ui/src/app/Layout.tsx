@@ -57,9 +57,10 @@ function Banner() {
     );
   }
   if (status.data?.halted === true) {
+    const why = said(status.data.halt_reason, "nothing runs");
     return (
       <p className={styles.banner} role="status">
-        <Mark name="paused" />Hermit is halted: {said(status.data.halt_reason, "nothing runs")}.
+        <Mark name="paused" />Hermit is {/^halted\b/.test(why) ? why : `halted: ${why}`}.
         {host.person === undefined && <Button onClick={() => boot.mutate({})}>Resume work</Button>}
         {boot.error !== null && <span role="alert">{boot.error.message}</span>}
       </p>

@@ -26,8 +26,10 @@ export function Root() {
       case "dropped": {
         setOver(0);
         const [only] = heard.folders;
-        if (only !== undefined && heard.folders.length === 1 && heard.files.length === 0) void navigate({ to: "/tasks/new", search: { folder: only } });
-        else setDropped(heard);
+        if (only === undefined || heard.folders.length !== 1 || heard.files.length > 0) setDropped(heard);
+        // Whoever is being set up stays there: its third step asks for a folder.
+        else if (router.state.location.pathname === "/first") void navigate({ to: "/first", search: { folder: only } });
+        else void navigate({ to: "/tasks/new", search: { folder: only } });
         return;
       }
       default:

@@ -89,7 +89,10 @@ const training = createRoute({ getParentRoute: () => frame, path: "/training", c
 const identity = createRoute({ getParentRoute: () => frame, path: "/identity", component: Identity });
 const more = createRoute({ getParentRoute: () => frame, path: "/more", component: More });
 const settings = createRoute({ getParentRoute: () => frame, path: "/settings", component: Settings });
-const first = createRoute({ getParentRoute: () => root, path: "/first", component: FirstRun });
+const first = createRoute({
+  getParentRoute: () => root, path: "/first", component: () => <FirstRun dropped={first.useSearch().folder} />,
+  validateSearch: (search: Record<string, unknown>): { folder?: string } => ({ folder: text(search["folder"]) }),
+});
 // Any other address: said within the frame, so that the rail leads on.
 const elsewhere = createRoute({ getParentRoute: () => frame, path: "$", component: Missing });
 

@@ -184,6 +184,12 @@ export function isOver(status: RunStatus): boolean {
   return status === "completed" || status === "failed" || status === "cancelled" || status === "expired";
 }
 
+/** How it is told that something asks: the words of an act begin with what it does, those of a part with whose choice it is. */
+export function asksFor(act: string): string {
+  const part = /^a part that you chose: (.*)$/s.exec(act)?.[1];
+  return part === undefined ? `Asks to ${act}` : `Asks for the part that you chose: ${part}`;
+}
+
 /** Who began a task. */
 export function originName(origin: Origin): string {
   return lookUp(ORIGIN, origin, capital(plain(origin)));

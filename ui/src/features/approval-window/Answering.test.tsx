@@ -129,6 +129,8 @@ test("a wrong passphrase is told, forgotten, and asked for again", async () => {
   fireEvent.pointerDown(await ready(), { button: 0 });
   await screen.findByText("The passphrase is wrong.");
   expect(field.value).toBe("");
+  await user.type(field, "a");
+  expect(screen.queryByText("The passphrase is wrong."), "what is typed anew is not refused yet").toBeNull();
 });
 
 test("what lasts is chosen within bounds, read as a sentence, and signed as it was read", async () => {

@@ -180,7 +180,7 @@ function Decide({ approval, desk, decided }: { approval: Approval; desk: Desk; d
         {needs && (
           <TextField
             label="Approval passphrase" type="password" autoComplete="off" spellCheck={false} value={passphrase}
-            onChange={(event) => setPassphrase(event.target.value)} onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
+            onChange={(event) => { setPassphrase(event.target.value); setError(null); }} onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
           />
         )}
         {key.isOn && <KeyFields of={key} />}

@@ -18,6 +18,8 @@ test("keys are made once the passphrases are long enough and the same twice, eac
   const user = userEvent.setup();
   render(<MakeKeys desk={here} />);
   const make = screen.getByRole("button", { name: "Make keys" });
+  expect(document.activeElement).toBe(screen.getByLabelText("Approval passphrase"));
+  expect(screen.getByText("The approval passphrase needs at least 8 characters")).toBeTruthy();
   await user.type(screen.getByLabelText("Approval passphrase"), "a yes of words");
   await user.type(screen.getByLabelText("Approval passphrase again"), "a yes of wards");
   expect(screen.getByText("They differ")).toBeTruthy();

@@ -51,6 +51,7 @@ function Sheet({ title, about, desk, because, later, act, acting, perform, child
         {children}
         {error !== null && <Failed error={error} />}
         <div className={styles.foot}>
+          <p className={styles.note} role="status">{error === null && !isActing && because}</p>
           <Button loose onClick={() => void desk.leave()}>{later}</Button>
           <Button look="person" loose type="submit" because={isActing ? acting : because}>{isActing ? acting : act}</Button>
         </div>
@@ -60,7 +61,7 @@ function Sheet({ title, about, desk, because, later, act, acting, perform, child
 }
 
 export function MakeKeys({ desk }: { desk: Desk }) {
-  const { fields, because, given } = useNewKeys({ min: CHARS_MIN, vault: null, noKeychain: null });
+  const { fields, because, given } = useNewKeys({ min: CHARS_MIN, vault: null, noKeychain: null, first: true });
   return (
     <Sheet
       title="Make your keys" desk={desk} because={because} later="Later" act="Make keys" acting="Making keys"
@@ -81,7 +82,7 @@ export function OpenKeys({ desk }: { desk: Desk }) {
       about="They sign receipts and proofs. While they are locked, work continues and receipts wait for their signature."
       perform={open}
     >
-      <Secret label="Vault passphrase" value={words} set={setWords} />
+      <Secret label="Vault passphrase" first value={words} set={setWords} />
     </Sheet>
   );
 }

@@ -171,7 +171,7 @@ function Signed({ approval, packet }: { approval: Approval; packet: Packet | nul
   return (
     <div className={styles.folds}>
       {packet !== null && packet.rationale !== "" && packet.rationale !== packet.goal && (
-        <p className={styles.claim}><span>Reason given by the model or playbook:</span> <Words of={packet.rationale} /></p>
+        <p className={styles.claim}><span>{packet.action.tool === "rollback" ? "What this undo does:" : "Reason given by the model or playbook:"}</span> {packet.action.tool === "rollback" ? <Prose of={packet.rationale} /> : <Words of={packet.rationale} />}</p>
       )}
       {approval.lines_left === 0
         ? <Lines title="Technical details" lines={facts.map((line) => cardLine(line.text))} />

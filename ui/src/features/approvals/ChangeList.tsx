@@ -144,7 +144,7 @@ export function ChangeList({ of, first, choice, hunks = false }: { of: string; f
     if (group === undefined) return null;
     return (
       <div className={styles.picked}>
-        <Pick at={at} name={group.to === null ? "the folders" : `what goes to ${readable(group.to)}`} first={first} choice={choice} />
+        <Pick at={at} name={group.to === null ? "the folders" : `what goes to ${group.to === "" ? "this folder" : readable(group.to)}`} first={first} choice={choice} />
         <GroupRow group={group} isOpen={open.has(-1 - at)} turn={() => turn(-1 - at)} />
       </div>
     );

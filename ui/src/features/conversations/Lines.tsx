@@ -16,7 +16,7 @@ import { Time } from "~/primitives/Time";
 import { Prose, Words } from "~/primitives/Words";
 import type { Quoted } from "~/screen/drafts";
 import { done } from "~/screen/tense";
-import { approvalLook, capital, isOver, plain, result, run, said } from "~/screen/words";
+import { approvalLook, asksFor, capital, isOver, plain, result, run, said } from "~/screen/words";
 import { Decide } from "./Decide";
 import { Speaker } from "./Skin";
 import styles from "./Conversations.module.css";
@@ -202,7 +202,7 @@ function Approval({ line }: { line: Line }) {
   return (
     <div className={styles.asks} data-open>
       <Mark name="waiting" />
-      <div><p>Asks to <Prose of={said(line.text, "(erased)")} /></p></div>
+      <div><p><Prose of={asksFor(said(line.text, "(erased)"))} /></p></div>
       <Link to="/" search={{ at: line.ref_id }}>Review</Link>
     </div>
   );

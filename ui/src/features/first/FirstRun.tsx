@@ -1,6 +1,6 @@
 // The first two minutes. What is done is told by the store, not by this page: each step looks whether it is true.
 import { Link, useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { Copyable } from "~/primitives/Copyable";
 import { MakeKeysHere } from "~/features/keys/PageKeys";
 import { FolderField } from "~/features/tasks/FolderField";
@@ -21,14 +21,16 @@ const PATH: readonly { at: string; what: string; you?: true }[] = [
   { at: "2:00", what: "A proof you can send" },
 ];
 
-export function FirstRun() {
+/** `dropped`: a folder that was let fall onto this page. */
+export function FirstRun({ dropped }: { dropped: string | undefined }) {
   const navigate = useNavigate();
   const host = useHost();
   const status = useAsk("host.status", {});
   const keys = useAsk("keys.list", {});
   const playbooks = useAsk("playbooks.list", {});
   const submit = useAct("task.submit");
-  const [folder, setFolder] = useState("");
+  const [folder, setFolder] = useState(dropped ?? "");
+  useEffect(() => { if (dropped !== undefined) setFolder(dropped); }, [dropped]);
   const [playbook, setPlaybook] = useState("tidy");
   const hasKeys = keys.data?.keys.some((key) => key.purpose === "approval") ?? false;
   const step = status.data === undefined ? 1 : !hasKeys ? 2 : folder.trim() === "" ? 3 : 4;

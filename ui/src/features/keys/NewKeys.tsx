@@ -7,8 +7,9 @@ import styles from "./Keys.module.css";
 /** Shorter ones are refused by the keychain room too; a host says it by itself where it is asked. */
 export const CHARS_MIN = 8;
 
-export function Secret({ label, hint, value, set, error }: { label: string; hint?: string; value: string; set: (value: string) => void; error?: string | null }) {
-  return <TextField label={label} hint={hint} type="password" autoComplete="off" spellCheck={false} value={value} error={error ?? null} onChange={(event) => set(event.target.value)} />;
+/** `first`: it has the focus as soon as it is there. */
+export function Secret({ label, hint, value, set, error, first = false }: { label: string; hint?: string; value: string; set: (value: string) => void; error?: string | null; first?: boolean }) {
+  return <TextField label={label} hint={hint} autoFocus={first} type="password" autoComplete="off" spellCheck={false} value={value} error={error ?? null} onChange={(event) => set(event.target.value)} />;
 }
 
 interface Typed { approval: string; again: string; vault: string; vaultAgain: string }
@@ -24,8 +25,8 @@ function wanting(typed: Typed, keychain: boolean, isNew: boolean, min: number): 
   return typed.vault === typed.approval ? "The two passphrases have to be different" : null;
 }
 
-/** `vault` is where keys are kept already, `noKeychain` why the system's keychain is no choice here. */
-export function useNewKeys({ min, vault, noKeychain }: { min: number; vault: KeyState["vault"]; noKeychain: string | null }) {
+/** `first`: the first field has the focus. `vault` is where keys are kept already, `noKeychain` why the system's keychain is no choice here. */
+export function useNewKeys({ min, vault, noKeychain, first = false }: { min: number; vault: KeyState["vault"]; noKeychain: string | null; first?: boolean }) {
   const [typed, setTyped] = useState<Typed>(NOTHING);
   const [chosen, setChosen] = useState(true);
   const keychain = vault === null ? noKeychain === null && chosen : vault === "keychain";
@@ -39,7 +40,7 @@ export function useNewKeys({ min, vault, noKeychain }: { min: number; vault: Key
       </p>
       <h4>Approval passphrase: you type it to approve something</h4>
       <div className={styles.pair}>
-        <Secret label="Approval passphrase" value={typed.approval} set={set("approval")} />
+        <Secret label="Approval passphrase" first={first} value={typed.approval} set={set("approval")} />
         <Secret label="Approval passphrase again" value={typed.again} set={set("again")} error={differ(typed.approval, typed.again)} />
       </div>
       {vault === null && noKeychain === null && (

@@ -38,6 +38,7 @@ function Form({ tasks: newest, task: first }: { tasks: { value: string; label: s
   const [redact, setRedact] = useState<Redact>("none");
   const [path, setPath] = useState("");
   const { files: transfer } = host;
+  const log = useAsk("keys.list", {}).data?.keys.find((key) => key.purpose === "log" && key.status === "in_force")?.keyid;
   const make = useMake("proof.export");
   const because = transfer === undefined && path.trim() === "" ? "Choose where to save it" : make.isPending ? "Writing the proof" : null;
   const words = { task, artifacts: [files], redact: [redact] };
@@ -76,6 +77,7 @@ function Form({ tasks: newest, task: first }: { tasks: { value: string; label: s
               make.data.left_out.length === 0 ? null : ["Left out", make.data.left_out.join(", ")],
             ]} />
             <p>Anybody checks it with <code>hermit-verify</code>, or with <code>sha256sum</code>, <code>openssl</code> and <code>ssh-keygen</code> alone.</p>
+            {log !== undefined && <p>Whose it is, a reader learns from a key that did not come with it. Tell them yours another way: <Hash of={log} what="key" />. They add <code>--trust</code> and this key.</p>}
           </div>
         )}
       </section>

@@ -21,7 +21,7 @@ import { Prose, Words } from "~/primitives/Words";
 import { isTaken, sends, useDraftOf, useUnanswered } from "~/screen/drafts";
 import { isComposing } from "~/screen/keyboard";
 import { isCommand } from "~/screen/slash";
-import { modelName, originName, plain, said } from "~/screen/words";
+import { asksFor, modelName, originName, plain, said } from "~/screen/words";
 import { FromChat } from "~/features/chats/FromChat";
 import { Dictate } from "~/features/enclosing/Dictate";
 import { Attach, DropZone, Enclosed, pasted, useEnclosing } from "~/features/enclosing/Enclosing";
@@ -146,7 +146,7 @@ function Said({ message, agent, check, see }: { message: Message; agent: string;
     return (
       <div className={styles.asks}>
         <Mark name="waiting" />
-        <span>Asks to <Prose of={message.text} /></span>
+        <span><Prose of={asksFor(message.text)} /></span>
         <Link to="/" search={{ at: message.approval ?? undefined }}>Review</Link>
       </div>
     );

@@ -72,8 +72,8 @@ function nine(receipt: Receipt, why: Explanation | undefined, task: Task, onSee:
         : <>You, once<button type="button" className={styles.cite} onClick={() => onSee({ kind: "approval", id: card })}>the card</button></>}
       {grant !== undefined && <>{standing === "" && card === null ? ", grant " : " grant "}<Hash of={grant.id} what="grant" /></>}
     </span>],
-    ["On what evidence", why === undefined ? "…" : <span key="4">{count(why.evidence.length, "thing")}{untrusted > 0
-      ? <>, <span className={styles.untrusted}>{untrusted} untrusted</span></>
+    ["On what evidence", why === undefined ? "…" : <span key="4">{why.evidence.length === 0 && untrusted > 0 ? "Nothing of its own" : count(why.evidence.length, "thing")}{untrusted > 0
+      ? <>, <span className={styles.untrusted}>{untrusted} untrusted{why.evidence.length === 0 && " behind it"}</span></>
       : why.trust === null || why.trust === "untrusted" ? "" : `, the weakest ${trust(why.trust)}`}. <Link to="/lineage" search={{ of: row.receipt_id }}>See the path</Link></span>],
     ["Sent to the model", why === undefined ? "…" : sender(task) !== "" ? sender(task) : pack === undefined ? "Nothing" : <span key="5">{count(why?.context.length ?? 0, "request")}, the last <Hash of={pack.id} what="artifact" /></span>],
     ["What was blocked", denied.length === 0 ? "Nothing" : <span key="6">{denied.map((one) => <span key={one.action_request_id} className={styles.block}><Words of={said(one.summary)} /></span>)}</span>],
@@ -146,11 +146,13 @@ function Changed({ id }: { id: string }) {
     <Answer asked={asked} what="the changes" lines={3} isEmpty={(changes) => changes.total === 0} empty={null}>
       {(changes) => {
         const sum = changes.total <= FEW ? tally(changes.files.map(diffFile)) : { del: 0, add: 0 };
+        // What was left out or was not carried out is no change; where all of it is at hand, it is counted apart.
+        const left = changes.total <= FEW ? changes.files.filter((file) => file.outcome === "not_done").length : 0;
         return (
           <div className={styles.changes}>
             <div className={styles.heading}>
               <h3>Changes</h3>
-              <span className={styles.faint}>{count(changes.total, "change")}{sum.del + sum.add > 0 && <>, <span className={styles.del}>−{sum.del}</span> <span className={styles.add}>+{sum.add}</span></>}</span>
+              <span className={styles.faint}>{count(changes.total - left, "change")}{left > 0 && `, ${left.toLocaleString("en")} not made`}{sum.del + sum.add > 0 && <>, <span className={styles.del}>−{sum.del}</span> <span className={styles.add}>+{sum.add}</span></>}</span>
             </div>
             <ChangeList of={id} first={changes} />
           </div>

@@ -1,6 +1,7 @@
 // Before an undo is asked for: exactly what it would put back, and what stays as it is. The plan is the host's, as things are now.
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
+import { createPortal } from "react-dom";
 import type { Refused } from "~/host/host";
 import { useAct } from "~/ipc/client";
 import type { Left, UndoItem, UndoPlan } from "~/ipc/generated/receipts";
@@ -59,7 +60,8 @@ function Preview({ receipt, plans, isLooking, failure, again, close }: Shown) {
   useEffect(() => panel.current?.focus(), []);
   const changes = plans.reduce((sum, plan) => sum + plan.items.length, 0);
   const ask = () => rollback.mutate({ receipt, channel: "app", idempotency_key: key }, { onSuccess: (made) => { close(); void navigate({ to: "/task/$id", params: { id: made.task_id } }); } });
-  return (
+  // On the body: what it is opened from may lie below other parts of the page.
+  return createPortal(
     <div className={styles.veil}>
       <div ref={panel} className={styles.panel} role="dialog" aria-modal="true" aria-labelledby="undo-preview" tabIndex={-1} onKeyDown={(event) => { if (event.key === "Escape") { event.stopPropagation(); close(); } }}>
         <h2 id="undo-preview">What this undo would do</h2>
@@ -73,7 +75,8 @@ function Preview({ receipt, plans, isLooking, failure, again, close }: Shown) {
           <Button look="quiet" onClick={close}>Leave it as it is</Button>
         </footer>
       </div>
-    </div>
+    </div>,
+    document.body,
   );
 }
 
@@ -81,11 +84,11 @@ function PlanOf({ plan }: { plan: UndoPlan }) {
   return (
     <section>
       {plan.workspace !== null && <p className={styles.folder}><Icon name="folder" size={14} /><Words of={said(plan.workspace)} /></p>}
+      {plan.notes.length > 0 && <ul className={styles.notes}>{plan.notes.map((note, at) => <li key={at}>{sentence(note)}</li>)}</ul>}
       <h3>{plan.items.length === 0 ? "It would put nothing back" : `It would make ${count(plan.items.length, "change")}`}</h3>
       <List label="It would make" rows={plan.items.map((item) => ({ key: `${item.what} ${item.path}`, what: wordsOf(item), more: item.bytes === null ? "" : bytes(item.bytes) }))} />
       {plan.left.length > 0 && <h3>{count(plan.left.length, "place")} would stay as {plan.left.length === 1 ? "it is" : "they are"}</h3>}
       <List label="Stays as it is" rows={plan.left.map((left) => ({ key: `${left.receipt_id} ${left.place}`, what: left.place, more: staying(left) }))} />
-      {plan.notes.length > 0 && <ul className={styles.notes}>{plan.notes.map((note, at) => <li key={at}>{sentence(note)}</li>)}</ul>}
     </section>
   );
 }

@@ -146,7 +146,10 @@ impl Kernel {
         part.proposed_at = tx.now();
         match (&mut part.action, &mut part.staged) {
             (Action::Change(acts::Change { items: all }), _) => *all = items.clone(),
-            (Action::Rollback(undo), _) => undo_of_part(undo, workspace, &items),
+            (Action::Rollback(undo), _) => {
+                undo_of_part(undo, workspace, &items);
+                part.reason = reason_of_part(&asked.reason, &items);
+            }
             (_, Some(staged)) => {
                 staged
                     .notes
@@ -310,6 +313,21 @@ fn undo_of_part(undo: &mut acts::Rollback, workspace: WorkspaceId, items: &[Chan
     }
     (undo.also, undo.partly) = (Vec::new(), receipts);
     undo.items = items.to_vec();
+}
+
+/// The reason of an undo, without what it says of files that were left out: each such note begins with its file.
+fn reason_of_part(reason: &str, items: &[ChangeItem]) -> String {
+    let touched: BTreeSet<String> =
+        items.iter().flat_map(acts::changed_paths).map(|path| acts::visible(&path.display_lossy())).collect();
+    let mut notes = reason.split("; `");
+    let mut kept = notes.next().unwrap_or_default().to_owned();
+    for note in notes {
+        if note.split_once('`').is_some_and(|(path, _)| touched.contains(path)) {
+            kept.push_str("; `");
+            kept.push_str(note);
+        }
+    }
+    kept
 }
 
 fn within<'a>(items: &'a [ChangeItem], chosen: &'a BTreeSet<usize>) -> impl Iterator<Item = &'a ChangeItem> {

@@ -268,7 +268,7 @@ impl Kernel {
             [one] => format!("undo what receipt {} did", acts::short(one)),
             many => format!("undo what {} receipts did, the newest first", many.len()),
         };
-        let reason = format!("{what}; later edits by others are left alone{around}");
+        let reason = format!("{what}; later edits stay{around}");
         let normalised = self.request_of(tx, &*executors, action_of(plan)?, &reason)?;
         self.request(tx, normalised)?;
         Ok(Then::GoOn)
