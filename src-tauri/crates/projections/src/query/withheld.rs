@@ -6,7 +6,7 @@ use crate::fold::{Looks, Values, int, is_telling, looks, root, tasks_named, told
 use crate::rows::MemoryRow;
 use model::artifact::EvidenceRef;
 use model::{MemoryId, TaskId};
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
