@@ -4,11 +4,12 @@ use super::syntax::code_words;
 use super::tree::sources;
 
 /// Who gives a file a new name for another reason than to write it whole, and which.
-const OTHERWISE: [(&str, &str); 6] = [
+const OTHERWISE: [(&str, &str); 7] = [
     ("src-tauri/crates/disk/src/lib.rs", "the writer itself"),
     ("src-tauri/crates/artifacts/src/write.rs", "each of its steps is a crash point of its own"),
     ("src-tauri/crates/effects/src/command/removal.rs", "a folder that goes is moved up before it does"),
     ("src-tauri/crates/effects/src/system/folder_moves.rs", "files of a person, beneath an open folder"),
+    ("src-tauri/crates/host/src/successor/base.rs", "a folder that was built is there whole or not at all"),
     ("src-tauri/crates/host/src/logs.rs", "yesterday's log, which may be lost"),
     ("src-tauri/crates/runstream/src/schema.rs", "a damaged stream is set aside"),
 ];

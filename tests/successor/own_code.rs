@@ -100,29 +100,9 @@ fn a_small_improvement_of_hermit_is_as_good_and_what_does_harm_is_refused() {
     let task = task_of(&stage, GOAL);
     let before = Parent::of(&stage, &task);
     let source = Source::of(&stage);
-
-    // A long message is given as much room as it needs, once.
-    let room = "        let mut length = 0_usize;\n        message(&mut |piece| length = length.saturating_add(piece.len()));\n        let mut whole = Vec::with_capacity(length);";
-    let breaks = source.replaced(MERKLE, "    hasher.update([0]);", "    hasher.update([7]);");
-    let without = format!("{breaks}{}", source.deleted(MERKLE_TESTS));
-    // Everything is of the least risk: what a person is asked about with care would be asked about without any.
-    let (careful, careless) =
-        ("        self.band = self.band.max(band);", "        self.band = self.band.min(band);");
     let home = TcpListener::bind("127.0.0.1:0").expect("a listener");
     home.set_nonblocking(true).expect("it may have nothing");
-    let address = home.local_addr().expect("an address");
-    let calls = format!(
-        "#[test]\nfn phones_home() {{\n    std::net::TcpStream::connect(\"{address}\").unwrap();\n}}"
-    );
-    let forks = "#[test]\nfn forks() {\n    loop {\n        drop(std::process::Command::new(\"sleep\").arg(\"600\").spawn());\n    }\n}";
-    let diffs = [
-        ("better", source.replaced(KEYS, "        let mut whole = Vec::new();", room)),
-        ("breaks-a-test", breaks),
-        ("deletes-the-failing-test", without),
-        ("weakens-policy", source.replaced(RISK, careful, careless)),
-        ("phones-home", tests(&calls)),
-        ("fork-bomb", tests(forks)),
-    ];
+    let diffs = changes(&source, &home.local_addr().expect("an address").to_string());
     let begun = Instant::now();
     let all = raced(&stage, &task, &diffs);
     println!("own code: all of them {:?}", begun.elapsed());
@@ -130,7 +110,41 @@ fn a_small_improvement_of_hermit_is_as_good_and_what_does_harm_is_refused() {
         let (trial, verdict) = (&one["trial"], &one["verdict"]);
         println!("own code: {name}: {} {} {}", trial["outcome"], verdict["tests"], verdict["used"]);
     }
-    let [better, broken, without, weaker, caller, bomb] = all.as_slice() else { panic!("six: {all:?}") };
+    one_is_as_good_and_five_are_refused(&stage, &all);
+    assert!(home.accept().is_err(), "somebody called");
+    nothing_runs(&stage, "sleep 600");
+    before.is_as_it_was(&stage, &task, &["programs"]);
+    // What the next one is built on is there, and nothing of a change.
+    assert_eq!(names(&stage.home().join("successor")), ["base"]);
+    stage.is_sound();
+}
+
+/// The small improvement, then those that do harm.
+fn changes(source: &Source, stranger: &str) -> [(&'static str, String); 6] {
+    // A long message is given as much room as it needs, once.
+    let room = "        let mut length = 0_usize;\n        message(&mut |piece| length = length.saturating_add(piece.len()));\n        let mut whole = Vec::with_capacity(length);";
+    let breaks = source.replaced(MERKLE, "    hasher.update([0]);", "    hasher.update([7]);");
+    let without = format!("{breaks}{}", source.deleted(MERKLE_TESTS));
+    // Everything is of the least risk: what a person is asked about with care would be asked about without any.
+    let (careful, careless) =
+        ("        self.band = self.band.max(band);", "        self.band = self.band.min(band);");
+    let calls = format!(
+        "#[test]\nfn phones_home() {{\n    std::net::TcpStream::connect(\"{stranger}\").unwrap();\n}}"
+    );
+    let forks = "#[test]\nfn forks() {\n    loop {\n        drop(std::process::Command::new(\"sleep\").arg(\"600\").spawn());\n    }\n}";
+    [
+        ("better", source.replaced(KEYS, "        let mut whole = Vec::new();", room)),
+        ("breaks-a-test", breaks),
+        ("deletes-the-failing-test", without),
+        ("weakens-policy", source.replaced(RISK, careful, careless)),
+        ("phones-home", tests(&calls)),
+        ("fork-bomb", tests(forks)),
+    ]
+}
+
+/// What became of them, in this order.
+fn one_is_as_good_and_five_are_refused(stage: &Stage, all: &[Value]) {
+    let [better, broken, without, weaker, caller, bomb] = all else { panic!("six: {all:?}") };
 
     is_sound(better);
     assert_eq!(better["trial"]["outcome"], "same", "{better}");
@@ -152,14 +166,7 @@ fn a_small_improvement_of_hermit_is_as_good_and_what_does_harm_is_refused() {
     let as_parent_has_them = &without["verdict"]["tests"]["parent"]["failed"];
     assert!(as_parent_has_them.as_array().is_some_and(|failed| !failed.is_empty()), "{without}");
     assert_eq!(failed(caller), json!(["phones_home"]).to_string(), "{caller}");
-    assert!(home.accept().is_err(), "somebody called");
     assert_eq!(bomb["verdict"]["ended_for"], "processes", "{bomb}");
-    nothing_runs(&stage, "sleep 600");
-    before.is_as_it_was(&stage, &task, &["programs"]);
-    // What the next one is built on is there, and nothing of a change.
-    let left: Vec<String> = names(&stage.home().join("successor"));
-    assert_eq!(left, ["base"], "{left:?}");
-    stage.is_sound();
 }
 
 fn names(folder: &Path) -> Vec<String> {

@@ -1,8 +1,8 @@
 //! Beliefs, evidence and inputs for the tests of this room.
 
-use knowledge::{Material, PackInput, belief};
+use knowledge::{Material, PackInput, Recalled, belief};
 use model::artifact::{ArtifactKind, EvidenceRef, Selector, Sensitivity, TrustTier};
-use model::knowledge::{Belief, BeliefStatus};
+use model::knowledge::{Belief, BeliefStatus, MemoryRecord, MemoryStatus};
 use model::task::{Budget, ModelChoice, TaskContract};
 use model::{ArtifactId, BeliefId, Digest, PrincipalId, TaskId, UnixMs};
 use std::str::FromStr;
@@ -104,4 +104,33 @@ pub fn material(n: u64, text: &str) -> Material {
         order: n,
         pinned: false,
     }
+}
+
+/// A record of memory of any task.
+pub fn memory(n: u64) -> MemoryRecord {
+    MemoryRecord {
+        memory_id: id("mem", n),
+        promoted_by_task_id: id("task", 9),
+        promoted_by: id("prn", 1),
+        claim: format!("remembered thing {n}").into(),
+        scope: "repo".to_owned().into(),
+        evidence_refs: vec![evidence(800 + n, TrustTier::Verified)],
+        trust_tier: TrustTier::Verified,
+        promotion_reason: "it lasts".to_owned().into(),
+        status: MemoryStatus::Active,
+        created_at: UnixMs(n as i64),
+        promoted_from_belief_id: None,
+        invalidated_at: None,
+        supersedes: None,
+        project_hash: None,
+        structured_assertion: None,
+        retention_class: None,
+        invalidation_policy: None,
+        expires_at: None,
+    }
+}
+
+/// One that words alone have found.
+pub fn recalled(place: u32, record: MemoryRecord) -> Recalled {
+    Recalled { record, place, found_by: None }
 }

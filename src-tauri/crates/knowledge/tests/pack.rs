@@ -1,8 +1,8 @@
 //! The context compiler: precedence, budget, determinism, fences, omissions.
 
-use crate::kit::{self, artifact, belief, id, input, material};
+use crate::kit::{self, artifact, belief, id, input, material, memory, recalled};
 use knowledge::{
-    Delta, Material, PackInput, Pinned, Recalled, SkillText, SkinWords, Turn, compile, count_tokens, pack,
+    Delta, Material, PackInput, Pinned, SkillText, SkinWords, Turn, compile, count_tokens, pack,
 };
 use model::artifact::{Sensitivity, TrustTier};
 use model::context::{ContextPack, Section};
@@ -32,33 +32,6 @@ fn decision(n: u64, until: Option<i64>) -> Decision {
         effective_until: until.map(UnixMs),
         constraints_ref: None,
     }
-}
-
-fn memory(n: u64) -> MemoryRecord {
-    MemoryRecord {
-        memory_id: id("mem", n),
-        promoted_by_task_id: id("task", 9),
-        promoted_by: id("prn", 1),
-        claim: format!("remembered thing {n}").into(),
-        scope: "repo".to_owned().into(),
-        evidence_refs: vec![kit::evidence(800 + n, TrustTier::Verified)],
-        trust_tier: TrustTier::Verified,
-        promotion_reason: "it lasts".to_owned().into(),
-        status: MemoryStatus::Active,
-        created_at: UnixMs(n as i64),
-        promoted_from_belief_id: None,
-        invalidated_at: None,
-        supersedes: None,
-        project_hash: None,
-        structured_assertion: None,
-        retention_class: None,
-        invalidation_policy: None,
-        expires_at: None,
-    }
-}
-
-fn recalled(place: u32, record: MemoryRecord) -> Recalled {
-    Recalled { record, place, found_by: None }
 }
 
 fn delta(n: u64, text: &str, trust_tier: TrustTier) -> Delta {
