@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use wire::Error;
 use wire::approvals::Line;
-use wire::changes::{Group, Sum};
+use wire::changes::{Group, Makes, Sum};
 use words::act::ChangeKind;
 use words::policy::CardLine;
 
@@ -43,6 +43,8 @@ pub(crate) struct Sheet {
     pub(crate) rows: Vec<Row>,
     pub(crate) groups: Vec<Group>,
     pub(crate) sum: Sum,
+    /// Folders that are made on the way to what the rows bring.
+    pub(crate) makes: Option<Makes>,
 }
 
 /// One row.

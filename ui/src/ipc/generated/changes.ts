@@ -40,6 +40,17 @@ export interface Changes {
   /** Where the files below stand among the rows. */
   from: number;
   files: FileChange[];
+  /** With the first rows of an approval, where it makes folders on its way. A receipt has a row for each that was made. */
+  makes?: Makes | null;
+}
+
+/** Folders that are made on the way to what the rows bring, each unless it is there by then. They are no rows. */
+export interface Makes {
+  folders: number;
+  /** The paths of the first of them, outermost first. */
+  first: string[];
+  /** Whether it may make more than are counted. */
+  more: boolean;
 }
 
 /** What was written. */

@@ -18,10 +18,12 @@ use sides::Sides;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
-use wire::changes::{Changes, Export, Exported, Show};
+use wire::changes::{Changes, Export, Exported, Makes, Show};
 use wire::{Code, Error, PAGE_ROWS_MAX, Text};
 use words::act::{ChangeKind, ReceiptClass, Tense};
 
+/// Names of folders that are made on the way which an answer carries.
+const FOLDERS_NAMED: usize = 200;
 /// Bytes of all sides of one answer: a page reads it at one go.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
 /// Bytes of a file that is written out.
@@ -57,6 +59,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Changes, Error> {
         groups: if find.is_none() { sheet.groups.clone() } else { Vec::new() },
         from,
         files,
+        makes: if from == 0 && find.is_none() { sheet.makes.clone() } else { None },
     })
 }
 
@@ -110,6 +113,7 @@ pub(crate) fn sheet_of(host: &dyn Host, row: &ApprovalRow) -> Result<Arc<Sheet>,
         let mut packet: ApprovalPacket = seal::canon::from_canonical(&bytes).wire()?;
         let card = governance::approval::card(&packet);
         let mut sheet = Sheet::arranged(ahead(host, row.task_id, &packet.action_request)?);
+        sheet.makes = makes(&packet.action_request);
         sheet.title = card.title;
         sheet.act_lines = card.act_lines;
         sheet.asked_each_time = governance::asked_each_time(&packet);
@@ -120,6 +124,13 @@ pub(crate) fn sheet_of(host: &dyn Host, row: &ApprovalRow) -> Result<Arc<Sheet>,
         sheet.outline = serde_json::to_value(&packet).map_err(crate::failed)?;
         Ok(sheet)
     })
+}
+
+/// The folders that a request makes on its way.
+fn makes(request: &ActionRequest) -> Option<Makes> {
+    let folders = small(request.folders_made().count());
+    let first = request.folders_made().take(FOLDERS_NAMED).map(ToString::to_string).collect();
+    (folders > 0).then(|| Makes { folders, first, more: request.makes_more_folders() })
 }
 
 /// How many places of the folder an act touches, and the hosts that it may reach or lets tasks reach.

@@ -3,6 +3,8 @@
 use super::{Extent, folded, is_folder};
 use crate::output::{Row, Tone};
 use crate::text::{count, name, paragraph, size};
+use acts::ActionRequest;
+use acts::folders::UNLESS_THERE;
 use acts::items::IF_EMPTY;
 use api::hunks::{AROUND, Edit, edits};
 use model::action::{ChangeItem, Prior};
@@ -107,14 +109,40 @@ fn counts(verbs: impl Iterator<Item = Verb>) -> Vec<String> {
     by.into_iter().map(|(verb, many)| verb.sum(many)).collect()
 }
 
-/// What a change set does, in counts.
-pub fn sum(items: &[ChangeItem]) -> Vec<String> {
-    counts(items.iter().map(Verb::of))
+/// What a change set does, in counts; `made` folders are made on its way.
+pub fn sum(items: &[ChangeItem], made: usize) -> Vec<String> {
+    counts(items.iter().map(Verb::of).chain(std::iter::repeat_n(Verb::Folder, made)))
 }
 
-/// What a command did, in counts.
-pub fn sum_staged(changes: &[StagedChange]) -> Vec<String> {
-    counts(changes.iter().map(|change| Verb::staged(&change.effect)))
+/// What a command did, in counts; `made` folders are made on the way of carrying it over.
+pub fn sum_staged(changes: &[StagedChange], made: usize) -> Vec<String> {
+    let done = changes.iter().map(|change| Verb::staged(&change.effect));
+    counts(done.chain(std::iter::repeat_n(Verb::Folder, made)))
+}
+
+/// Folders that an act makes on its way, which are no items of it.
+pub fn made(request: &ActionRequest, extent: Extent) -> Vec<Row> {
+    let all: Vec<String> = request.folders_made().map(name).collect();
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let each = if all.len() == 1 { "" } else { ", each" };
+    let mut rows = vec![(Tone::Bold, format!("Makes {}{each} {UNLESS_THERE}", count(all.len(), "folder")))];
+    match extent {
+        Extent::Whole => rows.extend(all.iter().map(|folder| (Tone::Plain, format!("  + {folder}")))),
+        Extent::Folded(_) => rows.push(in_one_row(all.iter().take(NAMES).cloned().collect(), all.len())),
+    }
+    if request.makes_more_folders() {
+        rows.push((Tone::Warn, "  It may make more folders than these; the receipt names each".to_owned()));
+    }
+    rows
+}
+
+/// The first names of so many.
+fn in_one_row(first: Vec<String>, all: usize) -> Row {
+    let rest = all.saturating_sub(first.len());
+    let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    (Tone::Plain, format!("  {}{rest}", first.join(", ")))
 }
 
 /// A change set with the bytes of both sides.
@@ -155,10 +183,8 @@ impl<'a> Files<'a> {
                     more(items.len(), extent, &mut rows);
                 }
                 Verb::Folder | Verb::RemoveFolder if extent != Extent::Whole => {
-                    let all: Vec<String> = items.iter().take(NAMES).map(|item| name(item.path())).collect();
-                    let rest = items.len().saturating_sub(NAMES);
-                    let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-                    rows.push((Tone::Plain, format!("  {}{rest}", all.join(", "))));
+                    let first = items.iter().take(NAMES).map(|item| name(item.path())).collect();
+                    rows.push(in_one_row(first, items.len()));
                 }
                 _ => {
                     for item in items.iter().take(names(extent)) {

@@ -46,6 +46,18 @@ answers! {
         /// Where the files below stand among the rows.
         from: u32,
         files: Vec<FileChange>,
+        /// With the first rows of an approval, where it makes folders on its way. A receipt has a row for each that was made.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        makes: Option<Makes>,
+    }
+
+    /// Folders that are made on the way to what the rows bring, each unless it is there by then. They are no rows.
+    Makes {
+        folders: u32,
+        /// The paths of the first of them, outermost first.
+        first: Vec<String>,
+        /// Whether it may make more than are counted.
+        more: bool,
     }
 
     /// What was written.
