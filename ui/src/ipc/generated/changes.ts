@@ -62,11 +62,14 @@ export interface Exported {
 
 /** Counts of rows. */
 export interface Sum {
+  /** Files and links; no folder, which goes only if it is empty by then. */
   deleted: number;
   replaced: number;
   created: number;
   moved: number;
   folders: number;
+  /** Folders that go, each if it is empty by then. */
+  removed?: number;
 }
 
 /** Rows that stand together. */
@@ -97,7 +100,7 @@ export interface FileChange {
   after: Side | null;
   /** Of a receipt: `done`, `not_done`, `unknown`. */
   outcome: ItemOutcome | null;
-  /** Of a folder that is to go: on what that depends, such as `if it is empty by then`; of a receipt why it is there still, such as `stays: it holds files that came later`. */
+  /** Of a folder that is to go: on what that depends, such as `if it is empty by then`; of a receipt that it went, `it was empty by then`, or why it is there still, such as `stays: it holds files that came later`. */
   note?: string | null;
   /** Of a text that is to replace another, both at hand: what changes, in order. A person can take its hunks one by one. None where it is too long for that. */
   edits?: Edit[];

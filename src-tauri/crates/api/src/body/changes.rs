@@ -7,7 +7,7 @@ use crate::files::{absolute, make};
 use crate::{Host, Wire as _, fold, not_found, usage};
 use acts::ActionRequest;
 use acts::ApprovalPacket;
-use acts::items::{HOLDS_LATER, IF_EMPTY, folder_stays};
+use acts::items::{HOLDS_LATER, IF_EMPTY, WAS_EMPTY, folder_stays};
 use model::action::{ChangeItem, Prior};
 use model::receipt::ItemOutcome;
 use model::{ApprovalId, Digest, ReceiptId, ResourceId, TaskId};
@@ -373,7 +373,9 @@ fn changed(change: &Value) -> Result<Row, Error> {
             Some(outcome.parse::<ItemOutcome>().map_err(|e| Error::new(Code::Damaged, e.to_string()))?)
         }
     };
-    Ok(Row { item: 0, op, path, to: None, same_as: None, before, after, outcome, note: None })
+    let is_gone = went && outcome == Some(ItemOutcome::Done);
+    let note = is_gone.then(|| WAS_EMPTY.to_owned());
+    Ok(Row { item: 0, op, path, to: None, same_as: None, before, after, outcome, note })
 }
 
 #[cfg(test)]
@@ -389,13 +391,13 @@ mod tests {
                 "resource": "file:wsp_1/Images", "before": before, "after": after, "outcome": outcome,
             });
             let row = changed(&change).expect("it is read");
-            (row.op, row.path)
+            (row.op, row.path, row.note.is_some())
         };
         let path = || "Images".to_owned();
-        assert_eq!(told(&there, &gone, "done"), (ChangeKind::Delete, path()));
-        assert_eq!(told(&there, &there, "not_done"), (ChangeKind::Delete, path()));
-        assert_eq!(told(&gone, &there, "done"), (ChangeKind::Folder, path()));
-        assert_eq!(told(&gone, &gone, "not_done"), (ChangeKind::Folder, path()));
-        assert_eq!(told(&there, &there, "done"), (ChangeKind::Folder, path()));
+        assert_eq!(told(&there, &gone, "done"), (ChangeKind::Delete, path(), true));
+        assert_eq!(told(&there, &there, "not_done"), (ChangeKind::Delete, path(), false));
+        assert_eq!(told(&gone, &there, "done"), (ChangeKind::Folder, path(), false));
+        assert_eq!(told(&gone, &gone, "not_done"), (ChangeKind::Folder, path(), false));
+        assert_eq!(told(&there, &there, "done"), (ChangeKind::Folder, path(), false));
     }
 }
