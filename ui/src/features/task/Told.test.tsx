@@ -173,6 +173,14 @@ test("a folder that is to go says on what that depends", async () => {
   expect(goes.getByText("if it is empty by then")).toBeTruthy();
 });
 
+test("a folder that went is told as removed, and not with the look of a deleted file", async () => {
+  const went: FileChange = { ...folder, outcome: "done", note: "it was empty by then" };
+  show(scene({ "changes.show": changesOf({ ...changes, tense: "done", files: [went] }) }), `/task/${DONE}?see=${RECEIPT}`);
+  const row = await screen.findByRole("region", { name: "Removed the folder made here" });
+  expect(row.getAttribute("data-op")).toBe("remove");
+  expect(screen.queryByText("Deleted")).toBeNull();
+});
+
 test("a denial is overridden in a browser by a sentence that was read, a word, the passphrase, and a hand that holds", async () => {
   const denied: Task = { ...doneTask, row: { ...doneRow, refused_by: "policy" }, actions: [{ ...act, state: "refused", verdict: "deny", approval_id: null, grant_id: null, receipt_id: null, result: null }] };
   const host = scene({ "task.show": denied }, "passphrase");
