@@ -139,7 +139,7 @@ function Head({ task, until }: { task: Task; until: number | null }) {
   const navigate = useNavigate();
   const [sure, setSure] = useState(false);
   const ended = row.ended_at !== null;
-  const undo = task.actions.findLast((action) => action.receipt_id !== null && mayBeUndone(action) && action.result === "succeeded");
+  const undo = task.actions.findLast((action) => action.receipt_id !== null && mayBeUndone(action) && (action.result === "succeeded" || action.result === "partial"));
   const error = pause.error ?? resume.error ?? cancel.error ?? retry.error;
   const open = (id: string) => void navigate({ to: "/task/$id", params: { id } });
   const step = task.attempts.at(-1);
