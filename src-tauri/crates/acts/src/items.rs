@@ -118,6 +118,12 @@ pub const WAS_EMPTY: &str = "it was empty by then";
 /// Why a folder that an undo was to take away is there still.
 pub const HOLDS_LATER: &str = "it holds files that came later";
 
+/// How a receipt observes that an undo has left a place; the place and why follow.
+pub const LEFT_AS_IT_IS: &str = "left as it is: ";
+
+/// How a receipt observes that a person chose a part of what was asked; by what follows.
+pub const PART_APPROVED: &str = "a part of it was approved, by ";
+
 /// How a receipt observes that a folder was to go, held something by then, and is there; the path in its written form.
 pub fn folder_stays(path: &impl Display) -> String {
     format!("the folder `{path}` is not empty and stays")

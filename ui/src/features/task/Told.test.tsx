@@ -150,6 +150,18 @@ test("what a receipt tells as done was done, and what was not is told as it was 
   expect(within(screen.getByRole("region", { name: "Replace src/tax/reverse.ts" })).getByText("not done")).toBeTruthy();
 });
 
+test("a receipt of a part that was chosen has the look of what was done, and of one that failed it has not", async () => {
+  const tag = async (asChosen: boolean) => {
+    const { unmount } = show(scene({ "receipts.show": { ...receipt, row: { ...receipt.row, result: "partial" }, as_chosen: asChosen } }), `/task/${DONE}?see=${RECEIPT}`);
+    const found = await screen.findByText(/^In part/);
+    const told = [found.textContent, found.closest("[data-tone]")?.getAttribute("data-tone")];
+    unmount();
+    return told;
+  };
+  expect(await tag(true)).toEqual(["In part, as you chose", "done"]);
+  expect(await tag(false)).toEqual(["In part", "failed"]);
+});
+
 test("what an undo leaves is told as left as it is", async () => {
   const files = changes.files.map((file): FileChange => ({ ...file, op: "write", outcome: "not_done", after: file.before }));
   show(scene({ "changes.show": changesOf({ ...changes, tense: "done", files }) }), `/task/${DONE}?see=${RECEIPT}`);

@@ -429,6 +429,9 @@ answers! {
         instead_of: Option<String>,
         /// The rules by which it did.
         instead_rules: Option<String>,
+        /// Of a result in part: whether a person chose the part, and all of it was done.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        as_chosen: bool,
     }
 
     /// Something that a step counts on: what came with the goal, or what an earlier step ends with.
