@@ -486,6 +486,20 @@ mod tests {
     }
 
     #[test]
+    fn folders_that_are_made_on_the_way_are_counted_with_those_that_are_items() {
+        let path = |name: &str| -> RelPath { name.parse().unwrap() };
+        let prior = Prior::Sha256(Digest::of(b"x"));
+        let moved = ChangeItem::Move { from: path("a.jpg"), to: path("Images/a.jpg"), prior };
+        let folder = ChangeItem::Folder { path: path("own"), mode: None, was: None };
+        let items = [moved, folder];
+        assert_eq!(sum(&items, 2), ["moves 1 file", "makes 3 folders"]);
+        assert_eq!(sum(&items, 0), ["moves 1 file", "makes 1 folder"]);
+        assert_eq!(sum_staged(&[], 1), ["makes 1 folder"]);
+        let names: Vec<String> = (0..NAMES).map(|at| format!("d{at}")).collect();
+        assert!(in_one_row(names, NAMES + 3).1.ends_with(" and 3 more"));
+    }
+
+    #[test]
     fn hunks_carry_the_numbers_by_which_a_person_takes_them() {
         let before: String = (1..=40).map(|n| format!("line {n}\n")).collect();
         let after = before
