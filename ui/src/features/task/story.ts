@@ -79,8 +79,7 @@ class Teller {
   /** The row of each act that is under way, which tells how long. */
   #lasting = new Map<string, Row>();
   #actions = new Map<string, { row: Row; reads: boolean; summary: string }>();
-  /** Acts of a part that a person chose, of which all was done: events do not tell. */
-  #chosen: ReadonlySet<string>;
+  chosen: ReadonlySet<string> = new Set(); // Acts of a part that a person chose, all of it done: events do not tell.
   #approvals = new Map<string, Row>();
   #steps = new Map<string, Row>();
   #attempt = 0;
@@ -100,10 +99,6 @@ class Teller {
   #begun = "";
   /** What was given to the task and no message has come with yet. */
   #given: Given[] = [];
-
-  constructor(chosen: ReadonlySet<string>) {
-    this.#chosen = chosen;
-  }
 
   #add(event: Event, level: Row["level"], text: string, see: See, more: Partial<Row> = {}): Row {
     const row: Row = {
@@ -358,8 +353,7 @@ class Teller {
       }
       case "effect.observed": {
         const code = oneOf(RESULT_CODE, body["result_code"]) ?? "unknown_outcome";
-        const asChosen = this.#chosen.has(id);
-        const came = result(code, null, asChosen);
+        const [asChosen, came] = [this.chosen.has(id), result(code, null, this.chosen.has(id))];
         if (action?.reads === true && code === "succeeded") {
           action.row.mark = null;
           this.#looked(event, capital(action.summary));
@@ -491,11 +485,10 @@ class Teller {
   }
 }
 
-const NONE_CHOSEN: ReadonlySet<string> = new Set();
-
 /** The story of the events up to and with `until`. `chosen`: acts of a part that a person chose, of which all was done. */
-export function story(events: readonly Event[], until = Number.POSITIVE_INFINITY, chosen = NONE_CHOSEN): Story {
-  const teller = new Teller(chosen);
+export function story(events: readonly Event[], until = Number.POSITIVE_INFINITY, chosen: ReadonlySet<string> = new Set()): Story {
+  const teller = new Teller();
+  teller.chosen = chosen;
   let since: number | null = null;
   for (const event of events) {
     if (event.seq > until) break;
