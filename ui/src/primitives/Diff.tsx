@@ -36,7 +36,7 @@ export interface DiffFile {
   before: DiffSide | null;
   after: DiffSide | null;
   outcome: string | null;
-  /** Of a folder that is to go: on what that depends, or why it is there still. */
+  /** Of a folder that is to go: on what that depends; of one that went, that it was empty; or why it is there still. */
   note?: string | null;
   /** What the host has worked out as the difference; none where this page does. */
   edits: readonly Edit[];
@@ -55,10 +55,10 @@ export function isLeft({ op, before, after, outcome }: { op: string; before: { s
   return outcome === "not_done" && op === "write" && before !== null && before.sha256 !== "" && before.sha256 === after?.sha256;
 }
 
-/** How a line of a folder begins that goes only if it is empty by then, or that stayed; the note follows its name. Null of all else. */
+/** How a line of a folder begins that goes only if it is empty by then, that went, or that stayed; the note follows its name. Null of all else. */
 export function folderWord({ note, outcome }: { note?: string | null; outcome: string | null }): string | null {
   if (note == null) return null;
-  return outcome === null ? "Remove the folder" : "The folder";
+  return outcome === null ? "Remove the folder" : outcome === "done" ? "Removed the folder" : "The folder";
 }
 
 export function hunksOf({ edits }: Pick<DiffFile, "edits">): number {
@@ -114,6 +114,11 @@ const MISSING: Record<string, string> = {
   drifted: "The folder holds other bytes now than when this was asked. It cannot be carried out as shown.",
 };
 
+/** The look of a row: a folder that goes if it is empty is no deletion of a person's file. */
+export function look({ op, note }: { op: string; note?: string | null }): string {
+  return op === "delete" && note != null ? "remove" : op;
+}
+
 /** What is asked is named, and only what was done is told as done. */
 function word(file: DiffFile): string {
   const isDone = file.outcome === "done";
@@ -153,7 +158,7 @@ export function FileDiff({ file, choice }: { file: DiffFile; choice?: HunkChoice
   const section = useRef<HTMLElement>(null);
   const missing = file.op === "move" ? [] : [...new Set([file.before?.missing, file.after?.missing].filter((why) => why !== null && why !== undefined))];
   return (
-    <section ref={section} className={styles.file} data-op={file.op} data-comments={open !== null || undefined} aria-label={`${word(file)} ${file.path}`} onKeyDown={open !== null ? stepLines : undefined}>
+    <section ref={section} className={styles.file} data-op={look(file)} data-comments={open !== null || undefined} aria-label={`${word(file)} ${file.path}`} onKeyDown={open !== null ? stepLines : undefined}>
       <header>
         <Icon name={isFolder ? "folder" : "file"} size={14} />
         <span className={styles.word}>{word(file)}</span>

@@ -157,7 +157,9 @@ const RESULT: Readonly<Record<ResultCode, Look>> = {
   unknown_outcome: { tone: "unknown", mark: "unknown", word: "Unknown outcome" },
 };
 
-export function result(code: ResultCode, resolved?: ResultCode | null): Look {
+/** `asChosen`: of a result in part, that a person chose the part and all of it was done. */
+export function result(code: ResultCode, resolved?: ResultCode | null, asChosen = false): Look {
+  if (asChosen && code === "partial" && (resolved === null || resolved === undefined)) return { tone: "done", mark: "done", word: "In part, as you chose" };
   const known = lookUp(RESULT, resolved ?? code, other(code));
   return resolved === null || resolved === undefined ? known : { ...known, word: `${known.word}, settled by you` };
 }

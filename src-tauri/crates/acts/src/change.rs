@@ -1,6 +1,6 @@
 //! Changing files.
 
-use crate::{Action, ActionRequest, Counts, Line, Observe, Part, Tool, items};
+use crate::{Action, ActionRequest, Counts, Line, Observe, Part, Tool, folders, items};
 use model::action::{ActionClass, ChangeItem, ExpectedEffect, Reversibility};
 use model::artifact::TrustTier;
 use model::grant::FilesystemScope;
@@ -70,7 +70,7 @@ impl Tool for Change {
 
     fn lines(&self, request: &ActionRequest) -> Vec<Line> {
         let work = request.guest.iter().flat_map(|work| crate::guest::of_work(work, &self.items));
-        self.items.iter().map(items::line).chain(work).collect()
+        self.items.iter().map(items::line).chain(folders::lines(request)).chain(work).collect()
     }
 
     fn expected(&self, workspace: WorkspaceId, found: &[Fingerprint]) -> Vec<ExpectedEffect> {

@@ -51,7 +51,8 @@ pub fn changed_paths(item: &ChangeItem) -> impl Iterator<Item = &RelPath> {
 
 /// A change set in one line, what destroys first.
 pub(crate) fn title(items: &[ChangeItem]) -> String {
-    const VERBS: [&str; 5] = ["delete", "overwrite", "move", "change the mode of", "create"];
+    // A folder that goes is empty by then: nothing is destroyed with it, so it comes last.
+    const VERBS: [&str; 6] = ["delete", "overwrite", "move", "change the mode of", "create", "remove"];
     const NOUNS: [&str; 3] = ["file", "folder", "link"];
     let told: Vec<_> = items.iter().map(told).collect();
     let number = |verb: &str, noun: &str| told.iter().filter(|one| **one == (verb, noun)).count();
@@ -68,6 +69,7 @@ pub(crate) fn title(items: &[ChangeItem]) -> String {
 /// What an item does, and to what.
 const fn told(item: &ChangeItem) -> (&'static str, &'static str) {
     match item {
+        ChangeItem::Delete { prior: Prior::EmptyFolder, .. } => ("remove", "folder"),
         ChangeItem::Delete { prior, .. } => ("delete", thing(prior)),
         ChangeItem::Move { prior, .. } => ("move", thing(prior)),
         ChangeItem::Write { prior: Prior::Absent, .. } => ("create", "file"),
@@ -92,6 +94,9 @@ pub(crate) fn one_line(items: &[ChangeItem]) -> String {
         return match item {
             ChangeItem::Write { path, prior: Prior::Absent, .. } => format!("create {}", place(path)),
             ChangeItem::Write { path, .. } => format!("overwrite {}", place(path)),
+            ChangeItem::Delete { path, prior: Prior::EmptyFolder } => {
+                format!("remove the folder {}", place(path))
+            }
             ChangeItem::Delete { path, .. } => format!("delete {}", place(path)),
             ChangeItem::Move { from, to, .. } => format!("move {} to {}", place(from), place(to)),
             ChangeItem::Folder { path, .. } => format!("make the folder {}", place(path)),
@@ -107,8 +112,17 @@ pub const EMPTY_FOLDER: &str = "remove the folder, if it is empty by then:";
 /// On what it depends that a folder goes.
 pub const IF_EMPTY: &str = "if it is empty by then";
 
+/// What a receipt says of a folder that went.
+pub const WAS_EMPTY: &str = "it was empty by then";
+
 /// Why a folder that an undo was to take away is there still.
 pub const HOLDS_LATER: &str = "it holds files that came later";
+
+/// How a receipt observes that an undo has left a place; the place and why follow.
+pub const LEFT_AS_IT_IS: &str = "left as it is: ";
+
+/// How a receipt observes that a person chose a part of what was asked; by what follows.
+pub const PART_APPROVED: &str = "a part of it was approved, by ";
 
 /// How a receipt observes that a folder was to go, held something by then, and is there; the path in its written form.
 pub fn folder_stays(path: &impl Display) -> String {
@@ -284,6 +298,19 @@ pub(crate) fn looks(items: &[ChangeItem], there: &dyn Fn(&RelPath) -> bool) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A folder goes only if nothing is in it by then: that is told apart from what destroys.
+    #[test]
+    fn a_folder_that_goes_is_removed_and_never_deleted() {
+        let path = |name: &str| -> RelPath { name.parse().unwrap() };
+        let file = Prior::Sha256(Digest([7; 32]));
+        let gone = |name: &str, prior| ChangeItem::Delete { path: path(name), prior };
+        let back = ChangeItem::Move { from: path("a/x"), to: path("x"), prior: file };
+        let items = [gone("a", Prior::EmptyFolder), gone("b", Prior::EmptyFolder), back, gone("y", file)];
+        assert_eq!(title(&items), "delete 1 file, move 1 file, remove 2 folders");
+        assert_eq!(crate::done(&title(&items)), "Deleted 1 file, moved 1 file, removed 2 folders");
+        assert!(one_line(&[gone("a", Prior::EmptyFolder)]).starts_with("remove the folder "));
+    }
 
     /// Whoever reads of an act elsewhere is told which files, and what is lost; the card has the digests.
     #[test]

@@ -67,6 +67,7 @@ mod change;
 mod command;
 mod counts;
 mod fetch;
+pub mod folders;
 mod gateway;
 mod guest;
 pub mod items;

@@ -1,6 +1,6 @@
 //! Undoing what receipts tell of.
 
-use crate::{ActionRequest, Counts, Line, Part, Tool, count, items, short, visible, visible_path};
+use crate::{ActionRequest, Counts, Line, Part, Tool, count, folders, items, short, visible, visible_path};
 use model::action::{ActionClass, ChangeItem, ExpectedEffect, LeftAsIs, Reversibility};
 use model::artifact::TrustTier;
 use model::grant::FilesystemScope;
@@ -94,12 +94,13 @@ impl Tool for Rollback {
         format!("undo {}: {}{rest}", count(self.receipts().len(), "receipt"), items::title(&self.items))
     }
 
-    fn lines(&self, _: &ActionRequest) -> Vec<Line> {
+    fn lines(&self, request: &ActionRequest) -> Vec<Line> {
         let undone = self.receipts().into_iter().map(|receipt| {
             let part = if self.partly.contains(&receipt) { "a part of " } else { "" };
             Line::effect(format!("undo {part}the effects of receipt `{}`", short(&receipt)))
         });
-        let mut lines: Vec<Line> = undone.chain(self.items.iter().map(items::line)).collect();
+        let mut lines: Vec<Line> =
+            undone.chain(self.items.iter().map(items::line)).chain(folders::lines(request)).collect();
         lines.extend(self.left.iter().map(|stays| {
             let place = match &stays.resource {
                 ResourceId::File(_, path) => visible_path(path),

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use wire::Error;
 use wire::approvals::Line;
-use wire::changes::{Group, Sum};
+use wire::changes::{Group, Makes, Sum};
 use words::act::ChangeKind;
 use words::policy::CardLine;
 
@@ -43,6 +43,8 @@ pub(crate) struct Sheet {
     pub(crate) rows: Vec<Row>,
     pub(crate) groups: Vec<Group>,
     pub(crate) sum: Sum,
+    /// Folders that are made on the way to what the rows bring.
+    pub(crate) makes: Option<Makes>,
 }
 
 /// One row.
@@ -191,13 +193,19 @@ impl Sheet {
     }
 }
 
-/// What is gone first, then what is other, then what is new; a stable sort keeps the order of execution otherwise.
+/// What is gone first, then what is other, then what is new, then folders that go if nothing is in them; a stable sort keeps the order of execution otherwise.
 fn gravity(row: &Row) -> u8 {
     match (row.op, &row.before) {
+        _ if is_folder_that_goes(row) => 3,
         (ChangeKind::Delete, _) => 0,
         (_, Some(_)) => 1,
         (_, None) => 2,
     }
+}
+
+/// Whether it is a folder that goes only if it is empty by then: those alone have a note.
+fn is_folder_that_goes(row: &Row) -> bool {
+    row.op == ChangeKind::Delete && row.note.is_some()
 }
 
 /// What a row is read together with.
@@ -215,11 +223,12 @@ fn together(row: &Row) -> Option<(ChangeKind, String)> {
 fn sum(rows: &[Row]) -> Sum {
     let count = |is: fn(&Row) -> bool| small(rows.iter().filter(|row| is(row)).count());
     Sum {
-        deleted: count(|row| row.op == ChangeKind::Delete),
+        deleted: count(|row| row.op == ChangeKind::Delete && !is_folder_that_goes(row)),
         replaced: count(|row| matches!(row.op, ChangeKind::Write | ChangeKind::Link) && row.before.is_some()),
         created: count(|row| matches!(row.op, ChangeKind::Write | ChangeKind::Link) && row.before.is_none()),
         moved: count(|row| row.op == ChangeKind::Move),
         folders: count(|row| row.op == ChangeKind::Folder),
+        removed: count(is_folder_that_goes),
     }
 }
 
@@ -274,8 +283,22 @@ mod tests {
             let at: Vec<u32> = inside.map(|row| row.path.trim_start_matches('f').parse().unwrap()).collect();
             assert!(at.is_sorted(), "the order of execution stays: {at:?}");
         }
-        assert_eq!(sheet.sum, Sum { deleted: 1, replaced: 0, created: 20, moved: 21, folders: 0 });
+        assert_eq!(
+            sheet.sum,
+            Sum { deleted: 1, replaced: 0, created: 20, moved: 21, folders: 0, removed: 0 }
+        );
         assert_eq!(sheet.rows.len(), 42);
+    }
+
+    #[test]
+    fn a_folder_that_goes_if_it_is_empty_is_no_deletion_and_comes_last() {
+        let mut goes = row(ChangeKind::Delete, "Images", None);
+        (goes.note, goes.before) = (Some("if it is empty by then".to_owned()), None);
+        let rows = vec![goes, row(ChangeKind::Delete, "gone", None), row(ChangeKind::Write, "new", None)];
+        let sheet = Sheet::arranged(rows);
+        let paths: Vec<&str> = sheet.rows.iter().map(|row| row.path.as_str()).collect();
+        assert_eq!(paths, ["gone", "new", "Images"]);
+        assert_eq!(sheet.sum, Sum { deleted: 1, created: 1, removed: 1, ..Sum::default() });
     }
 
     #[test]

@@ -138,6 +138,7 @@ impl Card {
                     unread.map(|why| (Tone::Bad, format!("Its text cannot be shown: {}", plain(why)))),
                 );
                 rows.extend(Files::new(items, self.changes.as_ref()).rows(extent));
+                rows.extend(files::made(&self.packet.action_request, extent));
                 rows.extend(self.left());
             }
             None => {
@@ -225,8 +226,8 @@ impl Card {
         let risk = format!("{} risk", capital(self.approval.row.risk.as_str()));
         let request = &self.packet.action_request;
         let sum = match (&self.packet.staged, self.items()) {
-            (Some(view), _) => files::sum_staged(&view.changes),
-            (None, Some(items)) => files::sum(items),
+            (Some(view), _) => files::sum_staged(&view.changes, request.folders_made().count()),
+            (None, Some(items)) => files::sum(items, request.folders_made().count()),
             (None, None) => Vec::new(),
         };
         let grave = sum.iter().any(|part| part.starts_with("DELETES") || part.starts_with("REPLACES"));

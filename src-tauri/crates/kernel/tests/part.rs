@@ -12,6 +12,7 @@ use model::fault::Point;
 use model::ingress::Channel;
 use model::policy::{PolicyResult, Verdict};
 use model::standing::{Cover, PathAct, StandingScope};
+use model::witness::Found;
 use model::{ApprovalId, Body, TaskId};
 use serde_json::json;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -342,4 +343,57 @@ fn a_file_that_changed_meanwhile_is_not_cut() {
     );
     assert_eq!(state(&world, task).approvals[&whole].approval.status, ApprovalStatus::Pending);
     assert_eq!(world.files()["a.txt"], lines(&[10]).as_bytes());
+}
+
+/// Two moves that wait: one into folders that are not there, one into a folder that is.
+fn asked_to_move(world: &World) -> (TaskId, ApprovalId) {
+    world.file("a.txt", "one\n");
+    world.file("b.txt", "two\n");
+    world.file("there/c.txt", "stays\n");
+    let all = json!([
+        { "op": "move", "from": "a.txt", "to": "new/deep/a.txt" },
+        { "op": "move", "from": "b.txt", "to": "there/b.txt" },
+    ]);
+    let task = world.script("tidy", vec![look("a.txt"), look("b.txt"), change(all), done("tidied")]);
+    (task, world.drive_to_approval(task))
+}
+
+fn folders_on_card(world: &World, task: TaskId, of: ApprovalId) -> (Vec<String>, usize) {
+    let now = state(world, task);
+    let packet: ApprovalPacket =
+        object(world.kernel(), &now, now.approvals[&of].approval.approval_packet_ref);
+    let card = governance::approval::card(&packet);
+    let lines = card.lines.iter().filter(|line| line.text.starts_with("make the folder ")).count();
+    (packet.action_request.folders_made().map(ToString::to_string).collect(), lines)
+}
+
+#[test]
+fn a_card_names_the_folders_that_are_made_on_the_way_and_the_receipt_names_the_same() {
+    let world = World::new(1312);
+    let (task, asked) = asked_to_move(&world);
+    let (promised, lines) = folders_on_card(&world, task, asked);
+    assert_eq!((promised.as_slice(), lines), (["new".to_owned(), "new/deep".to_owned()].as_slice(), 2));
+    world.person.allow(world.kernel(), task, asked).unwrap();
+    assert_eq!(world.drive(task), completed());
+    let now = state(&world, task);
+    let mut made = Vec::new();
+    for known in &now.receipts {
+        let (_, receipt) = world.kernel().receipt(known.receipt_id).unwrap();
+        for change in receipt.changes {
+            if let (Found::Absent, Found::Folder { .. }) = (&change.before, &change.after) {
+                let place = change.resource.shown().cloned().unwrap_or_default();
+                made.push(place.split_once('/').map(|(_, path)| path.to_owned()).unwrap_or_default());
+            }
+        }
+    }
+    assert_eq!(made, promised, "what was promised was made, and nothing else");
+}
+
+#[test]
+fn the_card_of_a_part_names_the_folders_of_that_part_alone() {
+    let world = World::new(1313);
+    let (task, whole) = asked_to_move(&world);
+    choose(&world, task, whole, &[1]).unwrap();
+    let part = world.drive_to_approval(task);
+    assert_eq!(folders_on_card(&world, task, part), (Vec::new(), 0));
 }

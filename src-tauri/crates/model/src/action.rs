@@ -99,7 +99,8 @@ pub struct LeftAsIs {
 pub struct ExpectedEffect {
     /// What is touched.
     pub resource: ResourceId,
-    /// `create`, `replace`, `delete`, `move_from`, `move_to`, `run`, `read`, `remember`, `fetch`, `send`, `commit`.
+    /// `create`, `replace`, `delete`, `move_from`, `move_to`, `make_folder`, `make_more_folders`, `run`, `read`,
+    /// `remember`, `fetch`, `send`, `commit`.
     pub effect: String,
     /// Digest before, if something is there.
     pub before_sha256: Option<Digest>,

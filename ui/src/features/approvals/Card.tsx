@@ -20,6 +20,7 @@ import { Asker } from "./Asker";
 import { Deny } from "./Deny";
 import { AllLines } from "./AllLines";
 import { ChangeList, FEW, useChanges } from "./ChangeList";
+import { FoldersMade } from "./FoldersMade";
 import { diffFile } from "./files";
 import { Outcome } from "./Outcome";
 import { Onward, PartialApproval, hasHunks, hasParts, usePart } from "./PartialApproval";
@@ -100,6 +101,8 @@ export function Command({ packet }: { packet: Packet }) {
   );
 }
 
+const folders = (number: number) => count(number, "folder");
+
 /** `part`: where files can be left out. */
 export function Evidence({ approval, packet, part }: { approval: Approval; packet: Packet | null; part?: ReturnType<typeof usePart> }) {
   const asked = useChanges(approval.row.approval_id);
@@ -109,6 +112,8 @@ export function Evidence({ approval, packet, part }: { approval: Approval; packe
         {(changes) => {
           const ran = packet?.ran ?? null;
           const { sum } = changes;
+          const foldersToMake = sum.folders + (changes.makes?.folders ?? 0);
+          const removed = sum.removed ?? 0;
           const isOfMemory = part !== undefined && approval.row.status === "pending" && packet?.action.tool === "remember";
           if (changes.total === 0) return ran === null ? <>{isOfMemory && <OnCard approval={approval.row.approval_id} />}<Effects approval={approval} /></> : <StagedCommand packet={packet} ran={ran} changes={0} />;
           // Lines are counted where every difference is at hand.
@@ -123,12 +128,15 @@ export function Evidence({ approval, packet, part }: { approval: Approval; packe
                 {sum.replaced > 0 && <span>{many(sum.replaced)} to replace</span>}
                 {sum.moved > 0 && <span>{many(sum.moved)} to move</span>}
                 {sum.created > 0 && <span>{many(sum.created)} to create</span>}
+                {foldersToMake > 0 && <span>{folders(foldersToMake)} to make</span>}
+                {removed > 0 && <span>{folders(removed)} to remove{packet?.action.tool === "rollback" && (removed === 1 ? " that was made" : " that were made")}, {removed > 1 && "each "}if empty by then</span>}
                 {lines.del + lines.add > 0 && (
                   <span className={styles.lines}>{lines.del > 0 && <span className={styles.del}>−{lines.del}</span>} {lines.add > 0 && <span className={styles.add}>+{lines.add}</span>} {lines.del + lines.add === 1 ? "line" : "lines"}</span>
                 )}
               </div>
               {part !== undefined && approval.row.status === "pending" && hasParts(packet, changes) && <PartialApproval approval={approval} changes={changes} {...part} />}
               <ChangeList of={approval.row.approval_id} first={changes} choice={part?.choice} hunks={hasHunks(packet)} />
+              <FoldersMade changes={changes} />
             </>
           );
         }}

@@ -3,7 +3,7 @@
 // when somebody opens it.
 import { type ReactNode, useCallback, useMemo, useState } from "react";
 import { many as number } from "~/primitives/number";
-import { FileDiff, type HunkChoice, folderWord, isLeft } from "~/primitives/Diff";
+import { FileDiff, type HunkChoice, folderWord, isLeft, look } from "~/primitives/Diff";
 import { Button } from "~/primitives/Button";
 import { TextField } from "~/primitives/Field";
 import { FixedRows } from "~/primitives/FixedRows";
@@ -200,7 +200,7 @@ function Row({ of, at, find, open, pick }: { of: string; at: number; find: strin
   if (file === undefined) return <div className={styles.row} aria-busy="true" />;
   const hasText = file.op !== "move" && file.op !== "folder" && file.note == null;
   return (
-    <div className={styles.row} data-op={file.op}>
+    <div className={styles.row} data-op={look(file)}>
       {pick(at, readable(file.path))}
       <span>{isLeft(file) ? "Left as it is" : folderWord(file) ?? wordOf(file.op, file.before !== null, file.outcome === "done")}</span>
       <code><Name of={readable(file.path)} /></code>

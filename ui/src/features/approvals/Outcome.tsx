@@ -30,7 +30,7 @@ function Done({ receipt: id, who }: { receipt: string; who: ReactNode }) {
   const found = asked.data;
   if (found === undefined) return <footer className={styles.decided} role="status"><Mark name="done" size={14} /><span>{who}.</span></footer>;
   const { row } = found;
-  const came = result(row.result, row.resolved);
+  const came = result(row.result, row.resolved, found.as_chosen);
   return (
     <footer className={styles.decided} role="status" aria-live="polite">
       <StateTag tone={row.undone_by === null ? came.tone : "mute"} mark={row.undone_by === null ? came.mark : "deny"}>{row.undone_by === null ? came.word : "Undone"}</StateTag>

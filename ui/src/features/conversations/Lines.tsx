@@ -15,7 +15,7 @@ import { Unverified } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
 import { Prose, Words } from "~/primitives/Words";
 import type { Quoted } from "~/screen/drafts";
-import { done } from "~/screen/tense";
+import { cameOf } from "~/screen/tense";
 import { approvalLook, asksFor, capital, isOver, plain, result, run, said } from "~/screen/words";
 import { Decide } from "./Decide";
 import { Speaker } from "./Skin";
@@ -211,13 +211,13 @@ function Approval({ line }: { line: Line }) {
 function Receipt({ line, acts }: { line: Line; acts: Acts }) {
   // The answer to a card stands there as the card.
   if (line.result === null || line.result === "granted" || line.result === "denied" || line.task === null) return null;
-  const came = result(line.result);
+  const came = result(line.result, null, line.as_chosen);
   const words = said(line.text, "(erased)");
   return (
     <p className={styles.did} data-tone={came.tone}>
       <Mark name={came.mark} size={11} />
       <span>
-        <Prose of={came.tone === "done" ? capital(done(words)) : `${came.word}: ${words}`} />
+        <Prose of={cameOf(came, words, line.as_chosen)} />
         <Link className={styles.cite} to="/task/$id" params={{ id: line.task.task_id }} search={{ see: line.ref_id }} title={`Receipt ${line.ref_id}`}>{shortReceipt(line.ref_id)}</Link>
       </span>
       <QuoteIt line={line} acts={acts} />

@@ -17,7 +17,7 @@ import styles from "./Task.module.css";
 export function ActionView({ action, onSee }: { action: Action | undefined; onSee: (see: See) => void }) {
   if (action === undefined) return <Empty title="This action is not listed" small>Its events are still in the timeline.</Empty>;
   const judged = action.verdict === null ? null : verdict(action.verdict);
-  const came = action.result === null ? null : result(action.result);
+  const came = action.result === null ? null : result(action.result, null, action.as_chosen);
   const receipt = action.receipt_id;
   const approval = action.approval_id;
   return (

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { Asker } from "~/features/approvals/Asker";
 import { Card } from "~/features/approvals/Card";
 import { ChangeList, useChanges } from "~/features/approvals/ChangeList";
+import { FoldersMade } from "~/features/approvals/FoldersMade";
 import { WithOrigin } from "~/features/approvals/WithOrigin";
 import { approvalLook, capital, said, surfaceName } from "~/screen/words";
 import { useAsk } from "~/ipc/client";
@@ -36,7 +37,7 @@ export function ApprovalView({ id }: { id: string }) {
             ]} />
             <p className={styles.review}><Link to="/" search={{ at: id }}>See the card as it was</Link></p>
             <Answer asked={changes} what="the changes" lines={3}>
-              {(found) => <WithOrigin of={id} task={row.task_id}><ChangeList of={id} first={found} /></WithOrigin>}
+              {(found) => <WithOrigin of={id} task={row.task_id}><ChangeList of={id} first={found} /><FoldersMade changes={found} /></WithOrigin>}
             </Answer>
           </>
         );

@@ -34,3 +34,15 @@ test("a file in which Hermit keeps what it may do is undone like any other, and 
   expect(await undo("change")).toBe("Shows what undoing the last change would do");
   expect(await undo("register")).toBe("Nothing of this task can be undone");
 });
+
+test("what was done in part can be undone like what was done whole, and what failed cannot", async () => {
+  const of = (result: "partial" | "failed"): Task => ({ ...doneTask, actions: doneTask.actions.map((action) => ({ ...action, result })) });
+  const undo = async (result: "partial" | "failed") => {
+    const { unmount } = show(scene({ "task.show": of(result) }), `/task/${DONE}`);
+    const title = (await screen.findByRole("button", { name: "Undo" })).getAttribute("title");
+    unmount();
+    return title;
+  };
+  expect(await undo("partial")).toBe("Shows what undoing the last change would do");
+  expect(await undo("failed")).toBe("Nothing of this task can be undone");
+});

@@ -29,7 +29,7 @@ export function ReceiptView({ id, task, onSee }: { id: string; task: Task; onSee
   return (
     <Answer asked={asked} what="the receipt">
       {(receipt) => {
-        const came = result(receipt.row.result, receipt.row.resolved);
+        const came = result(receipt.row.result, receipt.row.resolved, receipt.as_chosen);
         return (
           <div className={styles.receipt}>
             <div className={styles.heading}>
@@ -77,7 +77,7 @@ function nine(receipt: Receipt, why: Explanation | undefined, task: Task, onSee:
       : why.trust === null || why.trust === "untrusted" ? "" : `, the weakest ${trust(why.trust)}`}. <Link to="/lineage" search={{ of: row.receipt_id }}>See the path</Link></span>],
     ["Sent to the model", why === undefined ? "…" : sender(task) !== "" ? sender(task) : pack === undefined ? "Nothing" : <span key="5">{count(why?.context.length ?? 0, "request")}, the last <Hash of={pack.id} what="artifact" /></span>],
     ["What was blocked", denied.length === 0 ? "Nothing" : <span key="6">{denied.map((one) => <span key={one.action_request_id} className={styles.block}><Words of={said(one.summary)} /></span>)}</span>],
-    ["Result", <span key="7"><Words of={action === undefined ? result(row.result, row.resolved).word : capital(said(row.summary))} /></span>],
+    ["Result", <span key="7"><Words of={action === undefined ? result(row.result, row.resolved, receipt.as_chosen).word : capital(said(row.summary))} /></span>],
     ["Can it be undone", row.undone_by !== null ? <span key="8">It was undone by <button type="button" className={styles.cite} onClick={() => row.undone_by !== null && onSee({ kind: "receipt", id: row.undone_by })}>{shortReceipt(row.undone_by)}</button></span>
       : row.reversibility === "irreversible" ? "No, it is irreversible"
       : noUndo(receipt) ?? (row.reversibility === "reversible" ? "Yes, it is reversible" : capital(plain(row.reversibility)))],

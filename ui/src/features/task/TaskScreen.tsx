@@ -100,8 +100,11 @@ function Opened({ task, chosen }: { task: Task; chosen: string | undefined }) {
   }, []);
   const all = events.data ?? NONE;
   const shown = useMemo(() => see ?? first(chosen, task, all), [see, chosen, task, all]);
-  const whole = useMemo(() => story(all), [all]);
-  const told = useMemo(() => (until === null ? whole : story(all, until)), [all, whole, until]);
+  // Told by their names, so that the story is told anew only where one comes to them.
+  const names = task.actions.filter((action) => action.as_chosen === true).map((action) => action.action_request_id).join(" ");
+  const parts = useMemo(() => new Set(names.split(" ")), [names]);
+  const whole = useMemo(() => story(all, undefined, parts), [all, parts]);
+  const told = useMemo(() => (until === null ? whole : story(all, until, parts)), [all, whole, until, parts]);
   // What stands beside the timeline is drawn behind it, a little at a time, so that a long story holds nobody up.
   const [beside, line] = [useDeferredValue(told), useDeferredValue(whole)];
   return (
@@ -139,7 +142,7 @@ function Head({ task, until }: { task: Task; until: number | null }) {
   const navigate = useNavigate();
   const [sure, setSure] = useState(false);
   const ended = row.ended_at !== null;
-  const undo = task.actions.findLast((action) => action.receipt_id !== null && mayBeUndone(action) && action.result === "succeeded");
+  const undo = task.actions.findLast((action) => action.receipt_id !== null && mayBeUndone(action) && (action.result === "succeeded" || action.result === "partial"));
   const error = pause.error ?? resume.error ?? cancel.error ?? retry.error;
   const open = (id: string) => void navigate({ to: "/task/$id", params: { id } });
   const step = task.attempts.at(-1);

@@ -150,6 +150,18 @@ test("what a receipt tells as done was done, and what was not is told as it was 
   expect(within(screen.getByRole("region", { name: "Replace src/tax/reverse.ts" })).getByText("not done")).toBeTruthy();
 });
 
+test("a receipt of a part that was chosen has the look of what was done, and of one that failed it has not", async () => {
+  const tag = async (asChosen: boolean) => {
+    const { unmount } = show(scene({ "receipts.show": { ...receipt, row: { ...receipt.row, result: "partial" }, as_chosen: asChosen } }), `/task/${DONE}?see=${RECEIPT}`);
+    const found = await screen.findByText(/^In part/);
+    const told = [found.textContent, found.closest("[data-tone]")?.getAttribute("data-tone")];
+    unmount();
+    return told;
+  };
+  expect(await tag(true)).toEqual(["In part, as you chose", "done"]);
+  expect(await tag(false)).toEqual(["In part", "failed"]);
+});
+
 test("what an undo leaves is told as left as it is", async () => {
   const files = changes.files.map((file): FileChange => ({ ...file, op: "write", outcome: "not_done", after: file.before }));
   show(scene({ "changes.show": changesOf({ ...changes, tense: "done", files }) }), `/task/${DONE}?see=${RECEIPT}`);
@@ -171,6 +183,14 @@ test("a folder that is to go says on what that depends", async () => {
   show(scene({ "changes.show": changesOf({ ...changes, files }) }), `/task/${DONE}?see=${RECEIPT}`);
   const goes = within(await screen.findByRole("region", { name: "Remove the folder made here" }));
   expect(goes.getByText("if it is empty by then")).toBeTruthy();
+});
+
+test("a folder that went is told as removed, and not with the look of a deleted file", async () => {
+  const went: FileChange = { ...folder, outcome: "done", note: "it was empty by then" };
+  show(scene({ "changes.show": changesOf({ ...changes, tense: "done", files: [went] }) }), `/task/${DONE}?see=${RECEIPT}`);
+  const row = await screen.findByRole("region", { name: "Removed the folder made here" });
+  expect(row.getAttribute("data-op")).toBe("remove");
+  expect(screen.queryByText("Deleted")).toBeNull();
 });
 
 test("a denial is overridden in a browser by a sentence that was read, a word, the passphrase, and a hand that holds", async () => {

@@ -183,3 +183,17 @@ test("why a task is paused stands in words, and a new day lets it go on", () => 
   expect(on("a new day began")).toEqual(["Continues: a new day began"]);
   expect(on("resumed by a person")).toEqual([]);
 });
+
+test("a part that a person chose and that was all done is no failure, and one of which something failed is", () => {
+  const events = [
+    event(1, "action.requested", { action_request_id: "a1", action_class: "rollback", summary: "a part that you chose: undo 1 receipt: move 12 files, remove 7 folders" }),
+    event(2, "effect.observed", { action_request_id: "a1", result_code: "partial" }),
+  ];
+  const told = (chosen: ReadonlySet<string>) => {
+    const { rows, messages } = story(events, undefined, chosen);
+    const row = rows.at(-1);
+    return [row?.tone, row?.mark, row?.text, messages.at(-1)?.text];
+  };
+  expect(told(new Set(["a1"]))).toEqual(["done", "done", "Carried out: in part, as you chose", "In part, as you chose: Undid 1 receipt: moved 12 files, removed 7 folders"]);
+  expect(told(new Set())).toEqual(["failed", "failed", "Carried out: in part", "In part: a part that you chose: undo 1 receipt: move 12 files, remove 7 folders"]);
+});

@@ -1,7 +1,7 @@
 // From events to what a person reads: a timeline of steps and phases, and a conversation. Pure, so that the slider can
 // tell the story as it was at any event.
 import { capital, count, originName, plain, result, tokens, verdict } from "~/screen/words";
-import { done } from "~/screen/tense";
+import { cameOf } from "~/screen/tense";
 import { EVENT_NAME, type EventName } from "~/ipc/generated/events";
 import type { Event } from "~/ipc/generated/task_events";
 import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, PROPOSER, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, TERMINATION_REASON, TRIAL_OUTCOME, TRUST_TIER } from "~/ipc/generated/words";
@@ -79,6 +79,7 @@ class Teller {
   /** The row of each act that is under way, which tells how long. */
   #lasting = new Map<string, Row>();
   #actions = new Map<string, { row: Row; reads: boolean; summary: string }>();
+  chosen: ReadonlySet<string> = new Set(); // Acts of a part that a person chose, all of it done: events do not tell.
   #approvals = new Map<string, Row>();
   #steps = new Map<string, Row>();
   #attempt = 0;
@@ -352,7 +353,7 @@ class Teller {
       }
       case "effect.observed": {
         const code = oneOf(RESULT_CODE, body["result_code"]) ?? "unknown_outcome";
-        const came = result(code);
+        const [asChosen, came] = [this.chosen.has(id), result(code, null, this.chosen.has(id))];
         if (action?.reads === true && code === "succeeded") {
           action.row.mark = null;
           this.#looked(event, capital(action.summary));
@@ -360,7 +361,7 @@ class Teller {
         }
         if (action?.reads !== true && code !== "denied") this.#didAct = true;
         const again = body["recovered"] === true ? ", found after a crash" : "";
-        if (action !== undefined && code !== "denied") this.#say(event, "did", came.tone === "done" ? capital(done(action.summary)) : `${came.word}: ${action.summary}`, { tone: came.tone, action: id });
+        if (action !== undefined && code !== "denied") this.#say(event, "did", cameOf(came, action.summary, asChosen), { tone: came.tone, action: id });
         const words = code === "denied" ? "Denied, nothing was done" : `Carried out: ${came.word.toLowerCase()}${again}`;
         this.#add(event, "phase", words, see, { tone: came.tone, mark: came.mark });
         break;
@@ -484,9 +485,10 @@ class Teller {
   }
 }
 
-/** The story of the events up to and with `until`. */
-export function story(events: readonly Event[], until = Number.POSITIVE_INFINITY): Story {
+/** The story of the events up to and with `until`. `chosen`: acts of a part that a person chose, of which all was done. */
+export function story(events: readonly Event[], until = Number.POSITIVE_INFINITY, chosen: ReadonlySet<string> = new Set()): Story {
   const teller = new Teller();
+  teller.chosen = chosen;
   let since: number | null = null;
   for (const event of events) {
     if (event.seq > until) break;

@@ -40,6 +40,17 @@ export interface Changes {
   /** Where the files below stand among the rows. */
   from: number;
   files: FileChange[];
+  /** With the first rows of an approval, where it makes folders on its way. A receipt has a row for each that was made. */
+  makes?: Makes | null;
+}
+
+/** Folders that are made on the way to what the rows bring, each unless it is there by then. They are no rows. */
+export interface Makes {
+  folders: number;
+  /** The paths of the first of them, outermost first. */
+  first: string[];
+  /** Whether it may make more than are counted. */
+  more: boolean;
 }
 
 /** What was written. */
@@ -51,11 +62,14 @@ export interface Exported {
 
 /** Counts of rows. */
 export interface Sum {
+  /** Files and links; no folder, which goes only if it is empty by then. */
   deleted: number;
   replaced: number;
   created: number;
   moved: number;
   folders: number;
+  /** Folders that go, each if it is empty by then. */
+  removed?: number;
 }
 
 /** Rows that stand together. */
@@ -86,7 +100,7 @@ export interface FileChange {
   after: Side | null;
   /** Of a receipt: `done`, `not_done`, `unknown`. */
   outcome: ItemOutcome | null;
-  /** Of a folder that is to go: on what that depends, such as `if it is empty by then`; of a receipt why it is there still, such as `stays: it holds files that came later`. */
+  /** Of a folder that is to go: on what that depends, such as `if it is empty by then`; of a receipt that it went, `it was empty by then`, or why it is there still, such as `stays: it holds files that came later`. */
   note?: string | null;
   /** Of a text that is to replace another, both at hand: what changes, in order. A person can take its hunks one by one. None where it is too long for that. */
   edits?: Edit[];

@@ -129,6 +129,8 @@ export interface Line {
   approval: ApprovalStatus | null;
   /** Of a receipt. */
   result: ResultCode | null;
+  /** Of a result in part: whether a person chose the part, and all of it was done. */
+  as_chosen?: boolean;
   /** Of words at the end of a run: whose they are. */
   said_by: WordsBy | null;
   /** Of a model's words at the end of a run: what bears each sentence. */

@@ -64,6 +64,8 @@ export interface Receipt {
   signed_by: string[];
   /** Whether the receipt key in force verifies it. */
   signature: Signature;
+  /** Of a result in part: whether a person chose the part, and all of it was done. */
+  as_chosen?: boolean;
   /** The task whose agent gave its task away, where one did. */
   part_of?: PartOf | null;
   /** The model or the agent of another program that asked for the act; absent where it is none, such as a playbook. */

@@ -413,6 +413,8 @@ export interface Action {
   instead_of: string | null;
   /** The rules by which it did. */
   instead_rules: string | null;
+  /** Of a result in part: whether a person chose the part, and all of it was done. */
+  as_chosen?: boolean;
 }
 
 /** Something that a step counts on: what came with the goal, or what an earlier step ends with. */

@@ -7,7 +7,7 @@ use crate::files::{absolute, make};
 use crate::{Host, Wire as _, fold, not_found, usage};
 use acts::ActionRequest;
 use acts::ApprovalPacket;
-use acts::items::{HOLDS_LATER, IF_EMPTY, folder_stays};
+use acts::items::{HOLDS_LATER, IF_EMPTY, WAS_EMPTY, folder_stays};
 use model::action::{ChangeItem, Prior};
 use model::receipt::ItemOutcome;
 use model::{ApprovalId, Digest, ReceiptId, ResourceId, TaskId};
@@ -18,10 +18,12 @@ use sides::Sides;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
-use wire::changes::{Changes, Export, Exported, Show};
+use wire::changes::{Changes, Export, Exported, Makes, Show};
 use wire::{Code, Error, PAGE_ROWS_MAX, Text};
 use words::act::{ChangeKind, ReceiptClass, Tense};
 
+/// Names of folders that are made on the way which an answer carries.
+const FOLDERS_NAMED: usize = 200;
 /// Bytes of all sides of one answer: a page reads it at one go.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
 /// Bytes of a file that is written out.
@@ -57,6 +59,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Changes, Error> {
         groups: if find.is_none() { sheet.groups.clone() } else { Vec::new() },
         from,
         files,
+        makes: if from == 0 && find.is_none() { sheet.makes.clone() } else { None },
     })
 }
 
@@ -110,6 +113,7 @@ pub(crate) fn sheet_of(host: &dyn Host, row: &ApprovalRow) -> Result<Arc<Sheet>,
         let mut packet: ApprovalPacket = seal::canon::from_canonical(&bytes).wire()?;
         let card = governance::approval::card(&packet);
         let mut sheet = Sheet::arranged(ahead(host, row.task_id, &packet.action_request)?);
+        sheet.makes = makes(&packet.action_request);
         sheet.title = card.title;
         sheet.act_lines = card.act_lines;
         sheet.asked_each_time = governance::asked_each_time(&packet);
@@ -120,6 +124,13 @@ pub(crate) fn sheet_of(host: &dyn Host, row: &ApprovalRow) -> Result<Arc<Sheet>,
         sheet.outline = serde_json::to_value(&packet).map_err(crate::failed)?;
         Ok(sheet)
     })
+}
+
+/// The folders that a request makes on its way.
+fn makes(request: &ActionRequest) -> Option<Makes> {
+    let folders = small(request.folders_made().count());
+    let first = request.folders_made().take(FOLDERS_NAMED).map(ToString::to_string).collect();
+    (folders > 0).then(|| Makes { folders, first, more: request.makes_more_folders() })
 }
 
 /// How many places of the folder an act touches, and the hosts that it may reach or lets tasks reach.
@@ -362,7 +373,9 @@ fn changed(change: &Value) -> Result<Row, Error> {
             Some(outcome.parse::<ItemOutcome>().map_err(|e| Error::new(Code::Damaged, e.to_string()))?)
         }
     };
-    Ok(Row { item: 0, op, path, to: None, same_as: None, before, after, outcome, note: None })
+    let is_gone = went && outcome == Some(ItemOutcome::Done);
+    let note = is_gone.then(|| WAS_EMPTY.to_owned());
+    Ok(Row { item: 0, op, path, to: None, same_as: None, before, after, outcome, note })
 }
 
 #[cfg(test)]
@@ -378,13 +391,13 @@ mod tests {
                 "resource": "file:wsp_1/Images", "before": before, "after": after, "outcome": outcome,
             });
             let row = changed(&change).expect("it is read");
-            (row.op, row.path)
+            (row.op, row.path, row.note.is_some())
         };
         let path = || "Images".to_owned();
-        assert_eq!(told(&there, &gone, "done"), (ChangeKind::Delete, path()));
-        assert_eq!(told(&there, &there, "not_done"), (ChangeKind::Delete, path()));
-        assert_eq!(told(&gone, &there, "done"), (ChangeKind::Folder, path()));
-        assert_eq!(told(&gone, &gone, "not_done"), (ChangeKind::Folder, path()));
-        assert_eq!(told(&there, &there, "done"), (ChangeKind::Folder, path()));
+        assert_eq!(told(&there, &gone, "done"), (ChangeKind::Delete, path(), true));
+        assert_eq!(told(&there, &there, "not_done"), (ChangeKind::Delete, path(), false));
+        assert_eq!(told(&gone, &there, "done"), (ChangeKind::Folder, path(), false));
+        assert_eq!(told(&gone, &gone, "not_done"), (ChangeKind::Folder, path(), false));
+        assert_eq!(told(&there, &there, "done"), (ChangeKind::Folder, path(), false));
     }
 }

@@ -4,9 +4,11 @@ pub(crate) use super::undo::{plan, rollback};
 use crate::convert::{ask, opt, page, plain, text};
 use crate::ids::{find, find_opt};
 use crate::{Host, Wire as _, fold, not_found};
+use acts::items::{LEFT_AS_IT_IS, PART_APPROVED};
 use model::ReceiptId;
 use model::body::KeyPurpose;
-use projections::rows;
+use model::receipt::ResultCode;
+use projections::{Query, rows};
 use seal::dsse::{self, Envelope};
 use serde_json::Value;
 use wire::receipts::{List, Receipt, ReceiptRow, Receipts, Show, Signature};
@@ -54,12 +56,15 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Receipt, Error> {
     let reader = host.reader()?;
     let mut statement: Value = seal::canon::parse_canonical(&payload).wire()?;
     let mut predicate = statement.get_mut("predicate").map(Value::take).unwrap_or(Value::Null);
+    let not_done = not_done(&predicate);
     if p.brief
         && let Some(fields) = predicate.as_object_mut()
     {
         fields.remove("changes");
     }
-    let predicate = fold::revealed(&reader, predicate, "/predicate")?;
+    let predicate = plain(fold::revealed(&reader, predicate, "/predicate")?);
+    let is_in_part = found.result_code == ResultCode::Partial;
+    let as_chosen = is_in_part && not_done.is_some_and(|many| all_chosen_done(&predicate, many));
     let (signed_by, signature) = signature(host, &bytes)?;
     let query = host.query()?;
     let act = found.action_request_id.map(|id| query.action(id).wire()).transpose()?.flatten();
@@ -67,14 +72,54 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Receipt, Error> {
     let asker = super::asker::Askers::default().of(host, &query, (found.task_id, attempt))?;
     Ok(Receipt {
         row: row(&found),
-        receipt: plain(predicate),
+        receipt: predicate,
         statement_sha256: found.statement_sha256.to_string(),
         envelope_ref: found.envelope_ref.to_string(),
         signed_by,
         signature,
+        as_chosen,
         part_of: asker.part_of,
         agent: asker.agent,
     })
+}
+
+/// Whether a receipt tells of a part that a person chose, all of which was done; false of one that cannot be read: who opens it is told
+/// so. Receipts are read only of parts that are undone in part.
+pub(crate) fn is_as_chosen(host: &dyn Host, query: &Query, named: &str) -> Result<bool, Error> {
+    let Ok(id) = named.parse::<ReceiptId>() else { return Ok(false) };
+    let Some(row) = query.receipt(id).wire()? else { return Ok(false) };
+    let act = row.action_request_id.map(|id| query.action(id).wire()).transpose()?.flatten();
+    let is_part = act.is_some_and(|act| act.instead_of.is_some());
+    let read = || show(host, Show { receipt: id.to_string(), brief: true });
+    Ok(is_part && row.result_code == ResultCode::Partial && read().is_ok_and(|receipt| receipt.as_chosen))
+}
+
+/// How many changes of a receipt were not done; none where nobody knows it of one of them.
+fn not_done(predicate: &Value) -> Option<usize> {
+    let mut many = 0;
+    for change in predicate.get("changes").and_then(Value::as_array)? {
+        match change.get("outcome").and_then(Value::as_str) {
+            Some("done") => {}
+            Some("not_done") => many += 1,
+            _ => return None,
+        }
+    }
+    Some(many)
+}
+
+/// Whether a person chose a part, and each of so many changes that were not done is a place that was to stay, or a folder in which
+/// something was by then.
+fn all_chosen_done(receipt: &Value, not_done: usize) -> bool {
+    let observed = receipt.get("observed").and_then(Value::as_array);
+    let told: Vec<&str> = observed.into_iter().flatten().filter_map(Value::as_str).collect();
+    let is_part = told.iter().any(|line| line.starts_with(PART_APPROVED));
+    let stays = |line: &&&str| {
+        let left = line.strip_prefix(LEFT_AS_IT_IS).is_some_and(|place| place.starts_with("`file:"));
+        left || line
+            .strip_prefix("the folder `")
+            .is_some_and(|rest| rest.ends_with("` is not empty and stays"))
+    };
+    is_part && not_done == told.iter().filter(stays).count()
 }
 
 /// Who signed, and whether the key in force verifies it.
@@ -89,4 +134,28 @@ fn signature(host: &dyn Host, bytes: &[u8]) -> Result<(Vec<String>, Signature), 
         _ => Signature::Fails,
     };
     Ok((signed_by, signature))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn told(changes: &[&str], observed: &[&str]) -> bool {
+        let changes: Vec<Value> = changes.iter().map(|outcome| json!({ "outcome": outcome })).collect();
+        let receipt = json!({ "changes": changes, "observed": observed });
+        not_done(&receipt).is_some_and(|many| all_chosen_done(&receipt, many))
+    }
+
+    #[test]
+    fn a_part_is_as_chosen_where_all_that_was_not_done_was_to_stay() {
+        let part = "a part of it was approved, by a person's choice at apr_1: 1 of 3; the rest was denied";
+        let left = "left as it is: `file:wsp_1/a.txt`: you left it out";
+        assert!(told(&["done", "not_done"], &[part, left]));
+        assert!(told(&["not_done", "not_done"], &[part, left, &acts::items::folder_stays(&"Images")]));
+        assert!(!told(&["done", "not_done", "not_done"], &[part, left]), "one of them failed");
+        assert!(!told(&["done", "unknown", "not_done"], &[part, left]));
+        assert!(!told(&["done", "not_done"], &[left]), "nobody chose it");
+        assert!(!told(&["done", "not_done"], &[part, "left as it is: `receipt:rcp_1`: it cannot be undone"]));
+    }
 }

@@ -69,7 +69,7 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Task, Error> {
         thinking: under_way.thinking.told(),
         last_seq: state.seq,
         attempts: attempts.iter().map(attempt).collect(),
-        actions: actions.iter().map(action).collect(),
+        actions: actions.iter().map(|one| action(host, &query, one)).collect::<Result<Vec<_>, Error>>()?,
         follows: opt(row.anchor_task_id),
         children: children.iter().map(|child| child.task_id.to_string()).collect(),
     })
@@ -267,8 +267,13 @@ fn attempt(r: &AttemptRow) -> Attempt {
     }
 }
 
-fn action(r: &ActionRow) -> Action {
-    Action {
+fn action(host: &dyn Host, query: &Query, r: &ActionRow) -> Result<Action, Error> {
+    let in_part = r.receipt_id.filter(|_| r.result_code == Some(ResultCode::Partial));
+    let as_chosen = match in_part {
+        Some(id) => super::receipts::is_as_chosen(host, query, &id.to_string())?,
+        None => false,
+    };
+    Ok(Action {
         action_request_id: r.action_request_id.to_string(),
         class: r.action_class,
         tool: r.tool.clone(),
@@ -286,5 +291,6 @@ fn action(r: &ActionRow) -> Action {
         trouble: opt_text(r.trouble.as_ref()),
         instead_of: opt(r.instead_of),
         instead_rules: r.instead_rules.clone(),
-    }
+        as_chosen,
+    })
 }

@@ -6,6 +6,7 @@ use crate::ids::find_opt;
 use crate::{Host, Wire as _};
 use model::ConversationId;
 use model::ingress::IngressStatus;
+use model::receipt::ResultCode;
 use projections::rows::{MessageRow, QuestionRow};
 use projections::{Ask, Query};
 use wire::Error;
@@ -45,6 +46,7 @@ fn line(host: &dyn Host, query: &Query, row: &MessageRow) -> Result<Line, Error>
         choices: Vec::new(),
         approval: None,
         result: None,
+        as_chosen: false,
         said_by: None,
         answer_check: None,
         termination: None,
@@ -62,7 +64,11 @@ fn line(host: &dyn Host, query: &Query, row: &MessageRow) -> Result<Line, Error>
             let approval = row.ref_id.parse().ok().map(|id| query.approval(id)).transpose().wire()?.flatten();
             told.approval = approval.map(|approval| approval.status);
         }
-        MessageKind::Receipt => told.result = opt_word(Some(&row.note))?,
+        MessageKind::Receipt => {
+            told.result = opt_word(Some(&row.note))?;
+            let is_in_part = told.result == Some(ResultCode::Partial);
+            told.as_chosen = is_in_part && super::receipts::is_as_chosen(host, query, &row.ref_id)?;
+        }
         MessageKind::Answer => {
             told.termination = opt_word(Some(&row.note))?;
             let task = row.task_id.map(|id| query.task(id)).transpose().wire()?.flatten();

@@ -183,7 +183,7 @@ fn rows_lines_and_bytes_of_an_approval_are_handed_out_in_parts_that_come_to_all_
     };
     assert_eq!(
         rows(json!({}))["sum"],
-        json!({ "deleted": 1, "replaced": 0, "created": 0, "moved": 0, "folders": 0 })
+        json!({ "deleted": 1, "replaced": 0, "created": 0, "moved": 0, "folders": 0, "removed": 0 })
     );
     assert_eq!(rows(json!({ "from": 1 }))["files"], json!([]));
     assert_eq!(rows(json!({ "find": "HELD" }))["total"], 1);

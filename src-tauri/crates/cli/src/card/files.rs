@@ -3,6 +3,8 @@
 use super::{Extent, folded, is_folder};
 use crate::output::{Row, Tone};
 use crate::text::{count, name, paragraph, size};
+use acts::ActionRequest;
+use acts::folders::UNLESS_THERE;
 use acts::items::IF_EMPTY;
 use api::hunks::{AROUND, Edit, edits};
 use model::action::{ChangeItem, Prior};
@@ -107,14 +109,40 @@ fn counts(verbs: impl Iterator<Item = Verb>) -> Vec<String> {
     by.into_iter().map(|(verb, many)| verb.sum(many)).collect()
 }
 
-/// What a change set does, in counts.
-pub fn sum(items: &[ChangeItem]) -> Vec<String> {
-    counts(items.iter().map(Verb::of))
+/// What a change set does, in counts; `made` folders are made on its way.
+pub fn sum(items: &[ChangeItem], made: usize) -> Vec<String> {
+    counts(items.iter().map(Verb::of).chain(std::iter::repeat_n(Verb::Folder, made)))
 }
 
-/// What a command did, in counts.
-pub fn sum_staged(changes: &[StagedChange]) -> Vec<String> {
-    counts(changes.iter().map(|change| Verb::staged(&change.effect)))
+/// What a command did, in counts; `made` folders are made on the way of carrying it over.
+pub fn sum_staged(changes: &[StagedChange], made: usize) -> Vec<String> {
+    let done = changes.iter().map(|change| Verb::staged(&change.effect));
+    counts(done.chain(std::iter::repeat_n(Verb::Folder, made)))
+}
+
+/// Folders that an act makes on its way, which are no items of it.
+pub fn made(request: &ActionRequest, extent: Extent) -> Vec<Row> {
+    let all: Vec<String> = request.folders_made().map(name).collect();
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let each = if all.len() == 1 { "" } else { ", each" };
+    let mut rows = vec![(Tone::Bold, format!("Makes {}{each} {UNLESS_THERE}", count(all.len(), "folder")))];
+    match extent {
+        Extent::Whole => rows.extend(all.iter().map(|folder| (Tone::Plain, format!("  + {folder}")))),
+        Extent::Folded(_) => rows.push(in_one_row(all.iter().take(NAMES).cloned().collect(), all.len())),
+    }
+    if request.makes_more_folders() {
+        rows.push((Tone::Warn, "  It may make more folders than these; the receipt names each".to_owned()));
+    }
+    rows
+}
+
+/// The first names of so many.
+fn in_one_row(first: Vec<String>, all: usize) -> Row {
+    let rest = all.saturating_sub(first.len());
+    let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    (Tone::Plain, format!("  {}{rest}", first.join(", ")))
 }
 
 /// A change set with the bytes of both sides.
@@ -155,10 +183,8 @@ impl<'a> Files<'a> {
                     more(items.len(), extent, &mut rows);
                 }
                 Verb::Folder | Verb::RemoveFolder if extent != Extent::Whole => {
-                    let all: Vec<String> = items.iter().take(NAMES).map(|item| name(item.path())).collect();
-                    let rest = items.len().saturating_sub(NAMES);
-                    let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-                    rows.push((Tone::Plain, format!("  {}{rest}", all.join(", "))));
+                    let first = items.iter().take(NAMES).map(|item| name(item.path())).collect();
+                    rows.push(in_one_row(first, items.len()));
                 }
                 _ => {
                     for item in items.iter().take(names(extent)) {
@@ -431,63 +457,4 @@ fn tally(rows: &[Row]) -> (usize, usize) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn texts(rows: &[Row]) -> Vec<&str> {
-        rows.iter().map(|(_, text)| text.as_str()).collect()
-    }
-
-    #[test]
-    fn only_the_text_whose_digest_is_signed_is_shown_and_nothing_in_it_is_hidden() {
-        let made = |text: Option<&str>, missing: Option<NoText>| Side {
-            sha256: String::new(),
-            byte_size: None,
-            text: text.map(str::to_owned),
-            missing,
-        };
-        let side = |text: &str| made(Some(text), None);
-        let meant = Digest::of(b"rm x\r\n\tend\n");
-        let shown = added(&known(Some(&side("rm x\r\n\tend\n")), &meant));
-        assert_eq!(texts(&shown), ["      +rm x\\u{d}", "      +\tend"]);
-        for other in [Some(side("rm y\n")), Some(made(None, Some(NoText::Gone))), None] {
-            let shown = added(&known(other.as_ref(), &meant));
-            assert!(!texts(&shown).iter().any(|text| text.contains("rm")), "{shown:?}");
-            assert_eq!(shown.len(), 1, "it says that nothing is shown: {shown:?}");
-        }
-        let binary = made(None, Some(NoText::Binary));
-        assert_eq!(texts(&added(&known(Some(&binary), &meant))), ["      binary, not shown"]);
-    }
-
-    #[test]
-    fn hunks_carry_the_numbers_by_which_a_person_takes_them() {
-        let before: String = (1..=40).map(|n| format!("line {n}\n")).collect();
-        let after = before
-            .replace("line 4\n", "")
-            .replace("line 20\n", "line 20\nmore\n")
-            .replace("line 40\n", "end");
-        let rows = changed(&Known::Text(&before), &Known::Text(&after));
-        let heads: Vec<&str> = texts(&rows).into_iter().filter(|row| row.contains("@@")).collect();
-        assert_eq!(
-            heads,
-            [
-                "      hunk 1 of 3  @@ -1,7 +1,6 @@",
-                "      hunk 2 of 3  @@ -18,6 +17,7 @@",
-                "      hunk 3 of 3  @@ -37,4 +37,4 @@"
-            ]
-        );
-        assert_eq!(texts(&rows).last(), Some(&"      (no line break at the end)"));
-        assert_eq!(tally(&rows), (2, 2));
-        let one = changed(&Known::Text("a\n"), &Known::Text("b\n"));
-        assert_eq!(texts(&one), ["      @@ -1 +1 @@", "      -a", "      +b"]);
-    }
-
-    #[test]
-    fn one_changed_line_of_many_is_shown_with_what_stands_around_it() {
-        let before: String = (1..=5_000).map(|n| format!("line {n}\n")).collect();
-        let after = before.replace("line 2500\n", "rm -rf /\n");
-        let rows = changed(&Known::Text(&before), &Known::Text(&after));
-        assert_eq!(tally(&rows), (1, 1));
-        assert!(texts(&rows).contains(&"      +rm -rf /") && rows.len() < 12, "{rows:?}");
-    }
-}
+mod tests;

@@ -48,7 +48,7 @@ impl Done {
     /// Names what an undo has left as it is.
     pub(crate) fn leave(&mut self, executors: &Executors, left: &[LeftAsIs]) {
         for stays in left {
-            self.observed.push(format!("left as it is: `{}`: {}", stays.resource, stays.why));
+            self.observed.push(format!("{}`{}`: {}", acts::items::LEFT_AS_IT_IS, stays.resource, stays.why));
             let ResourceId::File(_, path) = &stays.resource else { continue };
             let found = executors.workspace.look(path);
             self.changes.push(Change {

@@ -32,6 +32,7 @@ pub(super) fn lines(request: &ActionRequest, staged: &Staged, view: &StagedView)
         lines.push(Line::effect(words));
     }
     view.changes.iter().for_each(|one| change(one, &mut lines));
+    lines.extend(acts::folders::lines(request));
     if view.changes.iter().any(|one| one.no_text.is_some()) {
         lines.push(Line::effect(format!("the whole difference is artifact `{}`", view.diff.artifact_id)));
     }

@@ -12,6 +12,7 @@ use crate::kernel::Kernel;
 use crate::state::TaskState;
 use crate::tx::Tx;
 use crate::writeup::NewArtifact;
+use acts::folders::{MAKE_FOLDER, MAKE_MORE_FOLDERS};
 use acts::{Action, ActionRequest};
 use governance::PART;
 use governance::approval::verify_denial;
@@ -167,12 +168,19 @@ impl Kernel {
             .flat_map(acts::changed_paths)
             .map(|path| ResourceId::File(workspace, path.clone()))
             .collect();
-        let found = self.executors(tx)?.observe(&governance::witness::observable(&part.target_resources));
-        let is_item =
-            |effect: &str| matches!(effect, "create" | "replace" | "delete" | "move_from" | "move_to");
+        let executors = self.executors(tx)?;
+        let found = executors.observe(&governance::witness::observable(&part.target_resources));
+        let made = acts::folders::foreseen(workspace, &items, |places| executors.observe(places));
+        let is_item = |effect: &str| {
+            matches!(
+                effect,
+                "create" | "replace" | "delete" | "move_from" | "move_to" | MAKE_FOLDER | MAKE_MORE_FOLDERS
+            )
+        };
         part.expected_effects
             .retain(|effect| !is_item(&effect.effect) && !touched.contains(&effect.resource));
         part.expected_effects.extend(acts::items::expected(workspace, &items, &found));
+        part.expected_effects.extend(made);
         part.reversibility_hint = match part.staged {
             Some(_) => part.known_way_back(),
             None => part.action.as_tool().reversibility(),
@@ -216,7 +224,9 @@ impl Kernel {
         of: model::ArtifactId,
     ) -> Result<model::artifact::ArtifactRef, Error> {
         let rest = Action::Change(acts::Change { items: left.iter().map(|item| (*item).clone()).collect() });
-        let rest = ActionRequest { action: rest, staged: None, ..asked.clone() };
+        // What is left out makes no folder.
+        let rest =
+            ActionRequest { action: rest, staged: None, expected_effects: Vec::new(), ..asked.clone() };
         let mut lines = rest.in_words();
         lines.extend(cuts.iter().map(Cut::rest_in_lines));
         let lines = lines.join("\n");

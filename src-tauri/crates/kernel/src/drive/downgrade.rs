@@ -285,7 +285,7 @@ pub(super) fn receipted(state: &TaskState, request: &ActionRequest, receipt: &mu
                 "asked: {} ({}, sha256 {})",
                 instead.asked, instead.action_request_id, instead.request_sha256
             ),
-            format!("a part of it was approved, by {rules}; the rest was denied"),
+            format!("{}{rules}; the rest was denied", acts::items::PART_APPROVED),
             format!("what was left out, sha256 {}", instead.draft_sha256),
         ];
         receipt.observed.splice(0..0, said.map(Sensitive::from));

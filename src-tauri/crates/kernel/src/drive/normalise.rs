@@ -197,7 +197,7 @@ impl Kernel {
         let step_id = tx.step().map(|s| s.step_id).ok_or_else(|| Error::Broken("no step".to_owned()))?;
         let attempt_id = tx.current.ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
         let attempt = tx.attempt().ok_or_else(|| Error::Broken("no attempt".to_owned()))?;
-        let request = ActionRequest {
+        let mut request = ActionRequest {
             action_request_id: ActionRequestId::fresh(&*self.ports.clock, &*self.ports.entropy),
             task_id: tx.task.task_id,
             step_id,
@@ -217,6 +217,8 @@ impl Kernel {
             instead_of: None,
             guest: None,
         };
+        let made = acts::folders::foreseen(workspace, request.items(), |places| executors.observe(places));
+        request.expected_effects.extend(made);
         let bytes = seal::canon::to_canonical(&request)?;
         Ok(Normalised { request, bytes, found, staging: None })
     }

@@ -269,7 +269,9 @@ impl Kernel {
                 );
                 let observable = governance::witness::observable(&request.target_resources);
                 normalised.found = executors.observe(&observable);
+                let made = acts::folders::foreseen(workspace, items, |places| executors.observe(places));
                 request.expected_effects.extend(acts::items::expected(workspace, items, &normalised.found));
+                request.expected_effects.extend(made);
                 request.reversibility_hint = request.known_way_back();
                 request.action_class = request.gravest();
                 normalised.staging = Some(staging.clone());

@@ -46,6 +46,18 @@ answers! {
         /// Where the files below stand among the rows.
         from: u32,
         files: Vec<FileChange>,
+        /// With the first rows of an approval, where it makes folders on its way. A receipt has a row for each that was made.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        makes: Option<Makes>,
+    }
+
+    /// Folders that are made on the way to what the rows bring, each unless it is there by then. They are no rows.
+    Makes {
+        folders: u32,
+        /// The paths of the first of them, outermost first.
+        first: Vec<String>,
+        /// Whether it may make more than are counted.
+        more: bool,
     }
 
     /// What was written.
@@ -54,11 +66,15 @@ answers! {
     /// Counts of rows.
     #[derive(Default)]
     Sum {
+        /// Files and links; no folder, which goes only if it is empty by then.
         deleted: u32,
         replaced: u32,
         created: u32,
         moved: u32,
         folders: u32,
+        /// Folders that go, each if it is empty by then.
+        #[serde(default)]
+        removed: u32,
     }
 
     /// Rows that stand together.
@@ -89,8 +105,8 @@ answers! {
         after: Option<Side>,
         /// Of a receipt: `done`, `not_done`, `unknown`.
         outcome: Option<ItemOutcome>,
-        /// Of a folder that is to go: on what that depends, such as `if it is empty by then`; of a receipt why it is there
-        /// still, such as `stays: it holds files that came later`.
+        /// Of a folder that is to go: on what that depends, such as `if it is empty by then`; of a receipt that it went,
+        /// `it was empty by then`, or why it is there still, such as `stays: it holds files that came later`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
         /// Of a text that is to replace another, both at hand: what changes, in order. A person can take its hunks

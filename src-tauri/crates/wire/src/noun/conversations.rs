@@ -126,6 +126,9 @@ answers! {
         approval: Option<ApprovalStatus>,
         /// Of a receipt.
         result: Option<ResultCode>,
+        /// Of a result in part: whether a person chose the part, and all of it was done.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        as_chosen: bool,
         /// Of words at the end of a run: whose they are.
         said_by: Option<WordsBy>,
         /// Of a model's words at the end of a run: what bears each sentence.

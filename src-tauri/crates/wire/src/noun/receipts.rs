@@ -61,6 +61,9 @@ answers! {
         signed_by: Vec<String>,
         /// Whether the receipt key in force verifies it.
         signature: Signature,
+        /// Of a result in part: whether a person chose the part, and all of it was done.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        as_chosen: bool,
         /// The task whose agent gave its task away, where one did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         part_of: Option<PartOf>,

@@ -420,15 +420,15 @@ answers! {
         /// `requested`, `allowed`, `awaiting_approval`, ..., `observed`, `uncertain`.
         state: ActionState,
         /// What policy said.
-        verdict: Option<PolicyVerdict>,
-        risk: Option<RiskBand>, approval_id: Option<String>, grant_id: Option<String>, receipt_id: Option<String>,
-        result: Option<ResultCode>, sandbox: Option<SandboxLevel>,
-        requested_at: i64, observed_at: Option<i64>,
-        trouble: Option<Text>,
+        verdict: Option<PolicyVerdict>, risk: Option<RiskBand>, approval_id: Option<String>, grant_id: Option<String>,
+        receipt_id: Option<String>, result: Option<ResultCode>, sandbox: Option<SandboxLevel>, requested_at: i64,
+        observed_at: Option<i64>, trouble: Option<Text>,
         /// The action that was asked, when this was done instead because policy allowed no more.
         instead_of: Option<String>,
         /// The rules by which it did.
         instead_rules: Option<String>,
+        /// Of a result in part: whether a person chose the part, and all of it was done.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")] as_chosen: bool,
     }
 
     /// Something that a step counts on: what came with the goal, or what an earlier step ends with.
