@@ -1,6 +1,6 @@
 // From events to what a person reads: a timeline of steps and phases, and a conversation. Pure, so that the slider can
 // tell the story as it was at any event.
-import { capital, count, originName, plain, result, tokens, verdict } from "~/screen/words";
+import { BY_A_NO, capital, count, originName, plain, result, tokens, verdict } from "~/screen/words";
 import { done } from "~/screen/tense";
 import { EVENT_NAME, type EventName } from "~/ipc/generated/events";
 import type { Event } from "~/ipc/generated/task_events";
@@ -65,8 +65,14 @@ const STEP: Readonly<Record<StepStatus, [Tone, MarkName]>> = {
   succeeded: ["done", "done"], failed: ["failed", "failed"], cancelled: ["mute", "deny"], superseded: ["mute", "idle"],
 };
 
+/** The one row of a person's no. */
+const DENIED = "You denied it";
+
+/** How a turn's error begins that says no more than that a person said no. */
+const TURN_DENIED = "denied by a person";
+
 const ANSWERED: Readonly<Record<Exclude<Of<"approval">, "approval.requested" | "approval.signed">, string>> = {
-  "approval.granted": "You approved it once", "approval.denied": "You denied it", "approval.expired": "The question expired",
+  "approval.granted": "You approved it once", "approval.denied": DENIED, "approval.expired": "The question expired",
   "approval.cancelled": "The question ended with its task", "approval.invalidated": "The question is no longer valid",
 };
 
@@ -79,7 +85,13 @@ class Teller {
   /** The row of each act that is under way, which tells how long. */
   #lasting = new Map<string, Row>();
   #actions = new Map<string, { row: Row; reads: boolean; summary: string }>();
-  #approvals = new Map<string, Row>();
+  #approvals = new Map<string, { row: Row; action: string }>();
+  /** Acts that a person denied: their row says so, and nothing after it says it again. */
+  #denied = new Set<string>();
+  /** A person's no was told, and its turn has not ended. */
+  #saidNo = false;
+  /** The attempt ended by a person's no. */
+  #endedByNo = false;
   #steps = new Map<string, Row>();
   #attempt = 0;
   /** When the model answered in the turn at hand, and how many messages stood before its words. */
@@ -191,7 +203,7 @@ class Teller {
         const row = this.#steps.get(word(body["about_step_id"]));
         const to = oneOf(STEP_STATUS, body["to"]);
         if (row !== undefined && to !== null) {
-          [row.tone, row.mark] = to === "succeeded" && this.#nothingDone() ? ["failed", "deny"] : STEP[to];
+          [row.tone, row.mark] = to === "failed" && this.#endedByNo ? ["mute", "deny"] : to === "succeeded" && this.#nothingDone() ? ["failed", "deny"] : STEP[to];
         }
         break;
       }
@@ -200,7 +212,8 @@ class Teller {
         // What came with the goal was given before the task was ready.
         if (to === "ready" && this.messages.length === 1) this.#withIt();
         if (to === "ready" && body["reason"] === NEW_DAY) this.#add(event, "phase", `Continues: ${NEW_DAY}`, here, { tone: "mute", mark: "running" });
-        if (to === "paused" || to === "cancelled" || to === "failed") {
+        if (to === "failed" && body["reason"] === BY_A_NO) this.#add(event, "phase", "Denied by you", here, { tone: "mute", mark: "deny" });
+        else if (to === "paused" || to === "cancelled" || to === "failed") {
           this.#add(event, "phase", `${capital(plain(to))}: ${word(body["reason"]) === plain(to) ? "the task ended" : reasonOf(word(body["reason"]))}`, here, { tone: to === "failed" ? "failed" : "mute", mark: to === "failed" ? "failed" : "paused" });
         }
         break;
@@ -245,6 +258,7 @@ class Teller {
       case "attempt.created":
         this.#attempt = number(record(body["attempt"])["attempt_no"]);
         this.#proven = [];
+        this.#endedByNo = false;
         this.#add(event, "attempt", `Attempt ${this.#attempt}`, here);
         break;
       case "attempt.context_compiled": {
@@ -259,7 +273,9 @@ class Teller {
         const made = record(body["record"]);
         const error = word(made["error"]);
         const words = word(made["model_decision"]);
-        if (error !== "") this.#add(event, "phase", capital(plainPaths(error)), here, { tone: "failed", mark: "failed" });
+        const isTold = this.#saidNo && (error === TURN_DENIED || error.startsWith(`${TURN_DENIED}: `));
+        this.#saidNo = false;
+        if (error !== "" && !isTold) this.#add(event, "phase", capital(plainPaths(error)), here, { tone: "failed", mark: "failed" });
         // A turn without words of its own is named by its tool; what it did is told by what was done.
         this.#says(event, TOOL.test(words) ? "" : words);
         break;
@@ -278,8 +294,11 @@ class Teller {
       case "attempt.terminated": {
         const reason = oneOf(TERMINATION_REASON, body["reason"]);
         const isDone = reason === "done" && !this.#nothingDone();
-        const ended = reason === "done" && !isDone ? "nothing was done" : plain(word(body["reason"]));
-        this.#add(event, "phase", `Ended: ${ended}, ${count(number(body["iterations"]), "turn")}`, here, { tone: isDone ? "done" : "mute" });
+        const turns = count(number(body["iterations"]), "turn");
+        // Whose no it was stands where the no was said, and where the task ends.
+        this.#endedByNo = reason === BY_A_NO;
+        const ended = this.#endedByNo ? `Ended after ${turns}` : `Ended: ${reason === "done" && !isDone ? "nothing was done" : plain(word(body["reason"]))}, ${turns}`;
+        this.#add(event, "phase", ended, here, { tone: isDone ? "done" : "mute" });
         this.#end(event, word(body["summary"]), reason === "done" ? "agent" : "hermit");
         break;
       }
@@ -361,6 +380,7 @@ class Teller {
         if (action?.reads !== true && code !== "denied") this.#didAct = true;
         const again = body["recovered"] === true ? ", found after a crash" : "";
         if (action !== undefined && code !== "denied") this.#say(event, "did", came.tone === "done" ? capital(done(action.summary)) : `${came.word}: ${action.summary}`, { tone: came.tone, action: id });
+        if (code === "denied" && this.#denied.has(id)) break;
         const words = code === "denied" ? "Denied, nothing was done" : `Carried out: ${came.word.toLowerCase()}${again}`;
         this.#add(event, "phase", words, see, { tone: came.tone, mark: came.mark });
         break;
@@ -394,8 +414,9 @@ class Teller {
       case "approval.requested": {
         const approval = word(record(body["approval"])["approval_id"]);
         const row = this.#add(event, "phase", "Waiting for you", { kind: "approval", id: approval }, { tone: "waiting", person: "asked" });
-        this.#approvals.set(approval, row);
-        const about = this.#actions.get(word(body["action_request_id"]))?.summary ?? "go on";
+        const action = word(body["action_request_id"]);
+        this.#approvals.set(approval, { row, action });
+        const about = this.#actions.get(action)?.summary ?? "go on";
         this.#say(event, "asks", about, { approval });
         break;
       }
@@ -404,12 +425,17 @@ class Teller {
         break;
       case "approval.granted": case "approval.denied": case "approval.expired": case "approval.cancelled": case "approval.invalidated": {
         const asked = this.#approvals.get(id);
-        if (asked !== undefined) Object.assign(asked, { text: "You were asked", tone: "mute", person: null });
+        if (asked !== undefined) Object.assign(asked.row, { text: "You were asked", tone: "mute", person: null });
         const yours = name === "approval.granted" || name === "approval.denied";
-        if (name === "approval.denied") this.#wasRefused = true;
-        this.#add(event, "phase", ANSWERED[name], { kind: "approval", id }, { person: yours ? "decided" : null, tone: yours ? "waiting" : "mute", mark: null });
+        const why = name === "approval.denied" ? word(body["feedback"]) : "";
+        if (name === "approval.denied") {
+          this.#wasRefused = true;
+          this.#saidNo = true;
+          if (asked !== undefined) this.#denied.add(asked.action);
+        }
+        this.#add(event, "phase", why === "" ? ANSWERED[name] : `${ANSWERED[name]}: ${why}`, { kind: "approval", id }, { person: yours ? "decided" : null, tone: yours ? "waiting" : "mute", mark: null });
         this.messages = this.messages.filter((message) => message.approval !== id);
-        if (name === "approval.denied" && word(body["feedback"]) !== "") this.#say(event, "you", word(body["feedback"]));
+        this.#say(event, "you", why);
         break;
       }
       case "witness.validated":
