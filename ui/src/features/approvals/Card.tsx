@@ -27,6 +27,7 @@ import { WithOrigin } from "./WithOrigin";
 import { type Packet, commandOf, quoted, readPacket } from "./packet";
 import { GuestWork } from "./GuestWork";
 import { StagedCommand } from "./StagedCommand";
+import { Title } from "./Title";
 import { OnCard } from "~/features/knowledge/Suggested";
 import { Lines } from "~/primitives/Lines";
 import styles from "./Card.module.css";
@@ -61,7 +62,7 @@ function Whole({ approval, stacked }: { approval: Approval; stacked: boolean }) 
             Asked <Time at={row.requested_at} ago />{waits && <>, expires <Time at={row.expires_at} /></>}
           </span>
         </div>
-        <h2><Words of={capital(approval.title)} /></h2>
+        <Title approval={approval} />
         <Asker of={row} />
         {approval.two_keys && <p className={styles.note} role="status"><Words of={capital(approval.two_keys.says)} />.</p>}
         {packet !== null && <Command packet={packet} />}
