@@ -4,7 +4,7 @@ import { BY_A_NO, capital, count, originName, plain, result, tokens, verdict } f
 import { done } from "~/screen/tense";
 import { EVENT_NAME, type EventName } from "~/ipc/generated/events";
 import type { Event } from "~/ipc/generated/task_events";
-import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, PROPOSER, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, TERMINATION_REASON, TRIAL_OUTCOME, TRUST_TIER } from "~/ipc/generated/words";
+import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, PROPOSER, RECEIPT_CLASS, RESULT_CODE, TASK_STATUS, TERMINATION_REASON, TRIAL_OUTCOME, TRUST_TIER } from "~/ipc/generated/words";
 import { oneOf } from "~/ipc/words";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
@@ -13,7 +13,9 @@ import { list, number, record, word } from "./events";
 import { WAITS, asked } from "./asking";
 import { type Given, type Message, givenBy } from "./message";
 import { lastWords, origin, plainPaths } from "./spoken";
+import { Denials } from "./denials";
 import { NEW_DAY, reasonOf } from "./paused";
+import { running, stepLook } from "./progress";
 import { type Part, ended, foundOf, given, raised, started, waiting } from "./parts";
 
 export interface Row {
@@ -41,12 +43,6 @@ export interface Story {
   receipts: { id: string; seq: number; result: string }[];
 }
 
-/** How long an act has been under way, as a person says it. */
-function running(elapsed: unknown): string {
-  const seconds = typeof elapsed === "number" ? Math.floor(elapsed / 1000) : 0;
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
-}
-
 export function shortReceipt(id: string): string {
   return `R-${id.slice(-4)}`;
 }
@@ -60,19 +56,8 @@ function isOf<const Noun extends string>(nouns: readonly Noun[], name: EventName
   return nouns.some((noun) => name.startsWith(`${noun}.`));
 }
 
-const STEP: Readonly<Record<StepStatus, [Tone, MarkName]>> = {
-  planned: ["mute", "idle"], ready: ["mute", "idle"], running: ["running", "running"], blocked: ["waiting", "waiting"],
-  succeeded: ["done", "done"], failed: ["failed", "failed"], cancelled: ["mute", "deny"], superseded: ["mute", "idle"],
-};
-
-/** The one row of a person's no. */
-const DENIED = "You denied it";
-
-/** How a turn's error begins that says no more than that a person said no. */
-const TURN_DENIED = "denied by a person";
-
 const ANSWERED: Readonly<Record<Exclude<Of<"approval">, "approval.requested" | "approval.signed">, string>> = {
-  "approval.granted": "You approved it once", "approval.denied": DENIED, "approval.expired": "The question expired",
+  "approval.granted": "You approved it once", "approval.denied": "You denied it", "approval.expired": "The question expired",
   "approval.cancelled": "The question ended with its task", "approval.invalidated": "The question is no longer valid",
 };
 
@@ -86,12 +71,7 @@ class Teller {
   #lasting = new Map<string, Row>();
   #actions = new Map<string, { row: Row; reads: boolean; summary: string }>();
   #approvals = new Map<string, { row: Row; action: string }>();
-  /** Acts that a person denied: their row says so, and nothing after it says it again. */
-  #denied = new Set<string>();
-  /** A person's no was told, and its turn has not ended. */
-  #saidNo = false;
-  /** The attempt ended by a person's no. */
-  #endedByNo = false;
+  #denials = new Denials();
   #steps = new Map<string, Row>();
   #attempt = 0;
   /** When the model answered in the turn at hand, and how many messages stood before its words. */
@@ -201,10 +181,8 @@ class Teller {
       }
       case "step.status_changed": {
         const row = this.#steps.get(word(body["about_step_id"]));
-        const to = oneOf(STEP_STATUS, body["to"]);
-        if (row !== undefined && to !== null) {
-          [row.tone, row.mark] = to === "failed" && this.#endedByNo ? ["mute", "deny"] : to === "succeeded" && this.#nothingDone() ? ["failed", "deny"] : STEP[to];
-        }
+        const look = stepLook(body["to"], { nothingDone: this.#nothingDone(), byNo: this.#denials.hasEnded });
+        if (row !== undefined && look !== null) [row.tone, row.mark] = look;
         break;
       }
       case "task.status_changed": {
@@ -258,7 +236,7 @@ class Teller {
       case "attempt.created":
         this.#attempt = number(record(body["attempt"])["attempt_no"]);
         this.#proven = [];
-        this.#endedByNo = false;
+        this.#denials.ended(null);
         this.#add(event, "attempt", `Attempt ${this.#attempt}`, here);
         break;
       case "attempt.context_compiled": {
@@ -273,9 +251,7 @@ class Teller {
         const made = record(body["record"]);
         const error = word(made["error"]);
         const words = word(made["model_decision"]);
-        const isTold = this.#saidNo && (error === TURN_DENIED || error.startsWith(`${TURN_DENIED}: `));
-        this.#saidNo = false;
-        if (error !== "" && !isTold) this.#add(event, "phase", capital(plainPaths(error)), here, { tone: "failed", mark: "failed" });
+        if (!this.#denials.repeats(error) && error !== "") this.#add(event, "phase", capital(plainPaths(error)), here, { tone: "failed", mark: "failed" });
         // A turn without words of its own is named by its tool; what it did is told by what was done.
         this.#says(event, TOOL.test(words) ? "" : words);
         break;
@@ -296,8 +272,7 @@ class Teller {
         const isDone = reason === "done" && !this.#nothingDone();
         const turns = count(number(body["iterations"]), "turn");
         // Whose no it was stands where the no was said, and where the task ends.
-        this.#endedByNo = reason === BY_A_NO;
-        const ended = this.#endedByNo ? `Ended after ${turns}` : `Ended: ${reason === "done" && !isDone ? "nothing was done" : plain(word(body["reason"]))}, ${turns}`;
+        const ended = this.#denials.ended(reason) ? `Ended after ${turns}` : `Ended: ${reason === "done" && !isDone ? "nothing was done" : plain(word(body["reason"]))}, ${turns}`;
         this.#add(event, "phase", ended, here, { tone: isDone ? "done" : "mute" });
         this.#end(event, word(body["summary"]), reason === "done" ? "agent" : "hermit");
         break;
@@ -380,7 +355,7 @@ class Teller {
         if (action?.reads !== true && code !== "denied") this.#didAct = true;
         const again = body["recovered"] === true ? ", found after a crash" : "";
         if (action !== undefined && code !== "denied") this.#say(event, "did", came.tone === "done" ? capital(done(action.summary)) : `${came.word}: ${action.summary}`, { tone: came.tone, action: id });
-        if (code === "denied" && this.#denied.has(id)) break;
+        if (code === "denied" && this.#denials.isOf(id)) break;
         const words = code === "denied" ? "Denied, nothing was done" : `Carried out: ${came.word.toLowerCase()}${again}`;
         this.#add(event, "phase", words, see, { tone: came.tone, mark: came.mark });
         break;
@@ -427,12 +402,8 @@ class Teller {
         const asked = this.#approvals.get(id);
         if (asked !== undefined) Object.assign(asked.row, { text: "You were asked", tone: "mute", person: null });
         const yours = name === "approval.granted" || name === "approval.denied";
-        const why = name === "approval.denied" ? word(body["feedback"]) : "";
-        if (name === "approval.denied") {
-          this.#wasRefused = true;
-          this.#saidNo = true;
-          if (asked !== undefined) this.#denied.add(asked.action);
-        }
+        const why = name === "approval.denied" ? this.#denials.said(asked?.action, body["feedback"]) : "";
+        if (name === "approval.denied") this.#wasRefused = true;
         this.#add(event, "phase", why === "" ? ANSWERED[name] : `${ANSWERED[name]}: ${why}`, { kind: "approval", id }, { person: yours ? "decided" : null, tone: yours ? "waiting" : "mute", mark: null });
         this.messages = this.messages.filter((message) => message.approval !== id);
         this.#say(event, "you", why);
