@@ -71,7 +71,7 @@ fn a_wrong_passphrase_signs_nothing_and_can_be_corrected() {
     let mut terminal = bench.terminal(&["approvals", "approve", &approval]);
     terminal.expect("Approve?").send("allow\r");
     terminal.expect("Approval passphrase: ").send("not it at all\r");
-    terminal.expect("does not open");
+    terminal.expect("is not the approval passphrase");
     terminal.expect("Approval passphrase: ").send("\r");
     terminal.expect("Nothing was decided").expect("Approve?").send("later\r");
     let (code, shown) = terminal.end();
