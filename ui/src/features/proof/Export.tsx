@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { brief, capital, count, plain, said } from "~/screen/words";
+import { useSavePlace } from "~/screen/savePlace";
 import { readable } from "~/features/approvals/files";
 import { useAsk, useHost, useMake } from "~/ipc/client";
 import { Button, Segmented } from "~/primitives/Button";
@@ -13,6 +14,9 @@ import { Answer, Empty, Failed, Said } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import table from "~/primitives/Table.module.css";
 import styles from "./Proof.module.css";
+
+/** What the file is called, unless a person says otherwise. */
+const FILE = "proof.zip";
 
 /** The newest tasks, to choose from. */
 const CHOICES = 100;
@@ -36,15 +40,15 @@ function Form({ tasks: newest, task: first }: { tasks: { value: string; label: s
   const [task, setTask] = useState(first);
   const [files, setFiles] = useState<Files>("records");
   const [redact, setRedact] = useState<Redact>("none");
-  const [path, setPath] = useState("");
   const { files: transfer } = host;
   const log = useAsk("keys.list", {}).data?.keys.find((key) => key.purpose === "log" && key.status === "in_force")?.keyid;
   const make = useMake("proof.export");
+  const [path, setPath] = useSavePlace(FILE, make.data);
   const because = transfer === undefined && path.trim() === "" ? "Choose where to save it" : make.isPending ? "Writing the proof" : null;
   const words = { task, artifacts: [files], redact: [redact] };
-  const begin = () => make.mutate(transfer === undefined ? () => host.call("proof.export", { ...words, path: path.trim() }) : () => transfer.download("proof.export", words, "proof.zip"));
+  const begin = () => make.mutate(transfer === undefined ? () => host.call("proof.export", { ...words, path: path.trim() }) : () => transfer.download("proof.export", words, FILE));
   const choose = async () => {
-    const found = await host.pick?.("save", "proof.zip");
+    const found = await host.pick?.("save", FILE);
     if (found != null) setPath(found);
   };
   return (
@@ -70,7 +74,7 @@ function Form({ tasks: newest, task: first }: { tasks: { value: string; label: s
         {make.error !== null && <Failed error={make.error} />}
         {make.data !== undefined && (
           <div className={styles.checked} data-verdict="valid">
-            <Said tone="done">{transfer === undefined ? <>Written to <code>{make.data.path}</code></> : "Downloaded as proof.zip"}</Said>
+            <Said tone="done">{transfer === undefined ? <>Written to <code>{make.data.path}</code></> : `Downloaded as ${FILE}`}</Said>
             <Facts wide rows={[
               ["Contents", `${count(make.data.files, "file")}, ${bytes(make.data.byte_size)}`],
               ["Fingerprint", <Hash key="sums" of={make.data.sums_sha256} />],
