@@ -4,7 +4,7 @@ use crate::answer;
 use crate::context::Context;
 use crate::follow::{Rest, exit_code, next_steps};
 use crate::output::{Output, Tone};
-use crate::progress::{grouped, took};
+use crate::progress::took;
 use crate::question::{self, Asking};
 use crate::text::{clip, paragraph, plain, short};
 use acts::done;
@@ -20,6 +20,7 @@ use wire::grants::Standing;
 use wire::receipts::{ReceiptRow, Show};
 use wire::task::{Action, Task, TaskRow};
 use wire::{Error, exit};
+use words::number::grouped;
 use words::task::{CriterionOutcome, WaitsFor, WordsBy};
 
 /// Receipts that are told one by one.

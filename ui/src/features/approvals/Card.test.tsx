@@ -81,6 +81,9 @@ test("a card names the folder in its title and shows its whole path, cleaned and
   expect(title?.endsWith(` in ${"x".repeat(60)}…`)).toBe(true);
   expect(long.getByText(/^Folder: /).textContent).toContain("x".repeat(200));
   cleanup();
+  show(of("/home/you/Big", 3_000), "/");
+  await (await card()).findByText("3,000 in atlas-billing");
+  cleanup();
   // What touches no file is not done in a folder.
   show(of("/home/you/Downloads", 0), "/");
   const none = await card();

@@ -215,7 +215,7 @@ function Reach({ approval, packet }: Of) {
       <section>
         <h3>What it can reach</h3>
         <Facts rows={[
-          ["Paths", approval.resources === 0 ? "None" : `${approval.resources} in ${folderName(workspace)}`],
+          ["Paths", approval.resources === 0 ? "None" : `${many(approval.resources)} in ${folderName(workspace)}`],
           ["Network", approval.hosts.length === 0 ? "No network" : approval.hosts.includes("*:0") ? "Any public address" : <Words key="hosts" of={approval.hosts.join(", ")} />],
           packet?.sandbox != null ? ["Sandbox", sandboxName(packet.sandbox)] : null,
           packet?.profile != null ? ["Policy", profileName(packet.profile)] : null,

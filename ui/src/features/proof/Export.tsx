@@ -10,6 +10,7 @@ import { bytes } from "~/primitives/Diff";
 import { Select, TextField } from "~/primitives/Field";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
+import { many } from "~/primitives/number";
 import { Answer, Empty, Failed, Said } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import table from "~/primitives/Table.module.css";
@@ -129,8 +130,8 @@ function Preview({ task, redact, files }: { task: string; redact: Redact; files:
             <Facts wide rows={[
               ["Events", `${count(found.events, "event")}, their order, times and fingerprints`],
               ["Receipts", count(found.receipts, "receipt")],
-              ["Values", `${count(found.values.reduce((sum, one) => sum + one.count, 0), "value")} readable, ${found.withheld.toLocaleString("en")} as fingerprints only`],
-              ["Files", `${count(found.artifacts.reduce((sum, one) => sum + one.count, 0), "file")}, ${bytes(found.artifacts.reduce((sum, one) => sum + one.byte_size, 0))}; ${found.artifacts_withheld} as fingerprints only`],
+              ["Values", `${count(found.values.reduce((sum, one) => sum + one.count, 0), "value")} readable, ${many(found.withheld)} as fingerprints only`],
+              ["Files", `${count(found.artifacts.reduce((sum, one) => sum + one.count, 0), "file")}, ${bytes(found.artifacts.reduce((sum, one) => sum + one.byte_size, 0))}; ${many(found.artifacts_withheld)} as fingerprints only`],
               (found.links ?? 0) + (found.anchors ?? 0) === 0 ? null : ["Instance", `its keys and ${count(found.links ?? 0, "link")} of its chain, ${count(found.anchors ?? 0, "anchor")}`],
               found.left_out.length === 0 ? null : ["Left out", found.left_out.join(", ")],
             ]} />
@@ -138,7 +139,7 @@ function Preview({ task, redact, files }: { task: string; redact: Redact; files:
               <table className={table.table}>
                 <thead><tr><th>What can be read</th><th>First of them</th><th className={table.right}>Count</th></tr></thead>
                 <tbody>{found.values.map((one) => (
-                  <tr key={one.pointer}><td title={one.pointer}>{placed(one.pointer)}</td><td className={table.main}><Words of={read(one.example)} /></td><td className={table.right}>{one.count}</td></tr>
+                  <tr key={one.pointer}><td title={one.pointer}>{placed(one.pointer)}</td><td className={table.main}><Words of={read(one.example)} /></td><td className={table.right}>{many(one.count)}</td></tr>
                 ))}</tbody>
               </table>
             )}
@@ -146,7 +147,7 @@ function Preview({ task, redact, files }: { task: string; redact: Redact; files:
               <table className={table.table}>
                 <thead><tr><th>Readable files</th><th className={table.right}>Size</th><th className={table.right}>Count</th></tr></thead>
                 <tbody>{found.artifacts.map((one) => (
-                  <tr key={one.kind}><td>{capital((one.kind ?? "unknown").replaceAll("_", " "))}</td><td className={table.right}>{bytes(one.byte_size)}</td><td className={table.right}>{one.count}</td></tr>
+                  <tr key={one.kind}><td>{capital((one.kind ?? "unknown").replaceAll("_", " "))}</td><td className={table.right}>{bytes(one.byte_size)}</td><td className={table.right}>{many(one.count)}</td></tr>
                 ))}</tbody>
               </table>
             )}

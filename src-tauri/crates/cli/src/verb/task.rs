@@ -6,7 +6,7 @@ use super::run::stay_with;
 use crate::args::TaskVerb;
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
-use crate::progress::{grouped, took};
+use crate::progress::took;
 use crate::question::{self, Asking};
 use crate::text::{clip, count, plain, short, time};
 use crate::{follow, report};
@@ -21,6 +21,7 @@ use wire::task::{
 };
 use wire::{Error, exit};
 use words::act::ActionState;
+use words::number::grouped;
 use words::step::StepKind;
 use words::store::Channel;
 use words::task::Origin;
