@@ -12,7 +12,7 @@ use std::{env, fs, io};
 use wire::Access;
 
 /// Commands of the shell itself, which no other surface has. What each does stands where it is defined.
-const OWN: [&str; 26] = [
+const OWN: [&str; 27] = [
     "opened",
     "listen",
     "heed",
@@ -22,6 +22,7 @@ const OWN: [&str; 26] = [
     "open_provider",
     "pick",
     "reveal",
+    "save_place",
     "surfaces",
     "autostart",
     "subject",

@@ -35,6 +35,7 @@ pub fn handler() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
         leave,
         pick::pick,
         pick::reveal,
+        pick::save_place,
         approval::subject,
         approval::shown,
         approval::press,

@@ -2,7 +2,7 @@
 
 use host::Session;
 use std::sync::{Mutex, PoisonError};
-use wire::approvals::List;
+use wire::approvals::{ApprovalRow, List};
 use wire::host::Status;
 use wire::task::Questions;
 use wire::{Error, PartOf, Text};
@@ -37,7 +37,7 @@ pub struct Asked {
     pub risk: String,
     /// Hermit itself began the task: it waits to be looked at, and interrupts nobody.
     pub is_quiet: bool,
-    /// Who asks, and of which whole, a line each; safe to show anywhere.
+    /// In which folder, who asks, and of which whole, a line each; safe to show anywhere.
     pub who: Vec<String>,
 }
 
@@ -88,7 +88,7 @@ impl Waiting {
         let gateways = gateways.into_iter().filter(|one| one.by_itself);
         let gateways = gateways.map(|one| paused("gateway", one.name));
         let approvals = approvals.rows.into_iter().map(|row| Asked {
-            who: who(row.part_of.as_ref(), row.agent.as_deref()),
+            who: where_and_who(&row),
             words: shown(&row.summary),
             id: row.approval_id,
             risk: row.risk.to_string(),
@@ -141,6 +141,12 @@ impl Waiting {
             Glyph::Idle => "Nothing runs, nothing waits".to_owned(),
         }
     }
+}
+
+/// In which folder it is asked, and who asks.
+fn where_and_who(row: &ApprovalRow) -> Vec<String> {
+    let folder = wire::in_folder(row.workspace.as_ref()).map(|line| plain(&line, CHARS_MAX));
+    folder.into_iter().chain(who(row.part_of.as_ref(), row.agent.as_deref())).collect()
 }
 
 fn who(part_of: Option<&PartOf>, agent: Option<&str>) -> Vec<String> {
@@ -229,6 +235,23 @@ mod tests {
             "{lines:?}"
         );
         assert!(who(None, None).is_empty());
+    }
+
+    #[test]
+    fn an_approval_names_its_folder_first_like_any_words_of_others() {
+        let row = |workspace: &str| {
+            serde_json::from_value::<ApprovalRow>(serde_json::json!({
+                "approval_id": "apr_1", "task_id": "task_1", "action_class": "write_local", "risk": "moderate",
+                "summary": "move 13 files", "status": "pending", "requested_at": 1, "expires_at": 2, "resolved_at": null,
+                "surface": null, "feedback": null, "reason": "", "origin": "person", "agent": "gpt-9", "workspace": workspace,
+            }))
+            .unwrap()
+        };
+        let told = where_and_who(&row("/home/me/Downloads"));
+        assert_eq!(told, ["In the folder: Downloads", "Asked by: gpt-9"]);
+        let long = where_and_who(&row(&format!("/tmp/a\u{202E}b\n{}", "x".repeat(200))));
+        let first = long.first().unwrap();
+        assert!(first.starts_with("In the folder: a[U+202E]b x") && first.ends_with('…'), "{first}");
     }
 
     #[test]

@@ -12,6 +12,8 @@ import { World } from "./world";
 const WHOLE = 1_117_320_768;
 const SENT = 30_000_000;
 
+// Weights are fetched where there is a program that asks the model. This one is looked for and never started.
+process.env["HERMIT_MODEL_BOX"] ??= process.execPath;
 const world = new World();
 /** Where each request wanted to begin. */
 const asked: number[] = [];

@@ -270,7 +270,7 @@ test("a yes takes the passphrase, in this browser and for this card, and no prog
   await words.press("Enter");
   const allow = card.getByRole("button", { name: "Approve" });
   await allow.and(world.page.locator(":not([aria-disabled])")).click();
-  await card.getByText(/passphrase/i).filter({ hasText: /wrong|does not/i }).first().waitFor();
+  await card.getByText(/passphrase/i).filter({ hasText: /is not the approval passphrase/i }).first().waitFor();
   expect(world.hermit("approvals", "list", "--json")).toContain(id);
   expect(await serious()).toEqual([]);
   await words.fill(world.passphrase);

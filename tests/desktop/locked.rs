@@ -86,6 +86,7 @@ fn no_window_reaches_a_shell_files_the_network_or_a_process_and_the_main_window_
         "open_card",
         "autostart",
         "reveal",
+        "save_place",
         "task_submit",
         "gate_halt",
     ]) {

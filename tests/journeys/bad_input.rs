@@ -231,7 +231,7 @@ fn locked_keys_and_a_wrong_passphrase_change_nothing() {
     let work = stage.work();
     let words = ["--json", "run", "--playbook", "tidy", "--workspace", text(&work)];
     let ran = Stage::ran(stage.command(&words).env("HERMIT_PASSPHRASE_FILE", &wrong)).ends(4);
-    ran.complains(&["key_locked", "passphrase does not open", "nothing was changed"]);
+    ran.complains(&["key_locked", "is not the vault passphrase", "nothing was changed"]);
 
     let (task, approval) = stage.asks("tidy");
     let home = stage.home();

@@ -428,7 +428,7 @@ fn a_host_of_windows_is_unlocked_at_a_console_and_locked_from_anywhere() {
     let mut console = windows.console(&stage, &["unlock", "--for", "30m"]);
     // Wine shows no space at the end of a line.
     console.expect("Vault passphrase:").send("a wrong one\r");
-    console.expect("does not open").expect("Vault passphrase:").send(&format!("{VAULT}\r"));
+    console.expect("is not the vault passphrase").expect("Vault passphrase:").send(&format!("{VAULT}\r"));
     let opened = console.expect_one_or_end(&["30 minutes", "error:"]);
     assert_eq!(opened, Some(0), "{}", console.shown());
     assert_eq!(checkpoint(), 0, "it signs");

@@ -15,6 +15,7 @@ export class FakeHost implements Host {
   #heard = new Set<(notice: Notice) => void>();
   #linked = new Set<(link: Link) => void>();
   openCard?: (approval: string) => Promise<void>;
+  savePlace?: (suggested: string) => Promise<string | null>;
   pen?: Pen;
   person?: Person;
   keys?: Keyring;

@@ -247,6 +247,9 @@ export interface Host {
   readonly files?: Files;
   /** Asks the system for a folder or file; absent where there is no such dialog. */
   pick?(kind: "folder" | "file" | "save", suggested?: string): Promise<string | null>;
+  /** Where a file of this name would be saved unless the person says otherwise: a path that nothing has yet; null where there is none.
+   *  Only in the app. */
+  savePlace?(suggested: string): Promise<string | null>;
   /** Opens the window in which keys are made, or opened; only in the app. */
   openKeys?(): Promise<void>;
   /** Opens the window in which the key for a server of models is typed; only in the app. */

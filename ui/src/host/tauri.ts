@@ -87,6 +87,10 @@ export class TauriHost implements Host {
     return ask<string | null>("pick", { kind, suggested: suggested ?? null });
   }
 
+  savePlace(suggested: string) {
+    return ask<string | null>("save_place", { suggested });
+  }
+
   reveal(task: string) {
     return ask<void>("reveal", { task });
   }

@@ -4,6 +4,7 @@ import { Comment, type Comments, CommentsOn } from "./Comments";
 import { type DiffLine, type Edit, counts, difference, fromEdits, hunks } from "./difference";
 import { Icon } from "./Icon";
 import { Name, Words, hiddenIn } from "./Words";
+import { many as grouped } from "./number";
 import styles from "./Diff.module.css";
 
 /** Lines of one run shown before it is folded. */
@@ -185,7 +186,7 @@ export function FileDiff({ file, choice }: { file: DiffFile; choice?: HunkChoice
           <Icon name="eye" size={14} />
           <span>
             Line {hidden.line} holds {hidden.count} {hidden.count === 1 ? "character that does" : "characters that do"} not
-            show or reorder text. {hidden.more > 0 && `${hidden.more} more lines hold such. `}
+            show or reorder text. {hidden.more > 0 && `${grouped(hidden.more)} more lines hold such. `}
             Shown as code points, in file order.
           </span>
         </p>

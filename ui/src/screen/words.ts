@@ -117,6 +117,9 @@ export function count(n: number, one: string, more = `${one}s`): string {
 export interface Look { tone: Tone; mark: MarkName; word: string }
 const other = (word: string): Look => ({ tone: "mute", mark: "idle", word: capital(plain(word)) });
 
+/** The reason of what ended because a person said no. */
+export const BY_A_NO = "approval_denied";
+
 /** How a task stands, told by the names of the run API. */
 const RUN: Readonly<Record<RunStatus, Look>> = {
   queued: { tone: "mute", mark: "idle", word: "Queued" },
@@ -131,7 +134,10 @@ const RUN: Readonly<Record<RunStatus, Look>> = {
   expired: { tone: "mute", mark: "deny", word: "Expired" },
 };
 
-export function run(row: Pick<TaskRow, "run_status" | "unknown_effects" | "refused_by" | "undone" | "interrupted">): Look {
+/** How a task stands that ended by a person's no: it is their decision, and no fault. */
+const DENIED_BY_YOU: Look = { tone: "mute", mark: "deny", word: "Denied by you" };
+
+export function run(row: Pick<TaskRow, "run_status" | "unknown_effects" | "refused_by" | "undone" | "interrupted"> & { reason?: string }): Look {
   const status = row.run_status;
   if (row.unknown_effects > 0) return { tone: "unknown", mark: "unknown", word: "Unknown outcome" };
   if (row.interrupted === true) return { tone: "unknown", mark: "unknown", word: "Interrupted" };
@@ -139,7 +145,9 @@ export function run(row: Pick<TaskRow, "run_status" | "unknown_effects" | "refus
   if (row.undone !== null) return { tone: "mute", mark: "deny", word: "Partly undone" };
   // Nothing of what it proposed was carried out: it has ended, and nothing is done.
   if (row.refused_by === "policy") return { tone: "failed", mark: "deny", word: "Denied by policy" };
-  if (row.refused_by === "person") return { tone: "mute", mark: "deny", word: "Denied by you" };
+  if (row.refused_by === "person") return DENIED_BY_YOU;
+  // Something of it was carried out before a person said no.
+  if (status === "failed" && row.reason === BY_A_NO) return DENIED_BY_YOU;
   return lookUp(RUN, status, other(status));
 }
 

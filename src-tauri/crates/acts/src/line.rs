@@ -45,10 +45,10 @@ impl Line {
     }
 }
 
-/// A number with its noun: `1 file`, `2 files`.
+/// A number with its noun, its thousands apart: `1 file`, `1,500 files`.
 pub fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
+    format!("{} {noun}{plural}", model::grouped(u64::try_from(number).unwrap_or(u64::MAX)))
 }
 
 /// The end of an identifier, by which a person tells it from others; what is shorter stays whole.

@@ -71,6 +71,8 @@ mod tests {
         assert_eq!(doing("read \"notes/meeting 1.md\""), "Reading \"notes/meeting 1.md\"");
         assert_eq!(doing("delete 1 file, overwrite 2 files"), "Deleting 1 file, overwriting 2 files");
         assert_eq!(done("move 79 files"), "Moved 79 files");
+        let wide = format!("move {}, delete 1 folder", crate::count(1_500, "file"));
+        assert_eq!(done(&wide), "Moved 1,500 files, deleted 1 folder");
         assert_eq!(
             done("undo 1 receipt: delete 1 folder, move 3 files"),
             "Undid 1 receipt: deleted 1 folder, moved 3 files"

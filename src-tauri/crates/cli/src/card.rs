@@ -201,8 +201,11 @@ impl Card {
         let grave = after.first().is_some_and(|line| line.kind == CardLine::Unrecoverable);
         let back = if grave { Tone::Bad } else { Tone::Plain };
         let mut rows = vec![(back, format!("{}.", capital(&plain(&packet.rollback_availability))))];
-        rows.push((Tone::Faint, format!("Goal: {}", plain(&packet.goal))));
         let row = &self.approval.row;
+        if let Some(folder) = &row.workspace {
+            rows.push((Tone::Faint, format!("Folder: {}", plain(&folder.to_string()))));
+        }
+        rows.push((Tone::Faint, format!("Goal: {}", plain(&packet.goal))));
         let asks = wire::who_asks(row.part_of.as_ref(), row.agent.as_deref());
         rows.extend(asks.iter().map(|line| (Tone::Faint, plain(line))));
         if !packet.rationale.is_empty() && packet.rationale != packet.goal {

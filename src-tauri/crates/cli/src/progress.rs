@@ -11,6 +11,7 @@ use wire::Notice;
 use wire::task::{Show, Task};
 use wire::task_events::{Event, List};
 use words::act::ActionClass;
+use words::number::grouped;
 use words::task::Proposer;
 
 /// What is told when a person has approved an act.
@@ -340,19 +341,6 @@ pub fn took(time: Duration) -> String {
     }
 }
 
-/// `4080` as `4,080`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 /// A model that another one stands in for, or a limit that a person raised.
 fn went_on(event_type: &str, body: &Value) -> String {
     let name = |of: &str| plain(word(body, of));
@@ -394,10 +382,6 @@ mod tests {
 
     #[test]
     fn what_it_uses_is_said_in_words() {
-        assert_eq!(
-            (grouped(4080), grouped(12), grouped(1_234_567)),
-            ("4,080".into(), "12".into(), "1,234,567".into())
-        );
         assert_eq!(took(Duration::from_secs(75)), "1 min 15 s");
         assert_eq!("playbook".parse().map(waits_for), Ok("Choosing the next step of the playbook"));
         assert_eq!(money(1_234_567), "$1.2345");

@@ -4,7 +4,7 @@ use crate::answer;
 use crate::context::Context;
 use crate::follow::{Rest, exit_code, next_steps};
 use crate::output::{Output, Tone};
-use crate::progress::{grouped, took};
+use crate::progress::took;
 use crate::question::{self, Asking};
 use crate::text::{clip, paragraph, plain, short};
 use acts::done;
@@ -18,8 +18,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use wire::grants::Standing;
 use wire::receipts::{ReceiptRow, Show};
-use wire::task::{Action, Task};
+use wire::task::{Action, Task, TaskRow};
 use wire::{Error, exit};
+use words::number::grouped;
 use words::task::{CriterionOutcome, WaitsFor, WordsBy};
 
 /// Receipts that are told one by one.
@@ -66,6 +67,7 @@ fn head(out: &Output, rest: &Rest, receipts: &[ReceiptRow]) {
     let tone = match exit_code(rest) {
         exit::DONE => Tone::Good,
         exit::WAITING => Tone::Warn,
+        _ if rest.stopped || ended_by_a_no(&task.row) => Tone::Warn,
         _ => Tone::Bad,
     };
     let spent = spent(task);
@@ -112,7 +114,7 @@ fn why(rest: &Rest, changed: bool) -> String {
         TaskStatus::Cancelled => format!("Cancelled.{nothing}"),
         TaskStatus::Failed => {
             let said = failed(task);
-            let nothing = if said.contains("nothing was changed") { "" } else { nothing };
+            let nothing = if said.to_lowercase().contains("nothing was changed") { "" } else { nothing };
             format!("{said}{nothing}")
         }
         // It says why, and what to do.
@@ -141,8 +143,25 @@ const fn waiting(kind: Option<WaitsFor>) -> &'static str {
     }
 }
 
+/// Whether a task ended because a person said no: it is their decision, and no fault.
+pub fn ended_by_a_no(row: &TaskRow) -> bool {
+    row.status == TaskStatus::Failed && row.reason == TerminationReason::ApprovalDenied.as_str()
+}
+
+/// What is told first of a task that a person's no ended; what it says itself comes after.
+fn after_a_no(said: &str) -> String {
+    if said.to_lowercase().contains("you denied") {
+        said.to_owned()
+    } else {
+        format!("Denied by you. {said}")
+    }
+}
+
 /// Why a task failed, in a sentence with what to do about it.
 pub fn failed(task: &Task) -> String {
+    if let (Some(because), true) = (&task.row.because, ended_by_a_no(&task.row)) {
+        return after_a_no(&plain(&because.to_string()));
+    }
     if let (Some(because), TaskStatus::Failed) = (&task.row.because, task.row.status) {
         return plain(&because.to_string());
     }
@@ -319,6 +338,16 @@ pub fn changes(receipt: &ReceiptRow) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_person_denied_is_told_as_their_decision_and_once() {
+        assert_eq!(
+            after_a_no("Set duplicates aside: not done."),
+            "Denied by you. Set duplicates aside: not done."
+        );
+        let told = "Stopped: you denied what it proposed. Nothing was changed.";
+        assert_eq!(after_a_no(told), told);
+    }
 
     #[test]
     fn a_person_is_called_only_where_they_are_waited_for() {

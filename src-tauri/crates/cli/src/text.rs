@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 use model::RelPath;
 use model::visible::is_hidden;
 use words::knowledge::TrustTier;
+use words::number::grouped;
 
 /// Digits of a short reference: the end of an identifier, where it is random.
 const SHORT: usize = 8;
@@ -65,8 +66,8 @@ pub fn capital(text: &str) -> String {
 pub fn count(many: usize, noun: &str) -> String {
     match (many, noun.strip_suffix('y')) {
         (1, _) => format!("1 {noun}"),
-        (_, Some(stem)) => format!("{many} {stem}ies"),
-        (_, None) => format!("{many} {noun}s"),
+        (_, Some(stem)) => format!("{} {stem}ies", grouped(u64::try_from(many).unwrap_or(u64::MAX))),
+        (_, None) => format!("{} {noun}s", grouped(u64::try_from(many).unwrap_or(u64::MAX))),
     }
 }
 

@@ -258,11 +258,9 @@ fn at_page(home: &Home, passphrase: &[u8]) -> Result<ApprovalSession, wire::Erro
     }
     seat.unlock(passphrase).map_err(|error| match error {
         // Whoever reads this is told nothing of this machine.
-        Error::Keys(keychain::Error::WrongPassphrase { .. }) => wire::Error::new(
-            wire::Code::KeyLocked,
-            "the passphrase is wrong: it does not open the approval key",
-        )
-        .hint("type it again; nothing was changed"),
+        Error::Keys(error @ keychain::Error::WrongPassphrase { .. }) => {
+            wire::Error::new(wire::Code::KeyLocked, error.to_string()).hint(crate::error::TYPE_AGAIN)
+        }
         other => {
             tracing::warn!(error = %other, "the approval key cannot be opened");
             wire::Error::new(wire::Code::Unavailable, "the approval key cannot be opened here")

@@ -127,12 +127,16 @@ pub(crate) fn put_back(files: &[&str]) -> String {
     )
 }
 
+/// What to do about a passphrase that is not the one.
+pub(crate) const TYPE_AGAIN: &str =
+    "type it again: the vault and approvals each have a passphrase of their own; nothing was changed";
+
 /// What the keychain said, as every surface says it.
 fn of_keys(error: &keychain::Error) -> wire::Error {
     use keychain::Error as E;
     let message = error.to_string();
     let (code, hint) = match error {
-        E::WrongPassphrase { .. } => (Code::KeyLocked, "type it again; nothing was changed"),
+        E::WrongPassphrase { .. } => (Code::KeyLocked, TYPE_AGAIN),
         E::WeakPassphrase { .. } => (Code::Usage, "choose a longer one, such as four words"),
         E::NoPassphrase { .. } => (Code::Usage, "change it where the system does"),
         E::Exists { .. } => (Code::Conflict, "this store has keys already; see `hermit keys list`"),

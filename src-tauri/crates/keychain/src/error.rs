@@ -8,9 +8,10 @@ use std::path::Path;
 #[non_exhaustive]
 pub enum Error {
     /// The passphrase does not open this file. Ask again.
-    #[error("that passphrase does not open `{}`", name(path))]
+    #[error("that is not {}", passphrase_of(path))]
     WrongPassphrase {
-        /// The wrapped file; only its name is told, for the answer goes to pages as well.
+        /// The wrapped file. It is not told: a person knows the passphrase by what it is for, and the answer goes to pages as
+        /// well.
         path: String,
     },
     /// The passphrase is too short to protect anything.
@@ -122,6 +123,30 @@ impl Error {
     }
 }
 
-fn name(path: &str) -> std::borrow::Cow<'_, str> {
-    Path::new(path).file_name().map_or(path.into(), std::ffi::OsStr::to_string_lossy)
+/// The passphrase of a wrapped file, by what a person uses it for.
+fn passphrase_of(path: &str) -> &'static str {
+    let name = Path::new(path).file_name().map(std::ffi::OsStr::to_string_lossy).unwrap_or_default();
+    // A key that is being rotated lies beside the one in force.
+    if name.starts_with("approval.key") {
+        "the approval passphrase"
+    } else if name.starts_with("vault.key") {
+        "the vault passphrase"
+    } else {
+        "the passphrase of these keys"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_passphrase_is_named_by_what_it_is_for_and_no_file_is() {
+        let said = |path: &str| Error::WrongPassphrase { path: path.to_owned() }.to_string();
+        assert_eq!(said("/home/me/.hermit/approval.key"), "that is not the approval passphrase");
+        assert_eq!(said("/home/me/.hermit/approval.key.next"), "that is not the approval passphrase");
+        assert_eq!(said("/home/me/.hermit/vault.key"), "that is not the vault passphrase");
+        assert_eq!(said("/home/me/witness/keys"), "that is not the passphrase of these keys");
+        assert_eq!(said(""), "that is not the passphrase of these keys");
+    }
 }

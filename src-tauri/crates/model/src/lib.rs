@@ -79,6 +79,7 @@ pub use seal::Digest;
 pub use seal::disclose::{Sensitive, concealed_in};
 pub use slot::Slot;
 pub use words::names;
+pub use words::number::grouped;
 pub use words::time::lasting;
 
 /// What can be wrong with a value that comes from outside this room.

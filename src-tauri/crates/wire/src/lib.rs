@@ -35,5 +35,5 @@ pub use noun::{
 };
 pub use page::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, Page};
 pub use table::{Access, COMMANDS, Caller, Command, Info, PLACES, Use, find, places};
-pub use text::{PartOf, PersonSigned, Text, Verdict, who_asks};
+pub use text::{PartOf, PersonSigned, Text, Verdict, in_folder, who_asks};
 pub use words::time::utc;

@@ -48,6 +48,14 @@ pub fn who_asks(part_of: Option<&PartOf>, agent: Option<&str>) -> Vec<String> {
     whole.into_iter().chain(agent.map(|agent| format!("Asked by: {agent}"))).collect()
 }
 
+/// In which folder something is asked, in a line that holds the last part of its path: the words of a notification. Nothing
+/// where there is no folder or its name was erased. The name is not Hermit's; whoever shows it cleans it as any other.
+pub fn in_folder(workspace: Option<&Text>) -> Option<String> {
+    let path = workspace?.shown()?;
+    let name = path.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or(path);
+    Some(format!("In the folder: {name}"))
+}
+
 /// What a person signed with the approval key, for a command that only a person gives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -113,5 +121,16 @@ mod tests {
         assert!(who_asks(None, None).is_empty());
         let erased = PartOf { goal: Text::Erased { erased: "00".to_owned() }, ..whole };
         assert_eq!(who_asks(Some(&erased), None), ["Part of: (erased)"]);
+    }
+
+    #[test]
+    fn a_folder_is_named_by_the_last_part_of_its_path() {
+        let told = |path: &str| in_folder(Some(&Text::Shown(path.to_owned()))).unwrap();
+        assert_eq!(told("/home/me/Downloads"), "In the folder: Downloads");
+        assert_eq!(told("/home/me/Downloads/"), "In the folder: Downloads");
+        assert_eq!(told(r"C:\Users\me\Downloads"), "In the folder: Downloads");
+        assert_eq!(told("/"), "In the folder: /");
+        assert_eq!(in_folder(Some(&Text::Erased { erased: "00".to_owned() })), None);
+        assert_eq!(in_folder(None), None);
     }
 }

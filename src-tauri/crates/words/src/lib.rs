@@ -1,5 +1,5 @@
 //! Closed lists that the ledger, the wire and the pages spell alike, and the one way to declare such a list: [`names!`].
-//! Beside them, how a person reads their values, and a time, in a sentence.
+//! Beside them, how a person reads their values, a number and a time, in a sentence.
 //!
 //! What this room must never do: know a shape or a room, or what time it is.
 //!
@@ -18,6 +18,7 @@ pub mod chat;
 pub mod identity;
 pub mod knowledge;
 pub mod mesh;
+pub mod number;
 pub mod policy;
 pub mod schedule;
 pub mod services;

@@ -7,6 +7,7 @@ import card from "~/features/approvals/Card.module.css";
 import { Deny } from "~/features/approvals/Deny";
 import { OnceOrAlways } from "~/features/approvals/OnceOrAlways";
 import { useStandingGrant } from "~/features/approvals/StandingGrant";
+import { Title } from "~/features/approvals/Title";
 import { readPacket } from "~/features/approvals/packet";
 import { approvalLook, capital, surfaceName } from "~/screen/words";
 import type { Armed, Desk } from "~/host/desk";
@@ -72,7 +73,7 @@ function Whole({ approval, desk }: { approval: Approval; desk: Desk }) {
             Asked <Time at={row.requested_at} ago />{row.status === "pending" && <>, expires <Time at={row.expires_at} /></>}
           </span>
         </div>
-        <h2><Words of={capital(approval.title)} /></h2>
+        <Title approval={approval} />
         <Asker of={row} leads={false} />
         {approval.two_keys && <p className={card.note} role="status"><Words of={capital(approval.two_keys.says)} />.</p>}
         {packet !== null && <Command packet={packet} />}

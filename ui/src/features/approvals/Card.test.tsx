@@ -68,6 +68,28 @@ test("a card says which task it is a part of and which agent asks, and a plain o
   expect(plain.queryByRole("list", { name: "Who asks" })).toBeNull();
 });
 
+test("a card names the folder in its title and shows its whole path, cleaned and cut as words of others", async () => {
+  const of = (workspace: string | null, resources = 2) => scene({ "approvals.show": { ...approval, resources, row: { ...approvalRow, workspace } } });
+  show(of("/home/you/Down\u202eloads"), "/");
+  const here = await card();
+  expect((await here.findByRole("heading", { name: /delete 1 file/i })).textContent).toBe("Delete 1 file, overwrite 1 file in DownU+202Eloads");
+  expect(here.getByText(/^Folder: /).textContent).toBe("Folder: /home/you/DownU+202Eloads");
+  cleanup();
+  show(of(`/home/${"x".repeat(200)}`), "/");
+  const long = await card();
+  const title = (await long.findByRole("heading", { name: /delete 1 file/i })).textContent;
+  expect(title?.endsWith(` in ${"x".repeat(60)}…`)).toBe(true);
+  expect(long.getByText(/^Folder: /).textContent).toContain("x".repeat(200));
+  cleanup();
+  show(of("/home/you/Big", 3_000), "/");
+  await (await card()).findByText("3,000 in atlas-billing");
+  cleanup();
+  // What touches no file is not done in a folder.
+  show(of("/home/you/Downloads", 0), "/");
+  const none = await card();
+  expect((await none.findByRole("heading", { name: /delete 1 file/i })).textContent).toBe("Delete 1 file, overwrite 1 file");
+});
+
 test("a folder that changed since it was asked is told on the card", async () => {
   const drifted = { ...changes, files: changes.files.map((file) => ({ ...file, before: file.before === null ? null : { ...file.before, text: null, missing: "drifted" as const } })) };
   show(scene({ "changes.show": changesOf(drifted) }), "/");

@@ -28,6 +28,7 @@ import { WithOrigin } from "./WithOrigin";
 import { type Packet, commandOf, quoted, readPacket } from "./packet";
 import { GuestWork } from "./GuestWork";
 import { StagedCommand } from "./StagedCommand";
+import { Title } from "./Title";
 import { OnCard } from "~/features/knowledge/Suggested";
 import { Lines } from "~/primitives/Lines";
 import styles from "./Card.module.css";
@@ -62,7 +63,7 @@ function Whole({ approval, stacked }: { approval: Approval; stacked: boolean }) 
             Asked <Time at={row.requested_at} ago />{waits && <>, expires <Time at={row.expires_at} /></>}
           </span>
         </div>
-        <h2><Words of={capital(approval.title)} /></h2>
+        <Title approval={approval} />
         <Asker of={row} />
         {approval.two_keys && <p className={styles.note} role="status"><Words of={capital(approval.two_keys.says)} />.</p>}
         {packet !== null && <Command packet={packet} />}
@@ -222,7 +223,7 @@ function Reach({ approval, packet }: Of) {
       <section>
         <h3>What it can reach</h3>
         <Facts rows={[
-          ["Paths", approval.resources === 0 ? "None" : `${approval.resources} in ${folderName(workspace)}`],
+          ["Paths", approval.resources === 0 ? "None" : `${many(approval.resources)} in ${folderName(workspace)}`],
           ["Network", approval.hosts.length === 0 ? "No network" : approval.hosts.includes("*:0") ? "Any public address" : <Words key="hosts" of={approval.hosts.join(", ")} />],
           packet?.sandbox != null ? ["Sandbox", sandboxName(packet.sandbox)] : null,
           packet?.profile != null ? ["Policy", profileName(packet.profile)] : null,

@@ -1,6 +1,5 @@
 // The key of this instance, whether it signed SOUL.md as it is, and the chain as a file for somebody else.
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
 import { useAct, useHost, useMake } from "~/ipc/client";
 import type { Identity } from "~/ipc/generated/identity";
 import { Button } from "~/primitives/Button";
@@ -9,6 +8,7 @@ import { Facts } from "~/primitives/Facts";
 import { TextField } from "~/primitives/Field";
 import { Hash } from "~/primitives/Hash";
 import { Failed, Said } from "~/primitives/States";
+import { useSavePlace } from "~/screen/savePlace";
 import { count } from "~/screen/words";
 import styles from "./Identity.module.css";
 import { Publish } from "./Publish";
@@ -51,7 +51,7 @@ function Export() {
   const host = useHost();
   const { files } = host;
   const make = useMake("identity.export");
-  const [path, setPath] = useState("");
+  const [path, setPath] = useSavePlace("identity.jsonl", make.data);
   const because = files === undefined && path.trim() === "" ? "Choose where to save it" : make.isPending ? "Writing the chain" : null;
   const begin = () => make.mutate(files === undefined ? () => host.call("identity.export", { path: path.trim() }) : () => files.download("identity.export", {}, "identity.jsonl"));
   return (

@@ -157,7 +157,7 @@ export function Inbox({ chosen, after }: { chosen: string | undefined; after?: R
           {after}
           {past.length > 0 && (
             <>
-              <h2 id="decided">Decided lately<span>{past.length}</span></h2>
+              <h2 id="decided">Decided lately<span>{many(past.length)}</span></h2>
               <ul aria-labelledby="decided">
                 {past.map((row) => (
                   <li key={row.approval_id}>

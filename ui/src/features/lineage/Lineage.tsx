@@ -2,6 +2,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { Screen } from "~/screen/Screen";
+import { many } from "~/primitives/number";
 import { count, kindWords, trust } from "~/screen/words";
 import { useAsk } from "~/ipc/client";
 import type { Drawing } from "~/ipc/generated/lineage";
@@ -91,7 +92,7 @@ function Shown({ drawing, view, setView, go }: { drawing: Drawing; view: View; s
         )}
         <Segmented<View>
           label="What is drawn" value={view} onChange={setView}
-          options={[{ value: "path", label: "Path" }, { value: "all", label: "All" }, { value: "recall", label: `Recall ${tainted.length}` }]}
+          options={[{ value: "path", label: "Path" }, { value: "all", label: "All" }, { value: "recall", label: `Recall ${many(tainted.length)}` }]}
         />
       </div>
       <div className={styles.columns}>
@@ -109,7 +110,7 @@ function Shown({ drawing, view, setView, go }: { drawing: Drawing; view: View; s
         <section className={styles.table} aria-label="As a table">
           <header>
             <h2>As a table</h2>
-            <span className={styles.key}>{count(nodes.length, "node")} of {drawing.nodes.length.toLocaleString("en")}{drawing.left_out > 0 && `, ${drawing.left_out} more not drawn`}</span>
+            <span className={styles.key}>{count(nodes.length, "node")} of {many(drawing.nodes.length)}{drawing.left_out > 0 && `, ${many(drawing.left_out)} more not drawn`}</span>
           </header>
           <div className={styles.scroll} tabIndex={0} role="region" aria-label="Nodes">
             <table className={table.table}>
@@ -130,7 +131,7 @@ function Shown({ drawing, view, setView, go }: { drawing: Drawing; view: View; s
                 ))}
               </tbody>
             </table>
-            {!whole && rows.length > ROWS && <p className={styles.more}><Button onClick={() => setWhole(true)}>Show all {rows.length.toLocaleString("en")} rows</Button></p>}
+            {!whole && rows.length > ROWS && <p className={styles.more}><Button onClick={() => setWhole(true)}>Show all {many(rows.length)} rows</Button></p>}
           </div>
           <footer>
             {drawing.scope !== "store" && <StateTag tone="mute">Only this task and its subtasks</StateTag>}

@@ -1,5 +1,5 @@
 // What a proof would show is told as a person reads it.
-import { screen } from "@testing-library/react";
+import { screen, waitFor } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { scene } from "~/test/scene";
 import { show } from "~/test/show";
@@ -19,4 +19,24 @@ test("names of files are never percent-encoded, and what is cut or other stays a
 test("the preview of a proof names the file", async () => {
   show(scene({ "proof.preview": { events: 1, receipts: 1, values: [{ pointer: "/predicate/changes/*/resource", count: 1, example: JSON.stringify(`${WORKSPACE}/my%20photo.jpg`) }], withheld: 0, artifacts: [], artifacts_withheld: 0, left_out: [] } }), "/proof");
   expect(await screen.findByText("my photo.jpg")).toBeTruthy();
+});
+
+test("the app proposes where the proof is saved, another place after it, and what a person typed stays", async () => {
+  const made = { path: "/home/you/Downloads/proof.zip", files: 3, byte_size: 9, sums_sha256: "ab".repeat(32), exported_at: 1, left_out: [] };
+  const preview = { events: 1, receipts: 1, values: [], withheld: 0, artifacts: [], artifacts_withheld: 0, left_out: [] };
+  const host = scene({ "proof.preview": preview, "proof.export": made }, "window");
+  host.savePlace = (name) => Promise.resolve(`/home/you/Downloads/${host.times("proof.export") === 0 ? name : "proof-2.zip"}`);
+  const { user } = show(host, "/proof");
+  // The first one is the view of the page.
+  const go = () => screen.getAllByRole("button", { name: "Export" }).at(-1) as HTMLElement;
+  const field = await screen.findByLabelText<HTMLInputElement>("Save as");
+  await waitFor(() => expect(field.value).toBe("/home/you/Downloads/proof.zip"));
+  await user.click(go());
+  await waitFor(() => expect(field.value).toBe("/home/you/Downloads/proof-2.zip"));
+  await user.clear(field);
+  await user.type(field, "/tmp/mine.zip");
+  await user.click(go());
+  const paths = () => host.asked.filter((one) => one.name === "proof.export").map((one) => (one.params as { path: string }).path);
+  await waitFor(() => expect(paths()).toEqual(["/home/you/Downloads/proof.zip", "/tmp/mine.zip"]));
+  expect(field.value).toBe("/tmp/mine.zip");
 });

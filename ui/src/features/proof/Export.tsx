@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { brief, capital, count, plain, said } from "~/screen/words";
+import { useSavePlace } from "~/screen/savePlace";
 import { readable } from "~/features/approvals/files";
 import { useAsk, useHost, useMake } from "~/ipc/client";
 import { Button, Segmented } from "~/primitives/Button";
@@ -9,10 +10,14 @@ import { bytes } from "~/primitives/Diff";
 import { Select, TextField } from "~/primitives/Field";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
+import { many } from "~/primitives/number";
 import { Answer, Empty, Failed, Said } from "~/primitives/States";
 import { Words } from "~/primitives/Words";
 import table from "~/primitives/Table.module.css";
 import styles from "./Proof.module.css";
+
+/** What the file is called, unless a person says otherwise. */
+const FILE = "proof.zip";
 
 /** The newest tasks, to choose from. */
 const CHOICES = 100;
@@ -36,15 +41,15 @@ function Form({ tasks: newest, task: first }: { tasks: { value: string; label: s
   const [task, setTask] = useState(first);
   const [files, setFiles] = useState<Files>("records");
   const [redact, setRedact] = useState<Redact>("none");
-  const [path, setPath] = useState("");
   const { files: transfer } = host;
   const log = useAsk("keys.list", {}).data?.keys.find((key) => key.purpose === "log" && key.status === "in_force")?.keyid;
   const make = useMake("proof.export");
+  const [path, setPath] = useSavePlace(FILE, make.data);
   const because = transfer === undefined && path.trim() === "" ? "Choose where to save it" : make.isPending ? "Writing the proof" : null;
   const words = { task, artifacts: [files], redact: [redact] };
-  const begin = () => make.mutate(transfer === undefined ? () => host.call("proof.export", { ...words, path: path.trim() }) : () => transfer.download("proof.export", words, "proof.zip"));
+  const begin = () => make.mutate(transfer === undefined ? () => host.call("proof.export", { ...words, path: path.trim() }) : () => transfer.download("proof.export", words, FILE));
   const choose = async () => {
-    const found = await host.pick?.("save", "proof.zip");
+    const found = await host.pick?.("save", FILE);
     if (found != null) setPath(found);
   };
   return (
@@ -70,7 +75,7 @@ function Form({ tasks: newest, task: first }: { tasks: { value: string; label: s
         {make.error !== null && <Failed error={make.error} />}
         {make.data !== undefined && (
           <div className={styles.checked} data-verdict="valid">
-            <Said tone="done">{transfer === undefined ? <>Written to <code>{make.data.path}</code></> : "Downloaded as proof.zip"}</Said>
+            <Said tone="done">{transfer === undefined ? <>Written to <code>{make.data.path}</code></> : `Downloaded as ${FILE}`}</Said>
             <Facts wide rows={[
               ["Contents", `${count(make.data.files, "file")}, ${bytes(make.data.byte_size)}`],
               ["Fingerprint", <Hash key="sums" of={make.data.sums_sha256} />],
@@ -125,8 +130,8 @@ function Preview({ task, redact, files }: { task: string; redact: Redact; files:
             <Facts wide rows={[
               ["Events", `${count(found.events, "event")}, their order, times and fingerprints`],
               ["Receipts", count(found.receipts, "receipt")],
-              ["Values", `${count(found.values.reduce((sum, one) => sum + one.count, 0), "value")} readable, ${found.withheld.toLocaleString("en")} as fingerprints only`],
-              ["Files", `${count(found.artifacts.reduce((sum, one) => sum + one.count, 0), "file")}, ${bytes(found.artifacts.reduce((sum, one) => sum + one.byte_size, 0))}; ${found.artifacts_withheld} as fingerprints only`],
+              ["Values", `${count(found.values.reduce((sum, one) => sum + one.count, 0), "value")} readable, ${many(found.withheld)} as fingerprints only`],
+              ["Files", `${count(found.artifacts.reduce((sum, one) => sum + one.count, 0), "file")}, ${bytes(found.artifacts.reduce((sum, one) => sum + one.byte_size, 0))}; ${many(found.artifacts_withheld)} as fingerprints only`],
               (found.links ?? 0) + (found.anchors ?? 0) === 0 ? null : ["Instance", `its keys and ${count(found.links ?? 0, "link")} of its chain, ${count(found.anchors ?? 0, "anchor")}`],
               found.left_out.length === 0 ? null : ["Left out", found.left_out.join(", ")],
             ]} />
@@ -134,7 +139,7 @@ function Preview({ task, redact, files }: { task: string; redact: Redact; files:
               <table className={table.table}>
                 <thead><tr><th>What can be read</th><th>First of them</th><th className={table.right}>Count</th></tr></thead>
                 <tbody>{found.values.map((one) => (
-                  <tr key={one.pointer}><td title={one.pointer}>{placed(one.pointer)}</td><td className={table.main}><Words of={read(one.example)} /></td><td className={table.right}>{one.count}</td></tr>
+                  <tr key={one.pointer}><td title={one.pointer}>{placed(one.pointer)}</td><td className={table.main}><Words of={read(one.example)} /></td><td className={table.right}>{many(one.count)}</td></tr>
                 ))}</tbody>
               </table>
             )}
@@ -142,7 +147,7 @@ function Preview({ task, redact, files }: { task: string; redact: Redact; files:
               <table className={table.table}>
                 <thead><tr><th>Readable files</th><th className={table.right}>Size</th><th className={table.right}>Count</th></tr></thead>
                 <tbody>{found.artifacts.map((one) => (
-                  <tr key={one.kind}><td>{capital((one.kind ?? "unknown").replaceAll("_", " "))}</td><td className={table.right}>{bytes(one.byte_size)}</td><td className={table.right}>{one.count}</td></tr>
+                  <tr key={one.kind}><td>{capital((one.kind ?? "unknown").replaceAll("_", " "))}</td><td className={table.right}>{bytes(one.byte_size)}</td><td className={table.right}>{many(one.count)}</td></tr>
                 ))}</tbody>
               </table>
             )}

@@ -67,7 +67,7 @@ export function NewSchedule({ close }: { close: () => void }) {
         {read.data !== undefined && (read.data.only.length > 0 || read.data.battery_above != null) && said !== "" && <p>A run begins only {onlyInWords(read.data.only, read.data.battery_above)}.</p>}
         {read.error !== null && said.length > 2 && <p>{capital(read.error.message)}</p>}
       </div>
-      <TextArea label={who === MODEL ? "What is to be done each time" : "What is to be done each time (optional for a playbook)"} rows={2} value={goal} onChange={(event) => setGoal(event.target.value)} />
+      <TextArea label={who === MODEL ? "What is to be done each time" : "A note to yourself (a playbook reads no goal)"} rows={2} value={goal} onChange={(event) => setGoal(event.target.value)} />
       <FolderField label="Folder to work in" value={folder} hint="On the machine that runs Hermit. Nothing outside it is touched." onChange={setFolder} />
       {on?.kind === "files" && (
         <>

@@ -14,9 +14,9 @@ const MODEL: BoxModel = {
   name: "qwen", address: "box:qwen", bytes: 1_117_000_000, sha256: "ab".repeat(32), license: "Apache-2.0", about: "small goals", state: "absent", bytes_here: 0, trouble: null,
 };
 
-function shown(first: Partial<BoxModel>, standard: string | null = null) {
+function shown(first: Partial<BoxModel>, standard: string | null = null, trouble: string | null = null) {
   let model = { ...MODEL, ...first };
-  const answer = () => ({ models: [model], trouble: null });
+  const answer = () => ({ models: [model], trouble });
   const becomes = (more: Partial<BoxModel>) => () => { model = { ...model, ...more }; return answer(); };
   const host = scene({
     "models.in_box": answer,
@@ -67,4 +67,15 @@ test("the default model is named as such and can be removed", async () => {
   await user.click((await row()).getByRole("button", { name: "Remove" }));
   await (await row()).findByRole("button", { name: "Get" });
   expect(sent("models.remove")).toEqual([{ name: "qwen" }]);
+});
+
+test("a build without its program gets no weights, and the button says why", async () => {
+  const { row, sent, user } = shown({}, null, "this build of Hermit has no model of its own; use one by its address");
+  const why = "This build of Hermit has no model of its own; use one by its address";
+  await screen.findByText(`${why}.`);
+  const get = (await row()).getByRole("button", { name: "Get" });
+  expect([get.getAttribute("aria-disabled"), get.getAttribute("title")]).toEqual(["true", why]);
+  await user.click(get);
+  expect(sent("models.get")).toEqual([]);
+  expect(await seriousFindings()).toEqual([]);
 });

@@ -7,7 +7,8 @@ import { Button } from "~/primitives/Button";
 import { bytes } from "~/primitives/Diff";
 import { Mark } from "~/primitives/Icon";
 import { Answer, Failed, Said, sentence } from "~/primitives/States";
-import { Prose, Words } from "~/primitives/Words";
+import { Prose, Words, wordsAsText } from "~/primitives/Words";
+import { capital } from "~/screen/words";
 import styles from "./Settings.module.css";
 
 /** How often a fetch is looked at. */
@@ -32,7 +33,7 @@ export function ModelBox({ standard, choose }: { standard?: string | null; choos
         <>
           {told.trouble !== null && <Said tone="note">{sentence(told.trouble)}</Said>}
           <ul className={styles.box} aria-label="Models that need no server">
-            {told.models.map((model) => <Row key={model.name} model={model} isStandard={model.address === standard} choose={choose} />)}
+            {told.models.map((model) => <Row key={model.name} model={model} missing={told.trouble} isStandard={model.address === standard} choose={choose} />)}
           </ul>
         </>
       )}
@@ -40,7 +41,8 @@ export function ModelBox({ standard, choose }: { standard?: string | null; choos
   );
 }
 
-function Row({ model, isStandard, choose }: { model: BoxModel; isStandard: boolean; choose: (address: string) => void }) {
+/** `missing`: why none of them could be asked here; weights are not fetched for nothing then. */
+function Row({ model, missing, isStandard, choose }: { model: BoxModel; missing: string | null; isStandard: boolean; choose: (address: string) => void }) {
   const [get, stop, remove] = [useAct("models.get"), useAct("models.stop_get"), useAct("models.remove")];
   const { name } = model;
   const isPartly = model.state === "absent" && model.bytes_here > 0;
@@ -63,7 +65,7 @@ function Row({ model, isStandard, choose }: { model: BoxModel; isStandard: boole
         {error !== null && <Failed error={error} />}
       </div>
       <div className={styles.buttons}>
-        {model.state === "absent" && <Button icon="down" because={get.isPending ? "Beginning" : null} onClick={() => get.mutate({ name })}>{isPartly ? "Go on" : "Get"}</Button>}
+        {model.state === "absent" && <Button icon="down" because={missing === null ? (get.isPending ? "Beginning" : null) : wordsAsText(capital(missing))} onClick={() => get.mutate({ name })}>{isPartly ? "Go on" : "Get"}</Button>}
         {comes(model) && <Button icon="stop" because={stop.isPending ? "Stopping" : null} onClick={() => stop.mutate({ name })}>Stop</Button>}
         {model.state === "here" && !isStandard && <Button onClick={() => choose(model.address)}>Use it</Button>}
         {(model.state === "here" || isPartly) && <Button because={remove.isPending ? "Removing" : null} onClick={() => remove.mutate({ name })}>Remove</Button>}

@@ -1,6 +1,7 @@
 // Artifacts of a task, with a look inside.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { many } from "~/primitives/number";
 import { asText, plain, said, trust } from "~/screen/words";
 import { useAsk } from "~/ipc/client";
 import type { Artifact } from "~/ipc/generated/artifacts";
@@ -28,7 +29,7 @@ export function FilesView({ task }: { task: Task }) {
           <>
             <div className={styles.heading}>
               <Segmented label="Which" value={which} onChange={setWhich} options={[{ value: "made", label: "Content" }, { value: "all", label: "Records too" }]} />
-              <span className={styles.space} /><span className={styles.faint}>{rows.length} of {found.rows.length}{found.next != null && "+"}</span>
+              <span className={styles.space} /><span className={styles.faint}>{many(rows.length)} of {many(found.rows.length)}{found.next != null && "+"}</span>
             </div>
             {rows.length === 0 && <Empty title="No content" small>This task read and made no files. Only records of its work are kept.</Empty>}
             <Rows rows={rows} />

@@ -3,6 +3,7 @@ import { memo, useEffect, useMemo, useState } from "react";
 import type { Event } from "~/ipc/generated/task_events";
 import { Button } from "~/primitives/Button";
 import { Time } from "~/primitives/Time";
+import { count } from "~/screen/words";
 import { type Story, shortReceipt } from "./story";
 import styles from "./Task.module.css";
 
@@ -55,7 +56,7 @@ export const Slider = memo(function Slider({ events, story, whole, until, setUnt
       ) : (
         <Button icon={playing ? "pause" : "right"} onClick={() => { setPlaying(false); if (!playing) setUntil(null); }}>{playing ? "Stop" : "To now"}</Button>
       )}
-      <span className="visually-hidden" role="status">{until !== null && !playing ? `${story.rows.length} things had happened` : ""}</span>
+      <span className="visually-hidden" role="status">{until !== null && !playing ? `${count(story.rows.length, "thing")} had happened` : ""}</span>
     </div>
   );
 });

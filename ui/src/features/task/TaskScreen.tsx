@@ -159,7 +159,7 @@ function Head({ task, until }: { task: Task; until: number | null }) {
     <div className={styles.head}>
       <StateTag tone={at.tone} mark={at.mark}>{at.word}</StateTag>
       {denied === undefined
-        ? <span className={styles.faint}>{step === undefined ? reasonOf(row.reason) : [step.number > 1 ? `Attempt ${step.number}` : "", row.run_status === "running" || at.tone === "waiting" || row.reason === at.word.toLowerCase() ? "" : reasonOf(row.reason)].filter(Boolean).join(", ")}</span>
+        ? <span className={styles.faint}>{step === undefined ? reasonOf(row.reason) : [step.number > 1 ? `Attempt ${step.number}` : "", row.run_status === "running" || at.tone === "waiting" || reasonOf(row.reason) === at.word.toLowerCase() ? "" : reasonOf(row.reason)].filter(Boolean).join(", ")}</span>
         : <Barred act={denied.action_request_id} />}
       {task.workspace !== null && <span className={`${styles.faint} ${styles.folder}`} title={said(task.workspace)}>{folderName(said(task.workspace))}</span>}
       {error !== null && <Failed error={error} />}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { doneEvents, event, events } from "~/test/scene";
+import { ACTION, APPROVAL, doneEvents, event, events } from "~/test/scene";
 import { story } from "./story";
 
 test("a question that waits is open on the track, and closed with a dot once a person decided", () => {
@@ -126,6 +126,29 @@ test("a story in which everything was refused ends, and is not told as done", ()
   expect(told.find((row) => row.level === "step")?.mark).toBe("deny");
   const acted = [...refused.slice(0, 6), event(7, "effect.observed", { action_request_id: "act_y", result_code: "succeeded" }), ...refused.slice(6)];
   expect(story(acted).rows.find((row) => row.level === "step")?.mark).toBe("done");
+});
+
+test("a person's no is told once with its reason, and the task ends by it and not by a fault", () => {
+  const no = (feedback: string | null, error: string) => [
+    ...events,
+    event(9, "approval.denied", { approval_id: APPROVAL, feedback }),
+    event(10, "effect.observed", { action_request_id: ACTION, result_code: "denied" }),
+    event(11, "attempt.iteration_completed", { record: { model_decision: "change", error } }),
+    event(12, "attempt.terminated", { reason: "approval_denied", iterations: 4, summary: "Not done." }),
+    event(13, "step.status_changed", { about_step_id: "step_1", to: "failed", reason: "approval_denied" }),
+    event(14, "task.status_changed", { from: "running", to: "failed", reason: "approval_denied" }),
+  ];
+  const { rows, messages } = story(no("keep both copies", "denied by a person: keep both copies"));
+  expect(rows.filter((row) => row.seq > 8).map((row) => row.text)).toEqual(["You denied it: keep both copies", "Ended after 4 turns", "Denied by you"]);
+  expect(rows.filter((row) => row.tone === "failed" || row.mark === "failed"), "it is a decision, and no fault").toEqual([]);
+  expect(rows.find((row) => row.level === "step")).toMatchObject({ tone: "mute", mark: "deny" });
+  expect(messages.filter((message) => message.text === "keep both copies").map((message) => message.who)).toEqual(["you"]);
+  expect(story(no(null, "denied by a person")).rows.filter((row) => row.seq > 8).map((row) => row.text)).toEqual(["You denied it", "Ended after 4 turns", "Denied by you"]);
+  // What failed otherwise is told as it was, also after a no.
+  const other = story(no("keep both copies", "the disk is full")).rows.find((row) => row.seq === 11);
+  expect(other).toMatchObject({ text: "The disk is full", tone: "failed" });
+  const fault = story([...events, event(9, "task.status_changed", { from: "running", to: "failed", reason: "no_progress" })]).rows.at(-1);
+  expect(fault).toMatchObject({ text: "Failed: no progress", tone: "failed", mark: "failed" });
 });
 
 test("an act that lasts tells in one line how long and how much, and each checkpoint in a line of its own", () => {

@@ -1,10 +1,10 @@
 // From events to what a person reads: a timeline of steps and phases, and a conversation. Pure, so that the slider can
 // tell the story as it was at any event.
-import { capital, count, originName, plain, result, tokens, verdict } from "~/screen/words";
+import { BY_A_NO, capital, count, originName, plain, result, tokens, verdict } from "~/screen/words";
 import { cameOf } from "~/screen/tense";
 import { EVENT_NAME, type EventName } from "~/ipc/generated/events";
 import type { Event } from "~/ipc/generated/task_events";
-import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, PROPOSER, RECEIPT_CLASS, RESULT_CODE, STEP_STATUS, type StepStatus, TASK_STATUS, TERMINATION_REASON, TRIAL_OUTCOME, TRUST_TIER } from "~/ipc/generated/words";
+import { ACTION_CLASS, ORIGIN, type Origin, POLICY_VERDICT, PROPOSER, RECEIPT_CLASS, RESULT_CODE, TASK_STATUS, TERMINATION_REASON, TRIAL_OUTCOME, TRUST_TIER } from "~/ipc/generated/words";
 import { oneOf } from "~/ipc/words";
 import type { MarkName } from "~/primitives/Icon";
 import type { Tone } from "~/primitives/Tag";
@@ -13,7 +13,9 @@ import { list, number, record, word } from "./events";
 import { WAITS, asked } from "./asking";
 import { type Given, type Message, givenBy } from "./message";
 import { lastWords, origin, plainPaths } from "./spoken";
+import { Denials } from "./denials";
 import { NEW_DAY, reasonOf } from "./paused";
+import { running, stepLook } from "./progress";
 import { type Part, ended, foundOf, given, raised, started, waiting } from "./parts";
 
 export interface Row {
@@ -41,12 +43,6 @@ export interface Story {
   receipts: { id: string; seq: number; result: string }[];
 }
 
-/** How long an act has been under way, as a person says it. */
-function running(elapsed: unknown): string {
-  const seconds = typeof elapsed === "number" ? Math.floor(elapsed / 1000) : 0;
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
-}
-
 export function shortReceipt(id: string): string {
   return `R-${id.slice(-4)}`;
 }
@@ -59,11 +55,6 @@ type Of<Noun extends string> = Extract<EventName, `${Noun}.${string}`>;
 function isOf<const Noun extends string>(nouns: readonly Noun[], name: EventName): name is Of<Noun> {
   return nouns.some((noun) => name.startsWith(`${noun}.`));
 }
-
-const STEP: Readonly<Record<StepStatus, [Tone, MarkName]>> = {
-  planned: ["mute", "idle"], ready: ["mute", "idle"], running: ["running", "running"], blocked: ["waiting", "waiting"],
-  succeeded: ["done", "done"], failed: ["failed", "failed"], cancelled: ["mute", "deny"], superseded: ["mute", "idle"],
-};
 
 const ANSWERED: Readonly<Record<Exclude<Of<"approval">, "approval.requested" | "approval.signed">, string>> = {
   "approval.granted": "You approved it once", "approval.denied": "You denied it", "approval.expired": "The question expired",
@@ -80,7 +71,8 @@ class Teller {
   #lasting = new Map<string, Row>();
   #actions = new Map<string, { row: Row; reads: boolean; summary: string }>();
   chosen: ReadonlySet<string> = new Set(); // Acts of a part that a person chose, all of it done: events do not tell.
-  #approvals = new Map<string, Row>();
+  #approvals = new Map<string, { row: Row; action: string }>();
+  #denials = new Denials();
   #steps = new Map<string, Row>();
   #attempt = 0;
   /** When the model answered in the turn at hand, and how many messages stood before its words. */
@@ -190,10 +182,8 @@ class Teller {
       }
       case "step.status_changed": {
         const row = this.#steps.get(word(body["about_step_id"]));
-        const to = oneOf(STEP_STATUS, body["to"]);
-        if (row !== undefined && to !== null) {
-          [row.tone, row.mark] = to === "succeeded" && this.#nothingDone() ? ["failed", "deny"] : STEP[to];
-        }
+        const look = stepLook(body["to"], { nothingDone: this.#nothingDone(), byNo: this.#denials.hasEnded });
+        if (row !== undefined && look !== null) [row.tone, row.mark] = look;
         break;
       }
       case "task.status_changed": {
@@ -201,7 +191,8 @@ class Teller {
         // What came with the goal was given before the task was ready.
         if (to === "ready" && this.messages.length === 1) this.#withIt();
         if (to === "ready" && body["reason"] === NEW_DAY) this.#add(event, "phase", `Continues: ${NEW_DAY}`, here, { tone: "mute", mark: "running" });
-        if (to === "paused" || to === "cancelled" || to === "failed") {
+        if (to === "failed" && body["reason"] === BY_A_NO) this.#add(event, "phase", "Denied by you", here, { tone: "mute", mark: "deny" });
+        else if (to === "paused" || to === "cancelled" || to === "failed") {
           this.#add(event, "phase", `${capital(plain(to))}: ${word(body["reason"]) === plain(to) ? "the task ended" : reasonOf(word(body["reason"]))}`, here, { tone: to === "failed" ? "failed" : "mute", mark: to === "failed" ? "failed" : "paused" });
         }
         break;
@@ -246,6 +237,7 @@ class Teller {
       case "attempt.created":
         this.#attempt = number(record(body["attempt"])["attempt_no"]);
         this.#proven = [];
+        this.#denials.ended(null);
         this.#add(event, "attempt", `Attempt ${this.#attempt}`, here);
         break;
       case "attempt.context_compiled": {
@@ -260,7 +252,7 @@ class Teller {
         const made = record(body["record"]);
         const error = word(made["error"]);
         const words = word(made["model_decision"]);
-        if (error !== "") this.#add(event, "phase", capital(plainPaths(error)), here, { tone: "failed", mark: "failed" });
+        if (!this.#denials.repeats(error) && error !== "") this.#add(event, "phase", capital(plainPaths(error)), here, { tone: "failed", mark: "failed" });
         // A turn without words of its own is named by its tool; what it did is told by what was done.
         this.#says(event, TOOL.test(words) ? "" : words);
         break;
@@ -279,8 +271,10 @@ class Teller {
       case "attempt.terminated": {
         const reason = oneOf(TERMINATION_REASON, body["reason"]);
         const isDone = reason === "done" && !this.#nothingDone();
-        const ended = reason === "done" && !isDone ? "nothing was done" : plain(word(body["reason"]));
-        this.#add(event, "phase", `Ended: ${ended}, ${count(number(body["iterations"]), "turn")}`, here, { tone: isDone ? "done" : "mute" });
+        const turns = count(number(body["iterations"]), "turn");
+        // Whose no it was stands where the no was said, and where the task ends.
+        const ended = this.#denials.ended(reason) ? `Ended after ${turns}` : `Ended: ${reason === "done" && !isDone ? "nothing was done" : plain(word(body["reason"]))}, ${turns}`;
+        this.#add(event, "phase", ended, here, { tone: isDone ? "done" : "mute" });
         this.#end(event, word(body["summary"]), reason === "done" ? "agent" : "hermit");
         break;
       }
@@ -362,6 +356,7 @@ class Teller {
         if (action?.reads !== true && code !== "denied") this.#didAct = true;
         const again = body["recovered"] === true ? ", found after a crash" : "";
         if (action !== undefined && code !== "denied") this.#say(event, "did", cameOf(came, action.summary, asChosen), { tone: came.tone, action: id });
+        if (code === "denied" && this.#denials.isOf(id)) break;
         const words = code === "denied" ? "Denied, nothing was done" : `Carried out: ${came.word.toLowerCase()}${again}`;
         this.#add(event, "phase", words, see, { tone: came.tone, mark: came.mark });
         break;
@@ -395,8 +390,9 @@ class Teller {
       case "approval.requested": {
         const approval = word(record(body["approval"])["approval_id"]);
         const row = this.#add(event, "phase", "Waiting for you", { kind: "approval", id: approval }, { tone: "waiting", person: "asked" });
-        this.#approvals.set(approval, row);
-        const about = this.#actions.get(word(body["action_request_id"]))?.summary ?? "go on";
+        const action = word(body["action_request_id"]);
+        this.#approvals.set(approval, { row, action });
+        const about = this.#actions.get(action)?.summary ?? "go on";
         this.#say(event, "asks", about, { approval });
         break;
       }
@@ -405,12 +401,13 @@ class Teller {
         break;
       case "approval.granted": case "approval.denied": case "approval.expired": case "approval.cancelled": case "approval.invalidated": {
         const asked = this.#approvals.get(id);
-        if (asked !== undefined) Object.assign(asked, { text: "You were asked", tone: "mute", person: null });
+        if (asked !== undefined) Object.assign(asked.row, { text: "You were asked", tone: "mute", person: null });
         const yours = name === "approval.granted" || name === "approval.denied";
+        const why = name === "approval.denied" ? this.#denials.said(asked?.action, body["feedback"]) : "";
         if (name === "approval.denied") this.#wasRefused = true;
-        this.#add(event, "phase", ANSWERED[name], { kind: "approval", id }, { person: yours ? "decided" : null, tone: yours ? "waiting" : "mute", mark: null });
+        this.#add(event, "phase", why === "" ? ANSWERED[name] : `${ANSWERED[name]}: ${why}`, { kind: "approval", id }, { person: yours ? "decided" : null, tone: yours ? "waiting" : "mute", mark: null });
         this.messages = this.messages.filter((message) => message.approval !== id);
-        if (name === "approval.denied" && word(body["feedback"]) !== "") this.#say(event, "you", word(body["feedback"]));
+        this.#say(event, "you", why);
         break;
       }
       case "witness.validated":

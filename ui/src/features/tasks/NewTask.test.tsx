@@ -249,6 +249,21 @@ test("a playbook of one's own is read from its file, its parameters are asked fo
   await waitFor(() => expect(submitted(host)?.reasoner).toEqual({ kind: "playbook", name: "notes", text: "playbook: 1", parameters: { into: "Old" } }));
 });
 
+test("a playbook reads no goal: the page says so, sends none, and keeps what was written for a model", async () => {
+  const host = scene({ "models.find": found, "task.submit": made });
+  const { user } = show(host, "/tasks/new?folder=/home/you/notes");
+  await user.type(await screen.findByLabelText("Goal"), "sort them by year");
+  await user.click(await screen.findByRole("radio", { name: /^Tidy/ }));
+  await screen.findByText(/A playbook reads no goal: .* The goal that you wrote is not sent/);
+  expect(screen.queryByLabelText(/^Goal/)).toBeNull();
+  expect(await seriousFindings()).toEqual([]);
+  await user.click(screen.getByRole("radio", { name: /^Model/ }));
+  expect((await screen.findByLabelText<HTMLTextAreaElement>("Goal")).value).toBe("sort them by year");
+  await user.click(screen.getByRole("radio", { name: /^Tidy/ }));
+  await user.click(await begin());
+  await waitFor(() => expect(submitted(host)).toMatchObject({ goal: "", title: null, reasoner: { kind: "playbook", name: "tidy" } }));
+});
+
 test("a goal is given in steps, and a playbook takes none", async () => {
   const host = scene({ "models.find": found, "task.submit": made });
   const { user } = show(host, "/tasks/new?folder=/home/you/notes");

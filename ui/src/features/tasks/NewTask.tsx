@@ -58,6 +58,8 @@ export function NewTask({ folder, goal: given, like, message }: { folder?: strin
   const steps = who === MODEL ? plan.split("\n").map((line) => line.trim()).filter(Boolean) : [];
   const [mine, setMine] = useState<OwnPlaybook | null>(null);
   const chosen = who === OWN ? mine?.playbook : playbooks.data?.playbooks.find((one) => `playbook:${one.name}` === who);
+  // A playbook does what is said of it, whatever the goal says.
+  const isPlaybook = chosen !== undefined || who === OWN;
   const agent = agents.find((one) => `guest:${one.name}` === who);
   const models = useAsk("models.find", { ports: [] }, { enabled: who === MODEL, staleTime: 30_000 });
   const address = model ?? (models.data === undefined ? null : proposed(models.data));
@@ -96,10 +98,10 @@ export function NewTask({ folder, goal: given, like, message }: { folder?: strin
     try {
       const attachments = await pathsOf(attached, host.files);
       const made = await submit.mutateAsync({
-        ...(message === undefined ? { goal: goal.trim() } : { message }), workspace: workspace.trim(), reasoner, attachments, ...(steps.length === 0 ? {} : { steps: steps.map(stepOf) }),
+        ...(message === undefined ? { goal: isPlaybook ? "" : goal.trim() } : { message }), workspace: workspace.trim(), reasoner, attachments, ...(steps.length === 0 ? {} : { steps: steps.map(stepOf) }),
         profile: profile === "" ? null : profile, title: title.trim() === "" ? null : title.trim(),
         constraints: constraint.split("\n").map((rule) => rule.trim()).filter(Boolean),
-        done_when: criteria.split("\n").map((line) => line.trim()).filter(Boolean), idempotency_key: form.key, channel: "app", ask_at_limit: host.kind === "tauri", ...(isSpoken ? { spoken: true } : {}), ...(fallbacks.length === 0 ? {} : { fallbacks, fallback_remote: chain.elsewhere }),
+        done_when: criteria.split("\n").map((line) => line.trim()).filter(Boolean), idempotency_key: form.key, channel: "app", ask_at_limit: host.kind === "tauri", ...(isSpoken && !isPlaybook ? { spoken: true } : {}), ...(fallbacks.length === 0 ? {} : { fallbacks, fallback_remote: chain.elsewhere }),
       });
       // A model that was used is one to choose from now on.
       void client.invalidateQueries({ queryKey: ["models.find"] });
@@ -132,9 +134,12 @@ export function NewTask({ folder, goal: given, like, message }: { folder?: strin
               )}
             </Answer>
           )}
-          {message === undefined && (
+          {message === undefined && isPlaybook && (
+            <p className={styles.about}>A playbook reads no goal: it does what is said of it below.{goal.trim() !== "" && " The goal that you wrote is not sent; choose a model to use it."}</p>
+          )}
+          {message === undefined && !isPlaybook && (
             <>
-              <GoalField label={chosen === undefined && who !== OWN ? "Goal" : "Goal (optional for a playbook)"} folder={workspace} value={goal} onChange={(to) => setGoal(to)} />
+              <GoalField label="Goal" folder={workspace} value={goal} onChange={(to) => setGoal(to)} />
               {example !== undefined && isOfOthers(example) && <p className={styles.about}>The goal and rules of that task are not taken over: {example.row.origin === "agent" ? "the agent of another task" : "another program or a sender whom nobody confirms"} wrote them. Write your own.</p>}
               <div className={styles.dictate}>
                 <Dictate text={goal} onSpoken={(spoken) => setGoal(spoken, true)} />

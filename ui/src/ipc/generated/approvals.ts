@@ -100,6 +100,8 @@ export interface ApprovalRow {
   part_of?: PartOf | null;
   /** The model or the agent of another program that asks; absent where it is none, such as a playbook. */
   agent?: string | null;
+  /** The path of the folder that its task works in; absent where it works in none. */
+  workspace?: Text | null;
 }
 
 /** Everything a person reads, and everything a signer needs. */

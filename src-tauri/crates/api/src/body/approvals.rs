@@ -50,7 +50,8 @@ fn row(
     r: &rows::ApprovalRow,
     askers: &mut Askers,
 ) -> Result<ApprovalRow, Error> {
-    let Asker { origin, part_of, agent } = askers.of(host, query, (r.task_id, Some(r.attempt_id)))?;
+    let Asker { origin, part_of, agent, workspace } =
+        askers.of(host, query, (r.task_id, Some(r.attempt_id)))?;
     Ok(ApprovalRow {
         approval_id: r.approval_id.to_string(),
         task_id: r.task_id.to_string(),
@@ -67,6 +68,7 @@ fn row(
         origin,
         part_of,
         agent,
+        workspace,
     })
 }
 

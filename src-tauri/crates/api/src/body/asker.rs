@@ -25,6 +25,8 @@ pub(super) struct Asker {
     pub part_of: Option<PartOf>,
     /// The model or the agent of another program, by its name.
     pub agent: Option<String>,
+    /// The folder of the task, by its path.
+    pub workspace: Option<Text>,
 }
 
 /// Who asks in each attempt that was asked about: one answer tells of many.
@@ -43,11 +45,12 @@ impl Askers {
             return Ok(known.clone());
         }
         let found = match query.task(task).wire()? {
-            None => Asker { origin: Origin::Person, part_of: None, agent: None },
+            None => Asker { origin: Origin::Person, part_of: None, agent: None, workspace: None },
             Some(row) => Asker {
                 origin: row.origin,
                 part_of: part_of(query, &row)?,
                 agent: agent(host, query, &row, attempt)?,
+                workspace: super::task_show::workspace(host, &row)?,
             },
         };
         Ok(self.0.entry((task, attempt)).or_insert(found).clone())

@@ -90,7 +90,7 @@ pub(crate) fn submission(
     let fallbacks = p.fallbacks.into_iter();
     let fallbacks = fallbacks.map(|address| host.reasoning(&wire::task::Reasoner::Address { address }));
     let fallbacks = fallbacks.collect::<Result<Vec<_>, _>>()?;
-    let title = title(p.title, &reasoning, &p.goal, &root);
+    let title = title(p.title, &reasoning, &root);
     let goal = match (&reasoning, p.goal.trim()) {
         (_, "") if !steps.is_empty() => {
             let objectives: Vec<&str> = steps.iter().map(|part| part.objective.as_str()).collect();
@@ -367,16 +367,16 @@ fn undone(query: &Query, r: &TaskRow) -> Result<Option<UndoneExtent>, Error> {
     })
 }
 
-/// What a list calls a task that nobody named: a playbook and its folder.
-fn title(given: Option<String>, reasoning: &Reasoning, goal: &str, root: &std::path::Path) -> String {
-    match (given.unwrap_or_default(), reasoning, goal.trim()) {
-        (given, Reasoning::Playbook { name, .. }, "") if given.trim().is_empty() => {
+/// What a list calls a task that nobody named: a playbook, which does not read the goal, and its folder.
+fn title(given: Option<String>, reasoning: &Reasoning, root: &std::path::Path) -> String {
+    match (given.unwrap_or_default(), reasoning) {
+        (given, Reasoning::Playbook { name, .. }) if given.trim().is_empty() => {
             let folder = root.file_name().map(|name| name.to_string_lossy().into_owned());
             let mut words = name.chars();
             let name: String = words.next().into_iter().flat_map(char::to_uppercase).chain(words).collect();
             format!("{name} {}", folder.unwrap_or_else(|| root.display().to_string()))
         }
-        (given, _, _) => given,
+        (given, _) => given,
     }
 }
 

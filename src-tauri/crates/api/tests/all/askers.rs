@@ -38,6 +38,9 @@ fn a_row_a_card_and_a_receipt_of_a_part_name_the_whole_and_the_agent() {
     let row = home.must("approvals.list", json!({}))["rows"][0].clone();
     let named = json!({ "task_id": whole.to_string(), "goal": "tidy all of it…" });
     assert_eq!((&row["part_of"], &row["agent"]), (&named, &json!("script")), "{row}");
+    let folder = home.must("task.show", json!({ "task": part.to_string() }))["workspace"].clone();
+    assert!(folder.is_string(), "{folder}");
+    assert_eq!(row["workspace"], folder, "the folder is named as the task names it");
     let card = home.must("approvals.show", json!({ "approval": approval }));
     assert_eq!(card["row"], row);
     assert!(!card["outline"].to_string().contains("tidy all of it"), "it is not signed");

@@ -11,6 +11,7 @@ use indicatif::ProgressBar;
 use wire::artifacts::{Collect, Collected, Garbage, Keep, Show, Weigh};
 use wire::host::Status;
 use wire::{Code, Error};
+use words::number::grouped;
 
 /// `hermit artifacts gc`. Where another process holds the store, it is asked, and gives what it may give while it works.
 pub fn gc(context: &Context, args: &GcArgs) -> Result<(), Error> {
@@ -61,7 +62,7 @@ pub fn weigh(context: &Context) -> Result<(), Error> {
         let tone = if found.disk_bytes > found.quota_bytes { Tone::Bad } else { Tone::Plain };
         let text = format!(
             "{} files, {} on disk of {} before Hermit asks for room",
-            found.files,
+            grouped(found.files),
             size(found.disk_bytes),
             size(found.quota_bytes)
         );
@@ -102,7 +103,10 @@ fn show(out: &Output, told: &Collected) {
         out.line(format!("{gives} back to the disk: {}", size(told.disk_bytes)));
     }
     if told.spared > 0 {
-        out.line(format!("stays for a day: {} files that work under way may be about to name", told.spared));
+        out.line(format!(
+            "stays for a day: {} files that work under way may be about to name",
+            grouped(told.spared)
+        ));
     }
     if told.unreadable > 0 {
         let many = told.unreadable;

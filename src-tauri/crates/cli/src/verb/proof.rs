@@ -10,6 +10,7 @@ use wire::gate::{Export as GateExport, GateState, State, Verify as GateVerify};
 use wire::proof::{Export, Exported, Preview, Previewed, Report, THIS_STORE, Verify};
 use wire::{Error, Verdict, exit};
 use words::artifact::ArtifactKind;
+use words::number::grouped;
 
 /// `hermit proof`.
 pub fn proof(context: &Context, verb: ProofVerb) -> Came {
@@ -100,7 +101,7 @@ pub fn trusted(given: &[String]) -> Result<Vec<String>, Error> {
 
 /// What was written.
 pub fn show_exported(out: &Output, made: &Exported) {
-    out.line(format!("{}  {} files, {}", plain(&made.path), made.files, size(made.byte_size)));
+    out.line(format!("{}  {} files, {}", plain(&made.path), grouped(made.files), size(made.byte_size)));
     out.line(format!("Fingerprint: sha256 {}", made.sums_sha256));
     made.left_out.iter().for_each(|what| out.say(Tone::Warn, format!("  left out: {}", plain(what))));
 }

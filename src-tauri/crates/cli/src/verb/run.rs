@@ -30,9 +30,21 @@ pub fn run(context: &Context, args: &RunArgs) -> Came {
     code.map(|(code, _)| code)
 }
 
+/// Whether a playbook proposes, however it was named.
+fn is_playbook(reasoner: &Reasoner) -> bool {
+    match reasoner {
+        Reasoner::Playbook { .. } => true,
+        Reasoner::Address { address } => address.starts_with("playbook:"),
+        _ => false,
+    }
+}
+
 /// Submits, stays, reports; the exit code and how the task stands.
 pub fn give(context: &Context, session: &Session, submit: &Submit) -> Result<(u8, follow::Rest), Error> {
     let heard = session.listen();
+    if is_playbook(&submit.reasoner) && !submit.goal.trim().is_empty() {
+        context.out.note("A playbook does not read the goal: it does what it always does.");
+    }
     let submitted = session.call(submit)?;
     if submitted.duplicate {
         context.out.note("You asked for this before; here is how it went.");

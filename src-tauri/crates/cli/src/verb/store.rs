@@ -14,6 +14,7 @@ use wire::host::{Doctor, Fact, Level};
 use wire::ledger::{Checkpoint, Rebuild, Stats, Verify};
 use wire::store::{Backup, Restore};
 use wire::{Error, exit};
+use words::number::grouped;
 
 /// `hermit ledger`.
 pub fn ledger(context: &Context, verb: LedgerVerb) -> Came {
@@ -144,7 +145,7 @@ pub fn backup(context: &Context, args: &BackupArgs) -> Came {
     watch(context, &session);
     let made = session.call(&Backup { to: absolute(&args.to)? })?;
     context.out.answer(&made, |out, made| {
-        out.line(format!("{}  {} files, {}", plain(&made.to), made.files, size(made.byte_size)));
+        out.line(format!("{}  {} files, {}", plain(&made.to), grouped(made.files), size(made.byte_size)));
         out.line(format!("names its content: sha256 {}", made.manifest_sha256));
         listed(out, "missing, so not in the backup", made.missing.iter().map(String::as_str));
         listed(out, "damaged, so not in the backup", made.damaged.iter().map(String::as_str));
@@ -169,7 +170,7 @@ pub fn restore(context: &Context, args: &RestoreArgs) -> Came {
     let to = absolute(context.home.dir())?;
     let done = context.free()?.call(&Restore { from: absolute(&args.from)?, to })?;
     context.out.answer(&done, |out, done| {
-        out.line(format!("{}  {} files, {}", plain(&done.to), done.files, size(done.byte_size)));
+        out.line(format!("{}  {} files, {}", plain(&done.to), grouped(done.files), size(done.byte_size)));
         out.line(format!("{}: {}", done.verdict, plain(&done.reason)));
         if let Some(behind) = &done.behind_pin {
             out.say(Tone::Warn, plain(behind));

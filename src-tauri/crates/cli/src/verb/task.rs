@@ -6,7 +6,7 @@ use super::run::stay_with;
 use crate::args::TaskVerb;
 use crate::context::{Context, Signs};
 use crate::output::{Output, Tone, table};
-use crate::progress::{grouped, took};
+use crate::progress::took;
 use crate::question::{self, Asking};
 use crate::text::{clip, count, plain, short, time};
 use crate::{follow, report};
@@ -21,6 +21,7 @@ use wire::task::{
 };
 use wire::{Error, exit};
 use words::act::ActionState;
+use words::number::grouped;
 use words::step::StepKind;
 use words::store::Channel;
 use words::task::Origin;
@@ -189,6 +190,7 @@ fn standing(row: &wire::task::TaskRow) -> &'static str {
         (Some(UndoneExtent::All), _) => "undone",
         (Some(UndoneExtent::Part), _) => "partly undone",
         (None, Some(true)) => "interrupted",
+        (None, _) if report::ended_by_a_no(row) => "denied by you",
         (None, _) => row.run_status.as_str(),
     }
 }
@@ -269,7 +271,7 @@ fn show(out: &Output, shown: &Shown<'_>) {
     out.say(Tone::Bold, plain(&row.title.to_string()));
     let fact = |name: &str, value: &str| out.line(format!("  {name:<9} {value}"));
     fact("task", &row.task_id);
-    fact("status", &row.run_status.as_str().replace('_', " "));
+    fact("status", &standing(row).replace('_', " "));
     fact("goal", &plain(&task.goal.to_string()));
     if let Some(workspace) = &task.workspace {
         fact("folder", &plain(&workspace.to_string()));
@@ -302,7 +304,8 @@ fn show(out: &Output, shown: &Shown<'_>) {
     shown.steps.iter().for_each(|one| step(out, one));
     task.actions.iter().for_each(|action| acted(out, action));
     if row.status == TaskStatus::Failed {
-        out.say(Tone::Bad, report::failed(task));
+        let tone = if report::ended_by_a_no(row) { Tone::Warn } else { Tone::Bad };
+        out.say(tone, report::failed(task));
     }
     report::words(out, task);
     if let Some(question) = &asking.question {

@@ -171,7 +171,7 @@ fn the_approval_key_is_rotated_with_its_own_passphrase_and_old_yeses_stay_proven
     // The old passphrase opens nothing any more.
     let refused = bench.rotate_approval(&now, &next, "");
     assert_ne!(refused.code, 0);
-    assert!(refused.err.contains("does not open"), "{}", refused.err);
+    assert!(refused.err.contains("is not the approval passphrase"), "{}", refused.err);
 }
 
 #[test]

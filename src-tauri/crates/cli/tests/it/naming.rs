@@ -104,6 +104,18 @@ fn a_file_that_is_searched_for_leads_to_the_receipt_that_moved_it() {
 }
 
 #[test]
+fn a_playbook_keeps_its_own_title_and_says_that_it_does_not_read_the_goal() {
+    let bench = Bench::new();
+    let folder = bench.folder();
+    let words = ["run", "--playbook", "inventory", "--workspace", folder.to_str().unwrap()];
+    // It writes its table, and waits for the answer about it.
+    let ran = bench.run(&[&words[..], &["--goal", "sort them by year"]].concat()).ends_with(4);
+    assert!(ran.err.contains("does not read the goal"), "{} {}", ran.err, ran.out);
+    let listed = bench.run(&["task", "list", "--json"]).ends_with(0).json();
+    assert_eq!(text(&listed["rows"][0]["title"]), "Inventory folder", "{listed}");
+}
+
+#[test]
 fn a_list_tells_tasks_apart_by_name_and_folder_and_says_what_was_undone() {
     let bench = Bench::new();
     let (task, receipt) = bench.tidied();

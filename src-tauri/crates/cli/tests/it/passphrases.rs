@@ -21,10 +21,10 @@ fn a_new_passphrase_takes_the_place_of_the_old_one_and_the_keys_stay_what_they_a
     let bench = Bench::new();
     let before = keyids(&bench);
     let refusals: [(&[&str], &str, &str, i32, &str); 5] = [
-        (&[], "not this one", NEW, 4, "does not open `vault.key`"),
+        (&[], "not this one", NEW, 4, "is not the vault passphrase"),
         (&[], VAULT, "short", 2, "at least 8 characters"),
         (&[], VAULT, APPROVAL, 2, "two different passphrases"),
-        (&["--approval"], VAULT, NEW, 4, "does not open `approval.key`"),
+        (&["--approval"], VAULT, NEW, 4, "is not the approval passphrase"),
         (&["--approval"], APPROVAL, VAULT, 2, "two different passphrases"),
     ];
     for (options, old, new, code, says) in refusals {

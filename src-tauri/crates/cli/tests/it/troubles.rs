@@ -75,7 +75,7 @@ fn a_wrong_vault_passphrase_is_told_and_nothing_is_lost() {
     std::fs::write(bench.path("wrong"), "something else").unwrap();
     let wrong = bench.path("wrong");
     let ran = bench.run_with(&["resume"], &[("HERMIT_PASSPHRASE_FILE", wrong.to_str().unwrap())]);
-    told(&ran.ends_with(4), "does not open");
+    told(&ran.ends_with(4), "is not the vault passphrase");
 }
 
 #[test]

@@ -122,8 +122,9 @@ fn check_length(touched: &Touched) -> Result<(), Unstaged> {
 fn check_size(sorted: &Sorted, diff: &Diff) -> Result<(), Unstaged> {
     if diff.items.len() > CHANGE_ITEMS_MAX {
         let say = format!(
-            "it changes {} places, more than the {CHANGE_ITEMS_MAX} of one act; do it in parts",
-            diff.items.len()
+            "it changes {}, more than the {} of one act; do it in parts",
+            acts::count(diff.items.len(), "place"),
+            acts::count(CHANGE_ITEMS_MAX, "place")
         );
         return Err(Unstaged::Failed(say));
     }

@@ -29,9 +29,9 @@ use wire::Code;
 
 /// The sidecar's name as a program.
 const PROGRAM: &str = "hermit-model-box";
-/// How to get it.
-const GET_IT: &str =
-    "build it with `cargo xtask model-box` in a checkout of Hermit, which takes some minutes once";
+/// What a person is told where it is not there: README.md tells whoever builds Hermit how to add it.
+const MISSING: &str = "this build of Hermit has no model of its own; use a model that runs on this machine, such as one of \
+                       Ollama, or one by its address";
 /// Names a sidecar, for tests and for whoever builds their own.
 const VARIABLE: &str = "HERMIT_MODEL_BOX";
 /// Where `cargo xtask model-box` puts it, in the user's cache.
@@ -54,8 +54,7 @@ pub fn sidecar_is_at(path: PathBuf) {
 
 /// The sidecar.
 fn sidecar() -> Result<PathBuf, String> {
-    let missing = format!("the program of the model in the box, `{PROGRAM}`, is not here; {GET_IT}");
-    program_of((PROGRAM, VARIABLE, CACHED), SIDECAR.get().cloned(), &missing)
+    program_of((PROGRAM, VARIABLE, CACHED), SIDECAR.get().cloned(), MISSING)
 }
 
 /// A program beside Hermit's own: as the variable names it, where a package has put it, beside the running program, or in this
@@ -232,6 +231,8 @@ mod tests {
     #[test]
     fn where_there_is_no_sandbox_it_is_said() {
         assert_eq!(trouble(None, true), None);
+        let told = trouble(Some(MISSING.to_owned()), true).unwrap();
+        assert!(!told.contains("cargo") && told.contains("by its address"), "{told}");
         assert!(trouble(None, false).is_some_and(|why| why.contains("no sandbox")));
         assert_eq!(trouble(Some("missing".to_owned()), false).as_deref(), Some("missing"));
     }

@@ -38,9 +38,8 @@ const PROGRAM: &str = "hermit-train";
 const VARIABLE: &str = "HERMIT_TRAINER";
 /// Where `cargo xtask trainer` puts it, in the user's cache.
 const CACHED: &str = "trainer";
-/// How to get it.
-const GET_IT: &str =
-    "build it with `cargo xtask trainer` in a checkout of Hermit, which takes some minutes once";
+/// What a person is told where it is not there: README.md tells whoever builds Hermit how to add it.
+const MISSING: &str = "this build of Hermit has no program that trains; nothing else needs it";
 
 /// Rounds of a run that machines learn together, steps of each, places of a hundred that are sent, and seconds that a round waits,
 /// unless a person says otherwise.
@@ -108,11 +107,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The program, where it is.
 pub(crate) fn program() -> Result<PathBuf, String> {
-    program_of(
-        (PROGRAM, VARIABLE, CACHED),
-        None,
-        &format!("the program that trains, `{PROGRAM}`, is not here; {GET_IT}"),
-    )
+    program_of((PROGRAM, VARIABLE, CACHED), None, MISSING)
 }
 
 /// That a model which is to be the default saw nothing that was recalled: also beside the process that holds the store.

@@ -227,8 +227,9 @@ impl Kernel {
         }
         if plan.items.len() > CHANGE_ITEMS_MAX {
             return Err(Error::Conflict(format!(
-                "it would change {} places, more than the {CHANGE_ITEMS_MAX} of one act; undo a later part first",
-                plan.items.len()
+                "it would change {}, more than the {} of one act; undo a later part first",
+                acts::count(plan.items.len(), "place"),
+                acts::count(CHANGE_ITEMS_MAX, "place")
             )));
         }
         Ok(plan)
@@ -305,7 +306,9 @@ impl Kernel {
         Ok(match all.len() {
             0 => "Undone.".to_owned(),
             1 => format!("Undone, but for one place: {}", places.join("; ")),
-            many => format!("Undone, but for {many} places: {}{more}", places.join("; ")),
+            many => {
+                format!("Undone, but for {}: {}{more}", acts::count(many, "place"), places.join("; "))
+            }
         })
     }
 

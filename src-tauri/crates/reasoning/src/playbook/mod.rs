@@ -217,7 +217,8 @@ fn described(call: &ToolCall) -> String {
         "change" => {
             let count = call.arguments.get("items").and_then(serde_json::Value::as_array).map_or(0, Vec::len);
             let rest = if count < CHANGE_ITEMS_MAX { "" } else { MORE_FOLLOW };
-            format!("propose {count} change{}{rest}", if count == 1 { "" } else { "s" })
+            let many = model::grouped(u64::try_from(count).unwrap_or(u64::MAX));
+            format!("propose {many} change{}{rest}", if count == 1 { "" } else { "s" })
         }
         "done" => argument("summary").to_owned(),
         "ask" => argument("question").to_owned(),

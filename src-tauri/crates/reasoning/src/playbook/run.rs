@@ -446,11 +446,15 @@ fn happened(done: usize) -> String {
 }
 
 fn items(count: usize) -> String {
-    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
+    if count == 1 { "1 file".to_owned() } else { format!("{} files", grouped(count)) }
 }
 
 fn items_were(count: usize) -> String {
-    if count == 1 { "1 file was".to_owned() } else { format!("{count} files were") }
+    if count == 1 { "1 file was".to_owned() } else { format!("{} files were", grouped(count)) }
+}
+
+fn grouped(count: usize) -> String {
+    model::grouped(u64::try_from(count).unwrap_or(u64::MAX))
 }
 
 fn capital(text: &str) -> String {

@@ -160,7 +160,10 @@ fn in_box(status: u16, name: &str, said: Option<&Value>) -> String {
         404 => {
             format!("get it again: `hermit models get {name}`, with `--from FILE` where it came from a file")
         }
-        501 => "build it again: `cargo xtask model-box` in a checkout of this Hermit".to_owned(),
+        501 => {
+            "use a model that runs on this machine, or one by its address: `hermit models list` shows them"
+                .to_owned()
+        }
         409 => format!(
             "use a smaller model, or a smaller context: `hermit models set box:{name} --context 4096`"
         ),

@@ -107,6 +107,9 @@ answers! {
         /// The model or the agent of another program that asks; absent where it is none, such as a playbook.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
+        /// The path of the folder that its task works in; absent where it works in none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        workspace: Option<Text>,
     }
 
     /// Everything a person reads, and everything a signer needs.

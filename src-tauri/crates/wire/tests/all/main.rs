@@ -126,10 +126,11 @@ fn an_approval_to_sign_looks_like_this() {
     let read: wire::approvals::Approval = serde_json::from_value(golden.clone()).unwrap();
     assert_eq!(read.row.feedback, Some(Text::Erased { erased: "00ff".to_owned() }));
     assert_eq!(serde_json::to_value(read).unwrap(), golden);
-    // Of a part of another task, the same with two fields more.
+    // Of a part of another task, the same with three fields more.
     let mut of_a_part = golden;
     of_a_part["row"]["part_of"] = json!({ "task_id": "task_0", "goal": "tidy all of it" });
     of_a_part["row"]["agent"] = json!("qwen2.5-1.5b");
+    of_a_part["row"]["workspace"] = json!("/home/me/Downloads");
     let read: wire::approvals::Approval = serde_json::from_value(of_a_part.clone()).unwrap();
     assert_eq!(
         wire::who_asks(read.row.part_of.as_ref(), read.row.agent.as_deref()),

@@ -172,7 +172,7 @@ fn a_passphrase_typed_at_the_wrong_place_is_neither_shown_nor_taken() {
     terminal.expect("Approve?").send("y\r");
     // Typed on while the key is being opened.
     terminal.expect("Approval passphrase: ").send(&format!("wrong\r{APPROVAL}"));
-    terminal.expect("does not open");
+    terminal.expect("is not the approval passphrase");
     terminal.expect("Approval passphrase: ").send(&format!("{APPROVAL}\r"));
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");

@@ -44,7 +44,7 @@ fn with_locked_keys_an_answer_waits_and_says_so_and_counts_when_they_are_open() 
 
     let mut terminal = Pty::spawn(program(), &arguments, &environment);
     terminal.expect("Vault passphrase").send("wrong one\r");
-    terminal.expect("does not open");
+    terminal.expect("is not the vault passphrase");
     terminal.expect("Vault passphrase").send(&format!("{VAULT}\r"));
     allow(&mut terminal);
     let (code, shown) = terminal.end();

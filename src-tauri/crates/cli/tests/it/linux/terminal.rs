@@ -71,7 +71,7 @@ fn a_wrong_passphrase_signs_nothing_and_can_be_corrected() {
     let mut terminal = bench.terminal(&["approvals", "approve", &approval]);
     terminal.expect("Approve?").send("allow\r");
     terminal.expect("Approval passphrase: ").send("not it at all\r");
-    terminal.expect("does not open");
+    terminal.expect("is not the approval passphrase");
     terminal.expect("Approval passphrase: ").send("\r");
     terminal.expect("Nothing was decided").expect("Approve?").send("later\r");
     let (code, shown) = terminal.end();
@@ -116,6 +116,13 @@ fn a_no_at_the_terminal_ends_with_three_and_moves_nothing() {
     let (code, shown) = terminal.end();
     assert_eq!(code, 3, "{shown}");
     assert_eq!(bench.files(), before());
+    // It is told as a decision; the status on record stays what it is.
+    assert!(shown.contains("Denied by you."), "{shown}");
+    assert!(!shown.contains("Failed"), "{shown}");
+    let tasks = bench.run(&["task", "list", "--json"]).ends_with(0).json();
+    assert_eq!(text(&tasks["rows"][0]["status"]), "failed", "{tasks}");
+    let listed = bench.run(&["task", "list"]).ends_with(0);
+    assert!(listed.out.contains("denied by you"), "{}", listed.out);
 }
 
 #[test]
