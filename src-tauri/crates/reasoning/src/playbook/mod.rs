@@ -282,8 +282,7 @@ mod tests {
         assert_eq!(described(&call(2)), "propose 2 changes");
         let all = described(&call(CHANGE_ITEMS_MAX));
         assert!(
-            all.starts_with("propose 100,000 changes, the most"))
-                && all.contains("asked about the rest"),
+            all.starts_with("propose 100,000 changes, the most") && all.contains("asked about the rest"),
             "{all}"
         );
     }
