@@ -13,7 +13,7 @@ const open = async (omissions: readonly unknown[]) => {
   const pack = { artifact_id: "art_p", sha256: "ab".repeat(32), byte_size: 60, bytes };
   show(scene({ "context.show": { task_id: DONE, turns: [], shown: { attempt: 1, iteration: 1, pack, request: null, response: null } } }), `/task/${DONE}?see=${encodeURIComponent("turn 1 1")}`);
   await screen.findByText("Tidy", { selector: "pre, pre *" });
-  return within(screen.getByRole("region", { name: "Details of what is chosen" })).queryAllByRole("status").map((one) => one.textContent);
+  return within(screen.getByRole("region", { name: "Details of what is chosen" })).queryAllByRole("status").map((one) => one.textContent).filter((words) => words !== ""); // What was copied is told in one as well.
 };
 
 test("a context says how many memories it was made without, and why, and nothing of what they say", async () => {
