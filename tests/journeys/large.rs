@@ -69,9 +69,10 @@ fn every_playbook_asks_once_about_all_files_of_a_large_folder() {
         assert_eq!(waiting.len(), waited + 1, "`{name}` asks once");
         let row = waiting.iter().find(|row| row["approval_id"] == *approval).expect("it waits");
         let summary = row["summary"].as_str().expect("a summary");
+        let files = |many: usize| format!("{} files", model::grouped(many as u64));
         let expected = match name.as_str() {
-            "tidy" | "rename" => format!("{many} files"),
-            "duplicates" => format!("{} files", many / COPIES),
+            "tidy" | "rename" => files(many),
+            "duplicates" => files(many / COPIES),
             "inventory" => "INVENTORY.csv".to_owned(),
             _ => "CHANGES.md".to_owned(),
         };
