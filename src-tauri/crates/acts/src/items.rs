@@ -126,7 +126,15 @@ pub const PART_APPROVED: &str = "a part of it was approved, by ";
 
 /// How a receipt observes that a folder was to go, held something by then, and is there; the path in its written form.
 pub fn folder_stays(path: &impl Display) -> String {
-    format!("the folder `{path}` is not empty and stays")
+    format!("{A_FOLDER}{path}{STAYS}")
+}
+
+const A_FOLDER: &str = "the folder `";
+const STAYS: &str = "` is not empty and stays";
+
+/// Whether an observation of a receipt says that of any folder.
+pub fn is_folder_that_stays(observed: &str) -> bool {
+    observed.strip_prefix(A_FOLDER).is_some_and(|rest| rest.ends_with(STAYS))
 }
 
 /// The line of one change.

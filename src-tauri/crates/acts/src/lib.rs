@@ -123,4 +123,4 @@ pub use tool::{INVALIDATE_MEMORY, Part, RESTORE_BEFORE_IMAGES, Tool};
 pub use tools::Action;
 pub use try_change::TryChange;
 pub use vcs::Vcs;
-pub use visible::{visible, visible_path};
+pub use visible::{visible, visible_lossy, visible_path};

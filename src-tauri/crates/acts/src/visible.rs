@@ -16,6 +16,11 @@ pub fn visible(text: &str) -> String {
     out
 }
 
+/// A path as [`visible`], with what is not UTF-8 replaced: as a note names it in backticks.
+pub fn visible_lossy(path: &RelPath) -> String {
+    visible(&path.display_lossy())
+}
+
 /// A path as [`visible`], with each byte that is not UTF-8 as `\xNN`, in double quotes.
 pub fn visible_path(path: &RelPath) -> String {
     if path.is_root() {

@@ -11,6 +11,7 @@ import { bytes } from "~/primitives/Diff";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
 import type { MarkName } from "~/primitives/Icon";
+import { many } from "~/primitives/number";
 import { Answer, Empty, Failed, Loading, Said } from "~/primitives/States";
 import { StateWord, type Tone } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
@@ -75,11 +76,11 @@ function Ledger() {
         <Answer asked={stats} what="the ledger's size">
           {(of) => (
             <Facts wide rows={[
-              ["Events", of.events.toLocaleString("en")],
-              ["Tasks", of.tasks.toLocaleString("en")],
-              ["Gate entries", of.entries.toLocaleString("en")],
-              ["Checkpoints", of.checkpoints.toLocaleString("en")],
-              ["Sensitive values", `${of.disclosures.toLocaleString("en")} stored apart, so that they can be erased`],
+              ["Events", many(of.events)],
+              ["Tasks", many(of.tasks)],
+              ["Gate entries", many(of.entries)],
+              ["Checkpoints", many(of.checkpoints)],
+              ["Sensitive values", `${many(of.disclosures)} stored apart, so that they can be erased`],
               ["On disk", `${bytes(of.file_bytes)}, and ${bytes(of.wal_bytes)} not merged yet`],
               ["Times opened", String(of.epoch)],
               ["Log", <Hash key="log" of={of.log_id} what="log identifier" />],
@@ -94,7 +95,7 @@ function Ledger() {
             <Facts wide rows={[
               ["Status", of.halted ? `Halted: ${said(of.reason, "no reason given")}` : "Running"],
               of.since === null ? null : ["Since", <Time key="since" at={of.since} ago />],
-              ["Entries", of.entries.toLocaleString("en")],
+              ["Entries", many(of.entries)],
               ["Head", <Hash key="head" of={of.head} />],
               ["Session", <Hash key="session" of={of.session} what="session" />],
             ]} />

@@ -1,4 +1,5 @@
 // The embedding model by which memory is found by meaning: which one is named, how far its vectors are made, and what is wrong.
+import { many } from "~/primitives/number";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { useAct, useAsk } from "~/ipc/client";
@@ -15,7 +16,7 @@ export function Meaning({ state }: { state: State }) {
   if (state.model === null) return <p>Memory is found by words. No embedding model is named.</p>;
   return (
     <>
-      <p>Memory is found by words and by meaning, with <code><Words of={state.model} /></code>: {state.with_vectors.toLocaleString("en")} of {count(state.memories, "memory", "memories")} {state.with_vectors === 1 ? "has" : "have"} a vector.</p>
+      <p>Memory is found by words and by meaning, with <code><Words of={state.model} /></code>: {many(state.with_vectors)} of {count(state.memories, "memory", "memories")} {state.with_vectors === 1 ? "has" : "have"} a vector.</p>
       {state.trouble !== null && <Said tone="failed">{sentence(`by words alone at present: ${state.trouble}`)}</Said>}
     </>
   );

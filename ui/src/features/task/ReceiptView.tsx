@@ -14,6 +14,7 @@ import { tally } from "~/primitives/Diff";
 import { Facts } from "~/primitives/Facts";
 import { Hash } from "~/primitives/Hash";
 import { Icon } from "~/primitives/Icon";
+import { many } from "~/primitives/number";
 import { Answer, Failed } from "~/primitives/States";
 import { StateTag } from "~/primitives/Tag";
 import { Time } from "~/primitives/Time";
@@ -125,7 +126,7 @@ function Standing({ grant }: { grant: string }) {
   return (
     <>
       A standing grant, given by you {surfaceName(found.surface)}: <Words of={found.words ?? "(its words are erased)"} />.{" "}
-      {found.state === "active" ? `${left.toLocaleString("en")} of ${count(found.max_uses, "use")} left, until ` : `It is ${found.state}, ${found.uses.toLocaleString("en")} of ${count(found.max_uses, "use")} used, its end `}
+      {found.state === "active" ? `${many(left)} of ${count(found.max_uses, "use")} left, until ` : `It is ${found.state}, ${many(found.uses)} of ${count(found.max_uses, "use")} used, its end `}
       <Time at={found.expires_at} />. <Link to="/policy" search={{ tab: "grants" }}>Standing grants</Link>
     </>
   );
@@ -152,7 +153,7 @@ function Changed({ id }: { id: string }) {
           <div className={styles.changes}>
             <div className={styles.heading}>
               <h3>Changes</h3>
-              <span className={styles.faint}>{count(changes.total - left, "change")}{left > 0 && `, ${left.toLocaleString("en")} not made`}{sum.del + sum.add > 0 && <>, <span className={styles.del}>−{sum.del}</span> <span className={styles.add}>+{sum.add}</span></>}</span>
+              <span className={styles.faint}>{count(changes.total - left, "change")}{left > 0 && `, ${many(left)} not made`}{sum.del + sum.add > 0 && <>, <span className={styles.del}>−{sum.del}</span> <span className={styles.add}>+{sum.add}</span></>}</span>
             </div>
             <ChangeList of={id} first={changes} />
           </div>

@@ -4,7 +4,7 @@ pub(crate) use super::undo::{plan, rollback};
 use crate::convert::{ask, opt, page, plain, text};
 use crate::ids::{find, find_opt};
 use crate::{Host, Wire as _, fold, not_found};
-use acts::items::{LEFT_AS_IT_IS, PART_APPROVED};
+use acts::items::{LEFT_AS_IT_IS, PART_APPROVED, is_folder_that_stays};
 use model::ReceiptId;
 use model::body::KeyPurpose;
 use model::receipt::ResultCode;
@@ -41,12 +41,20 @@ pub(crate) fn found(host: &dyn Host, named: &str) -> Result<rows::ReceiptRow, Er
     host.query()?.receipt(id).wire()?.ok_or_else(|| not_found("receipt", named))
 }
 
-pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Receipt, Error> {
-    let found = found(host, &p.receipt)?;
+/// A receipt as it was recorded.
+struct Recorded {
+    /// The envelope that holds it.
+    envelope: Vec<u8>,
+    /// What it tells; without its changes where it is brief.
+    told: Value,
+    as_chosen: bool,
+}
+
+fn recorded(host: &dyn Host, found: &rows::ReceiptRow, brief: bool) -> Result<Recorded, Error> {
     let artifact = host.query()?.artifact(found.envelope_ref).wire()?;
     let artifact = artifact.ok_or_else(|| not_found("artifact", &found.envelope_ref.to_string()))?;
-    let bytes = host.artifacts()?.read(&artifact.content_hash).wire()?;
-    let payload = kernel::command::rollback::payload_of(&bytes).wire()?;
+    let envelope = host.artifacts()?.read(&artifact.content_hash).wire()?;
+    let payload = kernel::command::rollback::payload_of(&envelope).wire()?;
     if seal::Digest::of(&payload) != found.statement_sha256 {
         return Err(Error::new(
             Code::Damaged,
@@ -57,22 +65,26 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Receipt, Error> {
     let mut statement: Value = seal::canon::parse_canonical(&payload).wire()?;
     let mut predicate = statement.get_mut("predicate").map(Value::take).unwrap_or(Value::Null);
     let not_done = not_done(&predicate);
-    if p.brief
-        && let Some(fields) = predicate.as_object_mut()
-    {
+    if brief && let Some(fields) = predicate.as_object_mut() {
         fields.remove("changes");
     }
-    let predicate = plain(fold::revealed(&reader, predicate, "/predicate")?);
+    let told = plain(fold::revealed(&reader, predicate, "/predicate")?);
     let is_in_part = found.result_code == ResultCode::Partial;
-    let as_chosen = is_in_part && not_done.is_some_and(|many| all_chosen_done(&predicate, many));
-    let (signed_by, signature) = signature(host, &bytes)?;
+    let as_chosen = is_in_part && not_done.is_some_and(|many| all_chosen_done(&told, many));
+    Ok(Recorded { envelope, told, as_chosen })
+}
+
+pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Receipt, Error> {
+    let found = found(host, &p.receipt)?;
+    let Recorded { envelope, told, as_chosen } = recorded(host, &found, p.brief)?;
+    let (signed_by, signature) = signature(host, &envelope)?;
     let query = host.query()?;
     let act = found.action_request_id.map(|id| query.action(id).wire()).transpose()?.flatten();
     let attempt = act.and_then(|act| act.attempt_id);
     let asker = super::asker::Askers::default().of(host, &query, (found.task_id, attempt))?;
     Ok(Receipt {
         row: row(&found),
-        receipt: predicate,
+        receipt: told,
         statement_sha256: found.statement_sha256.to_string(),
         envelope_ref: found.envelope_ref.to_string(),
         signed_by,
@@ -85,13 +97,11 @@ pub(crate) fn show(host: &dyn Host, p: Show) -> Result<Receipt, Error> {
 
 /// Whether a receipt tells of a part that a person chose, all of which was done; false of one that cannot be read: who opens it is told
 /// so. Receipts are read only of parts that are undone in part.
-pub(crate) fn is_as_chosen(host: &dyn Host, query: &Query, named: &str) -> Result<bool, Error> {
-    let Ok(id) = named.parse::<ReceiptId>() else { return Ok(false) };
+pub(crate) fn is_as_chosen(host: &dyn Host, query: &Query, id: ReceiptId) -> Result<bool, Error> {
     let Some(row) = query.receipt(id).wire()? else { return Ok(false) };
     let act = row.action_request_id.map(|id| query.action(id).wire()).transpose()?.flatten();
     let is_part = act.is_some_and(|act| act.instead_of.is_some());
-    let read = || show(host, Show { receipt: id.to_string(), brief: true });
-    Ok(is_part && row.result_code == ResultCode::Partial && read().is_ok_and(|receipt| receipt.as_chosen))
+    Ok(is_part && recorded(host, &row, true).is_ok_and(|receipt| receipt.as_chosen))
 }
 
 /// How many changes of a receipt were not done; none where nobody knows it of one of them.
@@ -115,9 +125,7 @@ fn all_chosen_done(receipt: &Value, not_done: usize) -> bool {
     let is_part = told.iter().any(|line| line.starts_with(PART_APPROVED));
     let stays = |line: &&&str| {
         let left = line.strip_prefix(LEFT_AS_IT_IS).is_some_and(|place| place.starts_with("`file:"));
-        left || line
-            .strip_prefix("the folder `")
-            .is_some_and(|rest| rest.ends_with("` is not empty and stays"))
+        left || is_folder_that_stays(line)
     };
     is_part && not_done == told.iter().filter(stays).count()
 }

@@ -270,7 +270,7 @@ fn attempt(r: &AttemptRow) -> Attempt {
 fn action(host: &dyn Host, query: &Query, r: &ActionRow) -> Result<Action, Error> {
     let in_part = r.receipt_id.filter(|_| r.result_code == Some(ResultCode::Partial));
     let as_chosen = match in_part {
-        Some(id) => super::receipts::is_as_chosen(host, query, &id.to_string())?,
+        Some(id) => super::receipts::is_as_chosen(host, query, id)?,
         None => false,
     };
     Ok(Action {

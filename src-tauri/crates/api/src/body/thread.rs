@@ -66,8 +66,9 @@ fn line(host: &dyn Host, query: &Query, row: &MessageRow) -> Result<Line, Error>
         }
         MessageKind::Receipt => {
             told.result = opt_word(Some(&row.note))?;
-            let is_in_part = told.result == Some(ResultCode::Partial);
-            told.as_chosen = is_in_part && super::receipts::is_as_chosen(host, query, &row.ref_id)?;
+            if let (Some(ResultCode::Partial), Ok(receipt)) = (told.result, row.ref_id.parse()) {
+                told.as_chosen = super::receipts::is_as_chosen(host, query, receipt)?;
+            }
         }
         MessageKind::Answer => {
             told.termination = opt_word(Some(&row.note))?;

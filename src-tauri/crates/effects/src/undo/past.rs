@@ -309,7 +309,7 @@ impl<'a> Past<'a> {
     ) -> Result<(), String> {
         let (content_sha256, byte_size) = (Digest::of(&bytes), bytes.len() as u64);
         let (prior, mode) = (prior(here)?, mode(change, here));
-        let named = acts::visible(&path.display_lossy());
+        let named = acts::visible_lossy(path);
         self.notes.push(format!("`{named}` was edited since; the undo goes around that edit"));
         self.made.insert(content_sha256, bytes);
         let item = ChangeItem::Write { path: path.clone(), content_sha256, byte_size, prior, mode };
@@ -364,8 +364,7 @@ impl<'a> Past<'a> {
             return Err(Stop::Source(format!("something is here now, where `{from}` would go back to")));
         }
         if !same(&target.after, &here) {
-            let named = |path: &RelPath| acts::visible(&path.display_lossy());
-            let (from, to) = (named(&from), named(&to));
+            let (from, to) = (acts::visible_lossy(&from), acts::visible_lossy(&to));
             self.notes.push(format!("`{from}` was edited since; it goes back to `{to}` with that edit"));
         }
         let item = ChangeItem::Move { from: from.clone(), to: to.clone(), prior: Prior::Sha256(sha256) };

@@ -66,8 +66,7 @@ pub(super) fn of(
     clear(&bases.folder).map_err(failed)?;
     std::fs::create_dir_all(&bases.folder).map_err(failed)?;
     let reads = prepare(code, source, stopped)?;
-    let no_tests = ["--no-run".to_owned()];
-    for words in [program_words(code), suite_words(code, &no_tests)] {
+    for words in [program_words(code), suite_words(code, Some("--no-run"))] {
         let end = cargo(sandbox, code, &reads, &words, stopped)?;
         if !end.is_whole() {
             let why = last_lines(&end);

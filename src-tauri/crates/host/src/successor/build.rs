@@ -310,10 +310,10 @@ pub(super) fn program_words<'c>(code: &'c CodeTrial<'_>) -> Vec<&'c str> {
     words.into_iter().chain(code.build.iter().map(String::as_str)).collect()
 }
 
-/// How the suite is run, with these words of cargo's before its own.
-pub(super) fn suite_words<'c>(code: &'c CodeTrial<'_>, before: &'c [String]) -> Vec<&'c str> {
-    let own = before.iter().chain(&code.suite.1).map(String::as_str);
-    std::iter::once("test").chain(own).collect()
+/// How the suite is run, with this word of cargo's before its own.
+pub(super) fn suite_words<'c>(code: &'c CodeTrial<'_>, word: Option<&'c str>) -> Vec<&'c str> {
+    let own = code.suite.1.iter().map(String::as_str);
+    std::iter::once("test").chain(word).chain(own).collect()
 }
 
 /// The suite, over the source as it stands.
@@ -323,7 +323,7 @@ pub(super) fn suite(
     reads: &[PathBuf],
     stopped: &dyn Fn() -> bool,
 ) -> Result<CloneEnd, String> {
-    cargo(sandbox, code, reads, &suite_words(code, &[]), stopped)
+    cargo(sandbox, code, reads, &suite_words(code, None), stopped)
 }
 
 /// `cargo` in the sandbox, from what lies on this machine.

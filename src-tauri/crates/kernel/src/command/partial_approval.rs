@@ -328,7 +328,7 @@ fn undo_of_part(undo: &mut acts::Rollback, workspace: WorkspaceId, items: &[Chan
 /// The reason of an undo, without what it says of files that were left out: each such note begins with its file.
 fn reason_of_part(reason: &str, items: &[ChangeItem]) -> String {
     let touched: BTreeSet<String> =
-        items.iter().flat_map(acts::changed_paths).map(|path| acts::visible(&path.display_lossy())).collect();
+        items.iter().flat_map(acts::changed_paths).map(acts::visible_lossy).collect();
     let mut notes = reason.split("; `");
     let mut kept = notes.next().unwrap_or_default().to_owned();
     for note in notes {
